@@ -1,0 +1,1 @@
+"""Statistics on plain arrays and tables: agreement, reliability, validity, reports."""

@@ -1,0 +1,149 @@
+"""A statistic as a function of how often each query counts.
+
+A weight matrix W has shape (resamples, queries). A row of ones is the sample itself, a row of
+multinomial counts is a bootstrap resample, a row of ones with one 0 is a jackknife resample. All
+three run through the same function, so a point value and its resamples cannot diverge, and two
+statistics read from the same W have a joint distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+OfWeights = Callable[[FloatArray], FloatArray]
+
+#: A sum of squares below this share of its uncentered sum is rounding error, not variation.
+NEGLIGIBLE = 1e-12
+
+#: Upper bound on one block of temporary numbers (64 MB of float64).
+BLOCK_NUMBERS = 8_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class QueryStatistic:
+    """One statistic, callable on a weight matrix W of shape (R, Q); returns (R,), NaN undefined.
+
+    `contributing` (Q,) marks the queries with at least one value that enters; `n_responses` and
+    `n_dropped` count responses used and left out. `reason` says in words why the statistic is
+    undefined on the sample itself, and is None where it is defined.
+    """
+
+    of_weights: OfWeights
+    contributing: BoolArray
+    n_responses: int
+    n_dropped: int = 0
+    reason: str | None = None
+
+    def __call__(self, weights: npt.ArrayLike) -> FloatArray:
+        matrix = np.asarray(weights, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] != self.contributing.size:
+            raise ValueError(
+                f"weights of shape {matrix.shape} do not fit {self.contributing.size} queries: "
+                "give one row per resample and one column per query"
+            )
+        if self.reason is not None:
+            return np.full(matrix.shape[0], np.nan)
+        return self.of_weights(matrix)
+
+    def __sub__(self, other: QueryStatistic) -> QueryStatistic:
+        """Difference on the same weights, undefined where either is."""
+        return QueryStatistic(
+            of_weights=lambda weights: self(weights) - other(weights),
+            contributing=self.contributing | other.contributing,
+            n_responses=max(self.n_responses, other.n_responses),
+            n_dropped=max(self.n_dropped, other.n_dropped),
+            reason=self.reason or other.reason,
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries that contribute."""
+        return int(np.count_nonzero(self.contributing))
+
+    @cached_property
+    def point(self) -> float:
+        """Value on the sample itself, every query counting once."""
+        return float(self(np.ones((1, self.contributing.size)))[0])
+
+
+def as_values(values: npt.ArrayLike, what: str = "values") -> FloatArray:
+    """Floats with NaN for missing; infinite values raise ValueError."""
+    array = np.asarray(values, dtype=np.float64)
+    if np.isinf(array).any():
+        place = tuple(int(index) for index in np.argwhere(np.isinf(array))[0])
+        raise ValueError(f"{what}: infinite value at {place}; use NaN for a missing value")
+    return array
+
+
+def as_codes(query: npt.ArrayLike, n_items: int, n_queries: int | None) -> tuple[IntArray, int]:
+    """Query codes (n_items,) and the number of queries; raises ValueError on a bad code."""
+    codes = np.asarray(query)
+    if codes.shape != (n_items,):
+        raise ValueError(f"query has shape {codes.shape}, expected ({n_items},): one per item")
+    if codes.size and not np.issubdtype(codes.dtype, np.integer):
+        raise ValueError(f"query has dtype {codes.dtype}: give integer codes from 0")
+    codes = codes.astype(np.int64)
+    top = int(codes.max()) + 1 if codes.size else 0
+    total = top if n_queries is None else n_queries
+    if codes.size and (codes.min() < 0 or top > total):
+        raise ValueError(
+            f"query codes run from {codes.min()} to {codes.max()}, expected 0 to {total - 1}"
+        )
+    return codes, total
+
+
+def comparable(values: FloatArray) -> FloatArray:
+    """Values divided by the largest magnitude and rounded to 12 digits.
+
+    For statistics that do not depend on the unit. Rounding removes float noise that would turn
+    ties into non-ties (0.1 + 0.2 against 0.3).
+    """
+    largest = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 0.0
+    if largest == 0.0:
+        return values.copy()
+    return np.round(values / largest, 12)
+
+
+def sums_by_query(columns: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    """Sums of the columns (n, m) within each query, shape (Q, m)."""
+    return np.column_stack(
+        [np.bincount(query, weights=column, minlength=n_queries) for column in columns.T]
+    )
+
+
+def counts_by_query(
+    codes: IntArray, query: IntArray, n_codes: int, n_queries: int, weights: FloatArray | None = None
+) -> sparse.csr_array:
+    """Sparse (n_codes, Q): how often (or with what summed weight) a code occurs in each query."""
+    entries = np.ones(codes.size) if weights is None else weights
+    return sparse.csr_array(sparse.coo_array((entries, (codes, query)), (n_codes, n_queries)))
+
+
+def weighted_counts(counts: sparse.csr_array, weights: FloatArray) -> FloatArray:
+    """Counts (R, n_codes) of each code under each row of weights (R, Q)."""
+    return np.ascontiguousarray((counts @ weights.T).T)
+
+
+def in_row_blocks(function: OfWeights, weights: FloatArray, numbers_per_row: int) -> FloatArray:
+    """Apply a function of W to blocks of rows, bounding its temporary memory."""
+    rows = max(1, BLOCK_NUMBERS // max(1, numbers_per_row))
+    if weights.shape[0] <= rows:
+        return function(weights)
+    parts = [function(weights[i : i + rows]) for i in range(0, weights.shape[0], rows)]
+    return np.concatenate(parts)
+
+
+def ratio(numerator: FloatArray, denominator: FloatArray, defined: BoolArray) -> FloatArray:
+    """Quotient where `defined`, NaN elsewhere, without warnings."""
+    out = np.full(np.broadcast(numerator, denominator, defined).shape, np.nan)
+    np.divide(numerator, denominator, out=out, where=defined)
+    return out

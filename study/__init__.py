@@ -1,0 +1,41 @@
+"""The campaign: its nouns, its memory, and the tables it hands to `analysis`."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from study.campaign import Study as Study
+    from study.config import StudyConfig as StudyConfig
+    from study.errors import Fault as Fault, InputError as InputError, StudyError as StudyError
+    from study.exporting import export_study as export_study
+    from study.importing import import_file as import_file, read_scores as read_scores
+    from study.scales import Scale as Scale
+    from study.status import status as status
+    from study.upgrading import upgrade_study as upgrade_study
+
+_HOME = {
+    "Study": "study.campaign",
+    "StudyConfig": "study.config",
+    "Fault": "study.errors",
+    "InputError": "study.errors",
+    "StudyError": "study.errors",
+    "Scale": "study.scales",
+    "export_study": "study.exporting",
+    "import_file": "study.importing",
+    "read_scores": "study.importing",
+    "status": "study.status",
+    "upgrade_study": "study.upgrading",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    # Lazy (PEP 562): importing `study` costs nothing until something of it is used.
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'study' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

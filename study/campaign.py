@@ -1,0 +1,182 @@
+"""A study: a folder with study.toml and its database, opened or made."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from sqlalchemy import Connection, Engine, func, insert, select
+
+from study.config import StudyConfig, parse_config, read_config
+from study.constructs import ConstructSpec
+from study.database import SCHEMA_REVISION, open_engine, reading, schema_revision, writing
+from study.errors import StudyError
+from study.nouns import Construct, ConstructBase, table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class Study:
+    """A campaign on disk.
+
+    Examples
+    --------
+    >>> study = Study.create("my-study")              # doctest: +SKIP
+    >>> import_file(study, "responses.jsonl")         # doctest: +SKIP
+    >>> study.score_table()                           # doctest: +SKIP
+    """
+
+    folder: Path
+    config: StudyConfig
+    config_hash: str
+
+    @classmethod
+    def create(cls, folder: Path | str, settings: str | None = None) -> Self:
+        """Make a study in `folder`, with `settings` as its study.toml.
+
+        Raises
+        ------
+        StudyError
+            The folder already holds a study, or the settings can't be used.
+        """
+        from study.template import study_toml
+        from study.upgrading import migrate
+
+        folder = Path(folder)
+        path = folder / "study.toml"
+        text = study_toml(folder.resolve().name) if settings is None else settings
+        config = parse_config(text)
+        if path.exists():
+            raise StudyError(f"{folder} already holds a study; choose another folder.")
+        if "://" not in config.database and (folder / config.database).exists():
+            raise StudyError(f"{folder / config.database} already exists; move it away first.")
+        folder.mkdir(parents=True, exist_ok=True)
+        engine = open_engine(config.database, folder)
+        if schema_revision(engine) is not None:
+            raise StudyError("The database already holds a study; name another in study.toml.")
+        migrate(engine)
+        engine.dispose()
+        # Written last: a folder with study.toml is a study that can be opened.
+        path.write_text(text, encoding="utf-8")
+        study = cls(folder, *read_config(path))
+        with study.write():
+            pass
+        return study
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Self:
+        """Open the study in `folder`.
+
+        Raises
+        ------
+        StudyError
+            There is no study, its settings can't be used, or its database is of another
+            version (with the command that helps).
+        """
+        folder = Path(folder)
+        study = cls(folder, *read_config(folder / "study.toml"))
+        if "://" not in study.config.database and not (folder / study.config.database).exists():
+            raise StudyError(f"{folder / study.config.database} is missing; restore it.")
+        revision = schema_revision(study.engine)
+        if revision is None:
+            raise StudyError(f"{folder}: the database holds no study; restore it from a backup.")
+        if revision < SCHEMA_REVISION:
+            raise StudyError(
+                f"{folder} was made by an earlier version. Run `ccrs upgrade {folder}` first."
+            )
+        if revision > SCHEMA_REVISION:
+            raise StudyError(f"{folder} was made by a later version; install that one to open it.")
+        study._follow_constructs()
+        return study
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The database's engine; most callers want `read` or `write`."""
+        return open_engine(self.config.database, self.folder)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Open a transaction that sees one consistent state."""
+        with reading(self.engine) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Open a writing transaction; study.toml's constructs are stored first if they changed."""
+        with writing(self.engine) as connection:
+            self._store_constructs(connection)
+            yield connection
+
+    def construct_versions(self, connection: Connection) -> dict[str, int]:
+        """Return the current version of each construct of study.toml."""
+        t = table(Construct)
+        rows = connection.execute(select(t.c.key, func.max(t.c.version)).group_by(t.c.key))
+        stored = {key: int(version) for key, version in rows}
+        return {c.key: stored.get(c.key, 1) for c in self.config.constructs}
+
+    def score_table(self) -> "DataFrame":
+        """Return every score and rating as the long table that `analysis` takes.
+
+        Columns are documented in study/README.md under "The score table".
+        """
+        from study.table import score_table
+
+        return score_table(self)
+
+    def preference_table(self) -> "DataFrame":
+        """Return every preference as the long table that `analysis` takes."""
+        from study.table import preference_table
+
+        return preference_table(self)
+
+    def close(self) -> None:
+        """Let go of the database's connections."""
+        self.engine.dispose()
+
+    def _follow_constructs(self) -> None:
+        # Opening a study after study.toml was edited stores the changed constructs.
+        with self.read() as connection:
+            changed = self._changed_constructs(connection)
+        if changed:
+            with self.write():
+                pass
+
+    def _store_constructs(self, connection: Connection) -> None:
+        for noun, version in self._changed_constructs(connection):
+            connection.execute(
+                insert(table(Construct)).values(**noun.model_dump(), version=version)
+            )
+
+    def _changed_constructs(self, connection: Connection) -> list[tuple[ConstructBase, int]]:
+        """Return constructs that study.toml has and the store has not, with their next version."""
+        t = table(Construct)
+        rows = connection.execute(select(t).order_by(t.c.version))
+        current = {row.key: row._mapping for row in rows}
+        changed = []
+        for spec in self.config.constructs:
+            noun = _construct_noun(spec)
+            stored = current.get(spec.key)
+            if stored is None:
+                changed.append((noun, 1))
+            elif noun != ConstructBase.model_validate(dict(stored)):
+                changed.append((noun, stored["version"] + 1))
+        return changed
+
+
+def _construct_noun(spec: ConstructSpec) -> ConstructBase:
+    return ConstructBase(
+        key=spec.key,
+        name=spec.name,
+        question=spec.question,
+        scale_min=spec.scale.min,
+        scale_max=spec.scale.max,
+        scale_step=spec.scale.step,
+        scale_level=spec.scale.level,
+        anchors=dict(spec.anchors),
+        sees=list(spec.sees),
+        rules=list(spec.rules),
+    )

@@ -1,0 +1,187 @@
+"""study.toml: every setting is a field here, with its default and its help in one place."""
+
+import tomllib
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+
+from study.constructs import CCRS, ConstructSpec
+from study.errors import StudyError, nearest
+from study.nouns.base import Key
+from study.nouns.imported import ScorerKind
+from study.scales import Scale
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ScorerSpec(_Section):
+    """What is known of a scorer beforehand: `[scorers."NAME"]`."""
+
+    kind: ScorerKind | None = Field(
+        default=None, description="human, adjudicated, judge or metric; files may then leave it out"
+    )
+    scale: Scale | None = Field(
+        default=None, description="the scorer's own scale, where it differs from the construct's"
+    )
+
+
+class PreferenceSpec(_Section):
+    """`[preferences]`: how comparisons of two responses are scaled."""
+
+    scale: Scale = Field(
+        default=Scale(min=-2, max=2, step=1, level="ordinal"),
+        description="range of a preference; a positive value says that response b is better",
+    )
+
+
+class AnalysisSpec(_Section):
+    """`[analysis]`: choices of the report."""
+
+    reference: Literal["mean_of_raters", "adjudicated"] = Field(
+        default="mean_of_raters",
+        description="what scorers are compared with: the mean of a response's raters, or an "
+        "adjudicated value",
+    )
+    resamples: int = Field(
+        default=2000, ge=200, le=100_000, description="bootstrap resamples of queries"
+    )
+    ci_level: float = Field(
+        default=0.95, gt=0.5, lt=1, description="confidence level of every interval"
+    )
+    ac_lambda: float = Field(
+        default=0.7, ge=0, le=1, description="weight of the exact match in composed AC"
+    )
+
+
+class StudyConfig(_Section):
+    """The whole of study.toml."""
+
+    name: str = Field(default="Untitled study", min_length=1, description="title of the report")
+    seed: int = Field(
+        default=0, ge=0, lt=2**63, description="seed of everything random in the study"
+    )
+    database: str = Field(
+        default="study.db",
+        description="file beside study.toml, or a postgresql+psycopg:// address without password",
+    )
+    constructs: tuple[ConstructSpec, ...] = Field(
+        default=CCRS, description="what is measured; the five CCRS constructs unless given"
+    )
+    scorers: dict[Key, ScorerSpec] = Field(
+        default={}, description="what is known of scorers beforehand"
+    )
+    preferences: PreferenceSpec = PreferenceSpec()
+    analysis: AnalysisSpec = AnalysisSpec()
+
+    @field_validator("database")
+    @classmethod
+    def _reachable_and_without_secret(cls, address: str) -> str:
+        if "://" not in address:
+            if Path(address).name != address or not address:
+                raise ValueError("name a file beside study.toml, without a folder")
+            return address
+        parts = urlsplit(address)
+        if parts.scheme not in {"postgresql", "postgresql+psycopg"}:
+            raise ValueError(f"{parts.scheme}:// is not supported; use postgresql+psycopg://")
+        if parts.password:
+            raise ValueError("holds a password; use PGPASSWORD or a ~/.pgpass file instead")
+        return address
+
+    @model_validator(mode="after")
+    def _each_construct_once(self) -> Self:
+        keys = [construct.key for construct in self.constructs]
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        if twice:
+            raise ValueError(f"constructs: {', '.join(twice)} is defined more than once")
+        if not keys:
+            raise ValueError("constructs: define at least one, or leave the setting out")
+        return self
+
+    def construct_spec(self, key: str) -> ConstructSpec | None:
+        """Return the construct with this key, if the study has it."""
+        return next((c for c in self.constructs if c.key == key), None)
+
+    def scale(self, construct_key: str, scorer: str) -> Scale | None:
+        """Return the scale that `scorer` uses on a construct; None for an unknown construct."""
+        construct = self.construct_spec(construct_key)
+        if construct is None:
+            return None
+        own = self.scorers[scorer].scale if scorer in self.scorers else None
+        return own or construct.scale
+
+
+def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
+    """Return the settings that the TOML `text` holds.
+
+    Raises
+    ------
+    StudyError
+        The text is no TOML, a key is unknown (the nearest known one is named), or a value is
+        not allowed. All faults are listed.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{source}: not valid TOML: {error}") from None
+    try:
+        return StudyConfig.model_validate(data)
+    except ValidationError as error:
+        lines = [f"  {_describe(detail)}" for detail in error.errors(include_url=False)]
+        raise StudyError("\n".join([f"{source} can't be used:", *lines])) from None
+
+
+def read_config(path: Path) -> tuple[StudyConfig, str]:
+    """Read study.toml; return its settings and the SHA-256 of its text."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise StudyError(
+            f"{path.parent} holds no study.toml. Make a study with `ccrs init {path.parent}`."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise StudyError(
+            f"{path}: byte {error.start} is not UTF-8; save the file again as UTF-8."
+        ) from None
+    return parse_config(text, str(path)), sha256(text.encode()).hexdigest()
+
+
+def _describe(detail: ErrorDetails) -> str:
+    location = ".".join(str(part) for part in detail["loc"]) or "study.toml"
+    if detail["type"] == "extra_forbidden":
+        known = _known_keys(detail["loc"][:-1])
+        hint = nearest(str(detail["loc"][-1]), known)
+        return f"{location}: unknown setting. {hint} Known here: {', '.join(known)}.".replace(
+            ".  ", ". "
+        )
+    message = detail["msg"].removeprefix("Value error, ")
+    return (
+        f"{location} = {detail['input']!r}: {message}"
+        if _short(detail)
+        else (f"{location}: {message}")
+    )
+
+
+def _short(detail: ErrorDetails) -> bool:
+    return isinstance(detail["input"], str | int | float | bool)
+
+
+def _known_keys(location: Iterable[Any]) -> list[str]:
+    """Return the settings allowed at a place in study.toml."""
+    sections: dict[str, type[BaseModel]] = {
+        "constructs": ConstructSpec,
+        "scorers": ScorerSpec,
+        "preferences": PreferenceSpec,
+        "analysis": AnalysisSpec,
+        "scale": Scale,
+    }
+    model: type[BaseModel] = StudyConfig
+    for part in location:
+        model = sections.get(str(part), model)
+    return sorted(model.model_fields)

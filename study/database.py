@@ -1,0 +1,89 @@
+"""The database: how it is opened, and what a transaction is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError
+
+from study.errors import StudyError
+
+SCHEMA_REVISION = "0001"
+"""The newest migration. A test holds this against the folder of migrations."""
+
+# A writer waits this long for another's transaction.
+_BUSY_SECONDS = 60
+
+
+def open_engine(address: str, folder: Path) -> Engine:
+    """Return an engine for `address`: a file name in `folder`, or a PostgreSQL URL."""
+    if "://" in address:
+        return create_engine(address)
+    engine = create_engine(f"sqlite:///{folder / address}", connect_args={"timeout": _BUSY_SECONDS})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    # The driver must not open transactions of its own: _begin_sqlite decides their kind.
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A deferred transaction that reads and then writes fails when another writer came between;
+    # an immediate one waits its turn instead.
+    writing = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """Open a transaction that sees one consistent state."""
+    with _explained(), engine.connect() as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """Open a writing transaction: committed as a whole at the end, or not at all."""
+    with (
+        _explained(),
+        engine.connect().execution_options(writing=True) as connection,
+        connection.begin(),
+    ):
+        yield connection
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        cause = str(error.orig)
+        remedies = {
+            "locked": "Another process is writing; try again when it has finished.",
+            "disk is full": "Free some space and run the command again; nothing was stored.",
+            "readonly": "Make the study's folder and database writable.",
+            "unable to open": "Check that the study's folder exists and can be written.",
+            "not a database": "The file is damaged or no study; restore it from a backup.",
+            "malformed": "The file is damaged; restore it from a backup.",
+        }
+        for sign, remedy in remedies.items():
+            if sign in cause:
+                raise StudyError(f"The study's database says: {cause}. {remedy}") from error
+        raise
+
+
+def schema_revision(engine: Engine) -> str | None:
+    """Return the migration that the database stands at; None if it holds no study."""
+    with reading(engine) as connection:
+        if not engine.dialect.has_table(connection, "alembic_version"):
+            return None
+        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        return None if revision is None else str(revision)

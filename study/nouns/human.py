@@ -1,0 +1,101 @@
+"""Human ratings: raters, what they were asked to rate, and every value they gave."""
+
+from datetime import datetime
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Text as LongText,
+    UniqueConstraint,
+)
+from sqlmodel import Field
+
+from study.nouns.base import Key, Noun, Text, UTCDateTime, now
+
+Purpose = Literal["main", "repeat", "calibration", "training", "check", "adjudication"]
+Status = Literal["rated", "cannot_judge", "skipped", "withdrawn"]
+
+
+class RaterBase(Noun):
+    """A person, known by a code alone."""
+
+    code: Key = Field(unique=True)
+    attributes: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
+    """Nothing personal is needed; languages, for one, decide what may be assigned."""
+
+
+class Rater(RaterBase, table=True):
+    id: int | None = Field(default=None, primary_key=True)
+
+
+class AssignmentBase(Noun):
+    """A response put before a rater, for some constructs and one purpose."""
+
+    construct_keys: list[Key] = Field(sa_type=JSON, min_length=1)
+    purpose: Purpose = Field(default="main", sa_type=LongText)
+    position: int = Field(default=0, ge=0)
+    """Place in the rater's order of work."""
+    repeat: int = Field(default=0, ge=0)
+    channel: Key = "own"
+    """Where it is rated: the project's own pages, or another named place."""
+    inclusion_prob: float = Field(default=1.0, gt=0, le=1)
+    """Probability with which the response was drawn for rating."""
+    stratum: Key | None = None
+
+
+class Assignment(AssignmentBase, table=True):
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
+    """Null while the slot is reserved for a rater not known yet."""
+    response_id: int = Field(foreign_key="response.id", index=True)
+    leased_until: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class RatingBase(Noun):
+    """One value given by a rater to a construct; a changed value is the next revision."""
+
+    construct_key: Key
+    construct_version: int = Field(default=1, ge=1)
+    revision: int = Field(default=1, ge=1)
+    value: float | None = None
+    status: Status = Field(default="rated", sa_type=LongText)
+    reason: Text | None = Field(default=None, sa_type=LongText)
+    """Why there is no value, in a word or the rater's own words."""
+    input_kind: Key | None = None
+    """How the value was entered: typed, slider, imported, ..."""
+    active_seconds: float | None = Field(default=None, ge=0)
+    comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
+    revealed: list[Key] = Field(default_factory=list, sa_type=JSON)
+    """Fields that the rater had seen when the value was committed."""
+    channel: Key = "own"
+    external_id: Text | None = None
+    """Identifier of the rating in the place it came from."""
+    idempotency_key: Text | None = None
+    rules_hash: Text | None = None
+
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        if (self.status == "rated") != (self.value is not None):
+            raise ValueError("a rating has a value exactly when its status is 'rated'")
+        return self
+
+
+class Rating(RatingBase, table=True):
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
+        ),
+        UniqueConstraint("assignment_id", "construct_key", "revision"),
+        UniqueConstraint("assignment_id", "idempotency_key"),
+        CheckConstraint("(status = 'rated') = (value IS NOT NULL)", name="value_or_status"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    assignment_id: int = Field(foreign_key="assignment.id")
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -1,0 +1,44 @@
+"""The scale of a construct, and the one range check that every door goes through."""
+
+import math
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+class Scale(BaseModel):
+    """A closed range of points with its level of measurement.
+
+    `step` is the grid that people are offered; stored values may lie between its points, since
+    means over repeats and expected scores do.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    min: float = 0.0
+    max: float = 100.0
+    step: float | None = None
+    level: Level = "interval"
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not (math.isfinite(self.min) and math.isfinite(self.max)):
+            raise ValueError("min and max must be finite numbers")
+        if self.min >= self.max:
+            raise ValueError(f"min {self.min:g} must lie below max {self.max:g}")
+        if self.step is not None and not 0 < self.step <= self.max - self.min:
+            raise ValueError(f"step {self.step:g} must be positive and fit between min and max")
+        return self
+
+    def problem(self, value: float) -> str | None:
+        """Say why `value` is no point of this scale; None when it is one."""
+        if not math.isfinite(value):
+            return f"{value} is not a finite number"
+        if not self.min <= value <= self.max:
+            return f"{value:g} lies outside the scale {self}"
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.min:g} to {self.max:g}"

@@ -1,0 +1,38 @@
+"""The study.toml that `ccrs init` writes."""
+
+import json
+
+
+def study_toml(name: str) -> str:
+    """Return a study.toml with every default stated in a comment."""
+    return f"""\
+# Settings of this study. Lines with # in front show the defaults.
+# Every setting is explained in study/README.md of ccrs-study.
+
+name = {json.dumps(name, ensure_ascii=False)}
+seed = 0
+
+# database = "study.db"      # or "postgresql+psycopg://user@host/name", password in ~/.pgpass
+
+# Without constructs of your own, the five of CCRS are measured, each from 0 to 100.
+# [[constructs]]
+# key = "FL"
+# name = "Fluency"
+# question = "How well does the response read?"
+# sees = ["question", "response"]
+# anchors = {{ "1" = "hardly readable", "5" = "reads like print" }}
+# scale = {{ min = 1, max = 5, step = 1, level = "ordinal" }}
+
+# [scorers."my-metric"]      # a scorer whose scale is not the construct's
+# kind = "metric"
+# scale = {{ min = 0, max = 1 }}
+
+# [preferences]
+# scale = {{ min = -2, max = 2, step = 1, level = "ordinal" }}
+
+# [analysis]
+# reference = "mean_of_raters"   # or "adjudicated"
+# resamples = 2000
+# ci_level = 0.95
+# ac_lambda = 0.7
+"""
