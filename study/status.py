@@ -1,0 +1,145 @@
+"""How far a study has come, as counts."""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, func, select
+
+from study.nouns import (
+    Assignment,
+    ImportedFile,
+    JudgeRun,
+    Noun,
+    Output,
+    Passage,
+    Preference,
+    Query,
+    Rater,
+    Response,
+    table,
+)
+
+if TYPE_CHECKING:
+    from study.campaign import Study
+
+
+@dataclass(frozen=True)
+class ScorerStatus:
+    """Values of one scorer on one construct; a response counts once."""
+
+    construct: str
+    scorer: str
+    kind: str
+    values: int
+    missing: dict[str, int]
+    """Reason to number of responses."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """A study's counts, and the next sensible step."""
+
+    name: str
+    queries: int
+    responses: int
+    responses_without_passages: int
+    queries_without_reference: int
+    systems: dict[str, int]
+    """System to number of its current outputs."""
+    passages: int
+    assignments: int
+    raters: int
+    judge_runs: int
+    preferences: int
+    files: list[dict[str, Any]]
+    scorers: list[ScorerStatus]
+    left_out: dict[str, int]
+    """Why values do not enter the score table, with their number."""
+    next_step: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the status as plain objects for JSON."""
+        return asdict(self)
+
+
+def status(study: "Study") -> Status:
+    """Count what a study holds."""
+    scores = study.score_table()
+    per_response = scores.drop_duplicates(["response_id", "construct", "scorer", "repeat"])
+    scorers = []
+    for (construct, scorer, kind), rows in per_response.groupby(
+        ["construct", "scorer", "scorer_kind"], sort=True
+    ):
+        reasons = rows["missing_reason"].dropna().value_counts()
+        scorers.append(
+            ScorerStatus(
+                str(construct),
+                str(scorer),
+                str(kind),
+                int(rows["value"].notna().sum()),
+                {str(reason): int(count) for reason, count in reasons.items()},
+            )
+        )
+    with study.read() as connection:
+        counts = {
+            noun: _count(connection, noun)
+            for noun in (Query, Response, Passage, Assignment, Rater, JudgeRun, Preference)
+        }
+        r, q, f = table(Response), table(Query), table(ImportedFile)
+        bare = connection.execute(
+            select(func.count()).select_from(r).where(r.c.context_hash.is_(None))
+        ).scalar_one()
+        unanswered = sum(
+            not references for (references,) in connection.execute(select(q.c.references))
+        )
+        outputs = _current_systems(connection)
+        files = [
+            {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
+            for row in connection.execute(select(f).order_by(f.c.id))
+        ]
+    return Status(
+        name=study.config.name,
+        queries=counts[Query],
+        responses=counts[Response],
+        responses_without_passages=int(bare),
+        queries_without_reference=unanswered,
+        systems=outputs,
+        passages=counts[Passage],
+        assignments=counts[Assignment],
+        raters=counts[Rater],
+        judge_runs=counts[JudgeRun],
+        preferences=counts[Preference],
+        files=files,
+        scorers=scorers,
+        left_out=dict(scores.attrs["left_out"]),
+        next_step=_next_step(study, counts[Response], scorers, counts[Preference]),
+    )
+
+
+def _count(connection: Connection, noun: type[Noun]) -> int:
+    return int(connection.execute(select(func.count()).select_from(table(noun))).scalar_one())
+
+
+def _current_systems(connection: Connection) -> dict[str, int]:
+    o = table(Output)
+    # A system has one current output for a query, however often it was revised.
+    rows = connection.execute(
+        select(o.c.system, func.count(o.c.query_id.distinct()))
+        .group_by(o.c.system)
+        .order_by(o.c.system)
+    )
+    return {system: int(count) for system, count in rows}
+
+
+def _next_step(
+    study: "Study", responses: int, scorers: list[ScorerStatus], preferences: int
+) -> str:
+    folder = study.folder
+    kinds = {scorer.kind for scorer in scorers if scorer.values}
+    if not responses:
+        return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
+    if not kinds and not preferences:
+        return f"ccrs import {folder} SCORES   (judge scores and human ratings)"
+    if not kinds & {"human", "adjudicated"} and not preferences:
+        return f"ccrs import {folder} RATINGS   (human ratings to compare with)"
+    return f"ccrs report {folder}"

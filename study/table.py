@@ -1,0 +1,255 @@
+"""The handover to `analysis`: every score and rating of a study as one long table.
+
+What is left out of the table is counted in its `attrs["left_out"]`, a mapping from reason to
+number of values.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from sqlalchemy import Connection, Table, and_, func, literal, null, select
+
+from study.nouns import (
+    Assignment,
+    JudgeRun,
+    Judgment,
+    Output,
+    Preference,
+    Query,
+    Rater,
+    Rating,
+    Response,
+    Score,
+    table,
+)
+
+if TYPE_CHECKING:
+    from study.campaign import Study
+
+SCORE_COLUMNS = {
+    "response_id": "str",
+    "query_id": "str",
+    "system": "str",
+    "construct": "str",
+    "scorer": "str",
+    "scorer_kind": "str",
+    "repeat": "int64",
+    "value": "float64",
+    "missing_reason": "str",
+    "inclusion_prob": "float64",
+    "stratum": "str",
+    "source": "str",
+}
+PREFERENCE_COLUMNS = {
+    "query_id": "str",
+    "response_a": "str",
+    "response_b": "str",
+    "construct": "str",
+    "scorer": "str",
+    "scorer_kind": "str",
+    "repeat": "int64",
+    "value": "float64",
+    "missing_reason": "str",
+}
+
+# Ratings for training, calibration or checks say how raters learn; they are no measurements.
+_MEASURING = ("main", "repeat")
+
+
+def score_table(study: "Study") -> pd.DataFrame:
+    """Return one row for each value (and, where systems share a response, each system).
+
+    The columns are those of `SCORE_COLUMNS`; rows are ordered by response, construct, scorer,
+    repeat and system.
+    """
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+        responses = _responses(connection)
+        outputs = _outputs(connection)
+        parts = [_scores(connection), _ratings(connection), _judgments(connection)]
+    scores = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    left_out: dict[str, int] = {}
+    current = scores["construct_version"] == scores["construct"].map(versions)
+    if not current.all():
+        left_out["given to an earlier version of a construct"] = int((~current).sum())
+        scores = scores[current]
+    scores = scores.merge(responses, on="response", how="left")
+    stale = scores["response"].isin(_replaced(responses, outputs))
+    if stale.any():
+        left_out["given to a response that a later one replaced"] = int(stale.sum())
+        scores = scores[~stale]
+    current_outputs = outputs.loc[outputs["current"], ["response", "system"]]
+    scores = scores.merge(current_outputs, on="response", how="left")
+    result = _typed(scores, SCORE_COLUMNS).sort_values(
+        ["response_id", "construct", "scorer", "repeat", "system"], ignore_index=True
+    )
+    result.attrs["left_out"] = left_out
+    return result
+
+
+def preference_table(study: "Study") -> pd.DataFrame:
+    """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
+    p, q, r = table(Preference), table(Query), table(Response)
+    a, b = r.alias("a"), r.alias("b")
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+        rows = _frame(
+            connection,
+            select(
+                q.c.key.label("query_id"),
+                a.c.key.label("response_a"),
+                b.c.key.label("response_b"),
+                p.c.construct_key.label("construct"),
+                p.c.construct_version,
+                p.c.scorer,
+                p.c.scorer_kind,
+                p.c.repeat,
+                p.c.value,
+                p.c.missing_reason,
+            )
+            .join_from(p, q, p.c.query_id == q.c.id)
+            .join(a, p.c.response_a_id == a.c.id)
+            .join(b, p.c.response_b_id == b.c.id)
+            .order_by(p.c.id),
+        )
+    current = rows["construct_version"] == rows["construct"].map(versions)
+    result = _typed(rows[current], PREFERENCE_COLUMNS).reset_index(drop=True)
+    result.attrs["left_out"] = (
+        {}
+        if current.all()
+        else {"given to an earlier version of a construct": int((~current).sum())}
+    )
+    return result
+
+
+def _scores(connection: Connection) -> pd.DataFrame:
+    s = table(Score)
+    return _frame(
+        connection,
+        select(
+            s.c.response_id.label("response"),
+            s.c.construct_key.label("construct"),
+            s.c.construct_version,
+            s.c.scorer,
+            s.c.scorer_kind,
+            s.c.repeat,
+            s.c.value,
+            s.c.missing_reason,
+            s.c.inclusion_prob,
+            s.c.stratum,
+            func.coalesce(s.c.source, "imported").label("source"),
+        ),
+    )
+
+
+def _ratings(connection: Connection) -> pd.DataFrame:
+    """Return the last revision of each rating of an assignment that measures."""
+    g, a, w = table(Rating), table(Assignment), table(Rater)
+    last = _newest(g, g.c.assignment_id, g.c.construct_key, by="revision")
+    return _frame(
+        connection,
+        select(
+            a.c.response_id.label("response"),
+            g.c.construct_key.label("construct"),
+            g.c.construct_version,
+            w.c.code.label("scorer"),
+            literal("human").label("scorer_kind"),
+            a.c.repeat,
+            g.c.value,
+            func.nullif(g.c.status, "rated").label("missing_reason"),
+            a.c.inclusion_prob,
+            a.c.stratum,
+            g.c.channel.label("source"),
+        )
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .join(w, a.c.rater_id == w.c.id)
+        .join(
+            last,
+            and_(
+                last.c.assignment_id == g.c.assignment_id,
+                last.c.construct_key == g.c.construct_key,
+                last.c.newest == g.c.revision,
+            ),
+        )
+        .where(a.c.purpose.in_(_MEASURING)),
+    )
+
+
+def _judgments(connection: Connection) -> pd.DataFrame:
+    """Return the first attempt at each judgment: later ones would select for the parseable."""
+    j, run = table(Judgment), table(JudgeRun)
+    return _frame(
+        connection,
+        select(
+            j.c.response_id.label("response"),
+            j.c.construct_key.label("construct"),
+            j.c.construct_version,
+            run.c.name.label("scorer"),
+            literal("judge").label("scorer_kind"),
+            j.c.repeat,
+            j.c.value,
+            j.c.missing_reason,
+            literal(1.0).label("inclusion_prob"),
+            null().label("stratum"),
+            literal("own").label("source"),
+        )
+        .join_from(j, run, j.c.run_id == run.c.id)
+        .where(j.c.attempt == 1),
+    )
+
+
+def _responses(connection: Connection) -> pd.DataFrame:
+    r, q = table(Response), table(Query)
+    responses = _frame(
+        connection,
+        select(r.c.id.label("response"), r.c.key, r.c.version, q.c.key.label("query_id")).join_from(
+            r, q, r.c.query_id == q.c.id
+        ),
+    )
+    # A later version is another content, so it has an identifier of its own in the table.
+    later = responses["version"] > 1
+    responses["response_id"] = responses["key"].where(
+        ~later, responses["key"] + "@" + responses["version"].astype(str)
+    )
+    return responses
+
+
+def _outputs(connection: Connection) -> pd.DataFrame:
+    o = table(Output)
+    outputs = _frame(
+        connection,
+        select(o.c.response_id.label("response"), o.c.query_id, o.c.system, o.c.revision),
+    )
+    newest = outputs.groupby(["query_id", "system"])["revision"].transform("max")
+    outputs["current"] = outputs["revision"] == newest
+    return outputs
+
+
+def _replaced(responses: pd.DataFrame, outputs: pd.DataFrame) -> set[int]:
+    """Return the responses that a later version or a later output has taken the place of."""
+    newest = responses.groupby("key")["version"].transform("max")
+    superseded = set(responses.loc[responses["version"] < newest, "response"])
+    in_use = set(outputs.loc[outputs["current"], "response"])
+    return (superseded | set(outputs["response"])) - in_use
+
+
+def _newest(source: Table, *keys: Any, by: str) -> Any:
+    return select(*keys, func.max(source.c[by]).label("newest")).group_by(*keys).subquery()
+
+
+def _frame(connection: Connection, statement: Any) -> pd.DataFrame:
+    result = connection.execute(statement)
+    return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
+
+
+def _typed(frame: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
+    typed: dict[str, pd.Series[Any]] = {}
+    for name, kind in columns.items():
+        column = frame[name]
+        if kind == "int64":
+            typed[name] = column.astype("int64")
+        elif kind == "float64":
+            typed[name] = column.astype("float64")
+        else:
+            typed[name] = column.astype("object").where(column.notna(), None)
+    return pd.DataFrame(typed)
