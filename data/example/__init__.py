@@ -1,0 +1,1 @@
+"""The example study: invented texts, simulated raters and a simulated judge."""
