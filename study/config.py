@@ -161,15 +161,9 @@ def _describe(detail: ErrorDetails) -> str:
             ".  ", ". "
         )
     message = detail["msg"].removeprefix("Value error, ")
-    return (
-        f"{location} = {detail['input']!r}: {message}"
-        if _short(detail)
-        else (f"{location}: {message}")
-    )
-
-
-def _short(detail: ErrorDetails) -> bool:
-    return isinstance(detail["input"], str | int | float | bool)
+    # An address may hold a password, so it is not repeated; nor are whole sections.
+    shown = location != "database" and isinstance(detail["input"], str | int | float | bool)
+    return f"{location} = {detail['input']!r}: {message}" if shown else f"{location}: {message}"
 
 
 def _known_keys(location: Iterable[Any]) -> list[str]:

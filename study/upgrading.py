@@ -94,6 +94,10 @@ def _upgrade_sqlite(engine: Engine, path: Path, before: str, migrations: Path) -
                 ):
                     source.backup(target)
                 _migrate_checked(connection, migrations)
+        except BaseException:
+            # Nothing changed, so there is nothing for the copy to preserve.
+            copy.unlink(missing_ok=True)
+            raise
         finally:
             driver.execute("PRAGMA foreign_keys=ON")
     return copy

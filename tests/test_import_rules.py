@@ -1,0 +1,80 @@
+"""The house's rule: which package may import which of ours."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = {"study", "judge", "annotate_ui", "analysis"}
+ALLOWED = {
+    "study": set(),
+    "judge": {"study"},
+    "annotate_ui": {"study", "analysis"},
+    "analysis": set(),
+}
+PRESENT = [name for name in sorted(OURS) if (ROOT / name).is_dir()]
+FOREIGN_TO_ANALYSIS = {"sqlmodel", "sqlalchemy", "alembic", "flask", "aiohttp", "vllm"}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the top-level name of everything that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield (node.module or "").split(".")[0]
+
+
+def files(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("package", PRESENT)
+def test_a_package_imports_only_what_the_house_allows(package: str) -> None:
+    for path in files(package):
+        if path == ROOT / package / "cli.py":
+            continue
+        ours = set(imported(path)) & OURS - {package}
+        assert ours <= ALLOWED[package], f"{path.relative_to(ROOT)} imports {ours}"
+
+
+def test_the_root_command_imports_no_package_above_it() -> None:
+    for name in ("cli.py", "commands.py"):
+        assert set(imported(ROOT / "study" / name)) & OURS <= {"study"}
+
+
+def test_analysis_knows_no_database_and_no_web() -> None:
+    for path in files("analysis"):
+        assert not set(imported(path)) & FOREIGN_TO_ANALYSIS, path
+
+
+def test_the_example_stands_alone() -> None:
+    for path in sorted((ROOT / "data" / "example").glob("*.py")):
+        assert not set(imported(path)) & OURS, path
+
+
+@pytest.mark.parametrize("module", ["study.cli", "study.commands", "analysis.cli"])
+def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> None:
+    heavy = ("numpy", "pandas", "sqlmodel", "pydantic", "rich", "matplotlib", "scipy")
+    code = (
+        f"import sys, {module}; found = [m for m in {heavy!r} if m in sys.modules]; "
+        "sys.exit(', '.join(found))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("package", PRESENT)
+def test_every_name_that_a_package_exports_is_there(package: str) -> None:
+    from importlib import import_module
+
+    module = import_module(package)
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+    with pytest.raises(AttributeError):
+        _ = module.no_such_name
