@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from study.exporting import export_study as export_study
     from study.importing import import_file as import_file, read_scores as read_scores
     from study.scales import Scale as Scale
-    from study.status import status as status
+    from study.status import study_status as study_status
     from study.upgrading import upgrade_study as upgrade_study
 
 _HOME = {
@@ -23,7 +23,7 @@ _HOME = {
     "export_study": "study.exporting",
     "import_file": "study.importing",
     "read_scores": "study.importing",
-    "status": "study.status",
+    "study_status": "study.status",
     "upgrade_study": "study.upgrading",
 }
 

@@ -62,7 +62,7 @@ class Status:
         return asdict(self)
 
 
-def status(study: "Study") -> Status:
+def study_status(study: "Study") -> Status:
     """Count what a study holds."""
     scores = study.score_table()
     per_response = scores.drop_duplicates(["response_id", "construct", "scorer", "repeat"])

@@ -69,10 +69,7 @@ def score_table(study: "Study") -> pd.DataFrame:
         parts = [_scores(connection), _ratings(connection), _judgments(connection)]
     scores = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     left_out: dict[str, int] = {}
-    current = scores["construct_version"] == scores["construct"].map(versions)
-    if not current.all():
-        left_out["given to an earlier version of a construct"] = int((~current).sum())
-        scores = scores[current]
+    scores = _on_current_constructs(scores, versions, left_out)
     scores = scores.merge(responses, on="response", how="left")
     stale = scores["response"].isin(_replaced(responses, outputs))
     if stale.any():
@@ -112,14 +109,25 @@ def preference_table(study: "Study") -> pd.DataFrame:
             .join(b, p.c.response_b_id == b.c.id)
             .order_by(p.c.id),
         )
-    current = rows["construct_version"] == rows["construct"].map(versions)
-    result = _typed(rows[current], PREFERENCE_COLUMNS).reset_index(drop=True)
-    result.attrs["left_out"] = (
-        {}
-        if current.all()
-        else {"given to an earlier version of a construct": int((~current).sum())}
-    )
+    left_out: dict[str, int] = {}
+    rows = _on_current_constructs(rows, versions, left_out)
+    result = _typed(rows, PREFERENCE_COLUMNS).reset_index(drop=True)
+    result.attrs["left_out"] = left_out
     return result
+
+
+def _on_current_constructs(
+    rows: pd.DataFrame, versions: dict[str, int], left_out: dict[str, int]
+) -> pd.DataFrame:
+    version = rows["construct"].map(versions)
+    gone, earlier = version.isna(), version.notna() & (version != rows["construct_version"])
+    for reason, faulty in (
+        ("given to a construct that study.toml no longer has", gone),
+        ("given to an earlier version of a construct", earlier),
+    ):
+        if faulty.any():
+            left_out[reason] = int(faulty.sum())
+    return rows[~(gone | earlier)]
 
 
 def _scores(connection: Connection) -> pd.DataFrame:

@@ -44,7 +44,7 @@ def any_study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Study]
     create databases; each test gets a database of its own.
     """
     if request.param == "sqlite":
-        made = Study.create(tmp_path / "study")
+        made = Study.create(tmp_path / "any-study")
         yield made
         made.close()
         return
@@ -60,7 +60,7 @@ def any_study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Study]
     with server.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
     url = make_url(address).set(database=name).render_as_string(hide_password=False)
-    made = Study.create(tmp_path / "study", f'database = "{url}"\n')
+    made = Study.create(tmp_path / "any-study", f'database = "{url}"\n')
     yield made
     made.close()
     with server.connect() as connection:

@@ -29,7 +29,9 @@ def test_the_template_states_the_defaults() -> None:
     assert parse_config(text) == StudyConfig(name='a "quoted" näme')
     # With its comments opened, apart from the examples, it still says the same.
     opened = "\n".join(
-        line.removeprefix("# ") if line.startswith(("# [ana", "# ref", "# res", "# ci", "# ac_")) else line
+        line.removeprefix("# ")
+        if line.startswith(("# [ana", "# ref", "# res", "# ci", "# ac_"))
+        else line
         for line in text.splitlines()
     )
     assert parse_config(opened) == parse_config(text)

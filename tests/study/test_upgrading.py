@@ -12,7 +12,7 @@ from study.database import SCHEMA_REVISION
 from study.nouns import Query, Response, table
 from study.upgrading import MIGRATIONS
 
-NEXT = '''
+NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
@@ -24,7 +24,7 @@ down_revision = "{head}"
 
 def upgrade() -> None:
     {body}
-'''
+"""
 REBUILD = """with op.batch_alter_table("query", recreate="always") as batch:
         batch.add_column(sa.Column("language", sa.String()))
     protect(["query"])"""
@@ -125,5 +125,5 @@ def test_a_study_of_the_first_schema_opens(tmp_path: Path) -> None:
     connection.close()
     upgrade_study(folder)
     opened = Study.open(folder)
-    assert len(opened.score_table()) == 6
+    assert len(opened.score_table()) == 5
     opened.close()

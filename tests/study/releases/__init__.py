@@ -1,0 +1,1 @@
+"""Databases as past releases made them, as SQL; upgrades are tested on them."""

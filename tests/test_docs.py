@@ -1,0 +1,125 @@
+"""The documentation is complete: a command, setting, column or report id without a word fails."""
+
+import re
+import shlex
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import click
+import pytest
+from pydantic import BaseModel
+
+from study.cli import GROUP, cli
+from study.config import AnalysisSpec, PreferenceSpec, ScorerSpec, StudyConfig
+from study.constructs import ConstructSpec
+from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
+from study.scales import Scale
+from study.table import PREFERENCE_COLUMNS, SCORE_COLUMNS
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+STUDY = (ROOT / "study" / "README.md").read_text(encoding="utf-8")
+ANALYSIS = (ROOT / "analysis" / "README.md").read_text(encoding="utf-8")
+COMMANDS = {entry.name: entry.load() for entry in entry_points(group=GROUP)}
+
+
+def section(text: str, heading: str) -> str:
+    """Return the part of a Markdown text under a heading, up to the next of its rank or above."""
+    rank, title = heading.split(" ", 1)
+    match = re.search(
+        rf"^{rank} {re.escape(title)}$(.*?)(?=^#{{1,{len(rank)}}} |\Z)", text, re.M | re.S
+    )
+    assert match, f"no heading {heading!r}"
+    return match.group(1)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_is_documented_with_its_options_and_examples(name: str) -> None:
+    command = COMMANDS[name]
+    documented = section(STUDY, "## Commands") + ANALYSIS
+    assert f"`ccrs {name}" in section(STUDY, "## Commands")
+    assert f"ccrs {name}" in (command.help or ""), "--help holds an example"
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and "--json" not in parameter.opts:
+            assert parameter.help, f"{parameter.opts} has no help"
+            assert max(parameter.opts, key=len) in documented, parameter.opts
+
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "": StudyConfig,
+    "constructs.": ConstructSpec,
+    'scorers."NAME".': ScorerSpec,
+    "preferences.": PreferenceSpec,
+    "analysis.": AnalysisSpec,
+    "scale.": Scale,
+}
+
+
+@pytest.mark.parametrize("prefix", SECTIONS)
+def test_every_setting_is_documented(prefix: str) -> None:
+    rows = section(STUDY, "## Settings")
+    containers = {"scorers", "preferences", "analysis"}
+    for name, field in SECTIONS[prefix].model_fields.items():
+        if prefix == "" and name in containers:
+            continue
+        assert f"`{prefix}{name}`" in rows, f"{prefix}{name}"
+        if isinstance(field.default, int | float) and not isinstance(field.default, bool):
+            line = next(row for row in rows.splitlines() if f"`{prefix}{name}`" in row)
+            assert f"`{field.default:g}`" in line, f"default of {prefix}{name}"
+
+
+def test_every_column_of_the_tables_is_documented() -> None:
+    rows = section(STUDY, "## The score table")
+    for column in [*SCORE_COLUMNS, *PREFERENCE_COLUMNS]:
+        assert f"`{column}`" in rows, column
+
+
+@pytest.mark.parametrize("model", [ResponseRow, ScoreRow, PreferenceRow])
+def test_every_column_of_an_import_file_is_documented(model: type[BaseModel]) -> None:
+    rows = section(STUDY, "## File formats")
+    for column in model.model_fields:
+        assert f"`{column.rstrip('_')}`" in rows, column
+
+
+def commands_shown() -> list[str]:
+    shown = []
+    for text in (README, STUDY, ANALYSIS):
+        for block in re.findall(r"```(?:sh|console)?\n(.*?)```", text, re.S):
+            shown += [line for line in block.splitlines() if line.startswith("ccrs ")]
+    for command in COMMANDS.values():
+        lines = (line.strip() for line in (command.help or "").splitlines())
+        shown += [line for line in lines if line.startswith("ccrs ")]
+    return shown
+
+
+@pytest.mark.parametrize("line", commands_shown())
+def test_every_command_line_shown_is_one_that_parses(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line, comments=True)[1:]
+    context = click.Context(cli)
+    name, command, arguments = cli.resolve_command(context, words)
+    assert name is not None
+    assert command is not None
+    for word in arguments:
+        # Files that an example names must exist for options that ask for it.
+        if not word.startswith("-") and "=" not in word and "." in word:
+            (tmp_path / word).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / word).touch()
+        if word.endswith("ragchecker") or word == "downloads":
+            (tmp_path / word).mkdir(parents=True, exist_ok=True)
+    command.make_context(name, list(arguments), parent=context)
+
+
+def test_every_package_directory_is_installed() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = set(project["tool"]["setuptools"]["packages"]) - {"study._example"}
+    present = {
+        path.parent.relative_to(ROOT).as_posix().replace("/", ".")
+        for package in ("study", "judge", "annotate_ui", "analysis")
+        for path in (ROOT / package).rglob("__init__.py")
+    }
+    assert listed == present
