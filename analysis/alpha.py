@@ -10,7 +10,6 @@ where the last sum runs over all pairs of pairable values. Items with one value 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 from typing import Literal, get_args
 
@@ -23,6 +22,7 @@ from analysis.query_statistic import (
     NEGLIGIBLE,
     FloatArray,
     IntArray,
+    OfWeights,
     QueryStatistic,
     as_codes,
     as_values,
@@ -31,11 +31,11 @@ from analysis.query_statistic import (
     in_row_blocks,
     ratio,
     sums_by_query,
+    undefined,
     weighted_counts,
 )
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
-Distance = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def krippendorff_alpha(values: npt.ArrayLike, level: Level) -> float:
@@ -83,23 +83,17 @@ def alpha_of_weights(
     contributing = np.bincount(codes, minlength=total) > 0
     rated_at_all = int(np.count_nonzero(np.isfinite(array).any(axis=1)))
 
-    def undefined(weights: FloatArray) -> FloatArray:
-        return np.full(weights.shape[0], np.nan)
-
+    of_weights: OfWeights
     if reason is not None:
         of_weights = undefined
     elif level == "interval":
         of_weights = _interval(comparable(rated), codes, total)
     else:
         of_weights = _by_categories(comparable(rated), codes, total, level)
-    return QueryStatistic(
-        of_weights, contributing, len(rated), rated_at_all - len(rated), reason
-    )
+    return QueryStatistic(of_weights, contributing, len(rated), rated_at_all - len(rated), reason)
 
 
-def _interval(
-    rated: FloatArray, query: IntArray, n_queries: int
-) -> Callable[[FloatArray], FloatArray]:
+def _interval(rated: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
     """Squared differences: four sums per query suffice."""
     centered = rated - np.nanmean(rated)
     m = np.isfinite(rated).sum(axis=1).astype(np.float64)
@@ -119,9 +113,7 @@ def _interval(
     return of_weights
 
 
-def _by_categories(
-    rated: FloatArray, query: IntArray, n_queries: int, level: Level
-) -> Callable[[FloatArray], FloatArray]:
+def _by_categories(rated: FloatArray, query: IntArray, n_queries: int, level: Level) -> OfWeights:
     """Any distance, from the values' marginals and the pairs of values met within items.
 
     The distinct values are indexed, so that continuous scores need memory for the pairs that
@@ -132,9 +124,7 @@ def _by_categories(
     code = np.full(rated.shape, -1, dtype=np.int64)
     code[present] = index
     m = present.sum(axis=1)
-    marginals = counts_by_query(
-        index, np.repeat(query, m), distinct.size, n_queries
-    )
+    marginals = counts_by_query(index, np.repeat(query, m), distinct.size, n_queries)
     low, high, pairs = _pairs(code, query, m, distinct.size, n_queries)
 
     def nominal(weights: FloatArray) -> FloatArray:

@@ -121,7 +121,11 @@ def sums_by_query(columns: FloatArray, query: IntArray, n_queries: int) -> Float
 
 
 def counts_by_query(
-    codes: IntArray, query: IntArray, n_codes: int, n_queries: int, weights: FloatArray | None = None
+    codes: IntArray,
+    query: IntArray,
+    n_codes: int,
+    n_queries: int,
+    weights: FloatArray | None = None,
 ) -> sparse.csr_array:
     """Sparse (n_codes, Q): how often (or with what summed weight) a code occurs in each query."""
     entries = np.ones(codes.size) if weights is None else weights
@@ -140,6 +144,11 @@ def in_row_blocks(function: OfWeights, weights: FloatArray, numbers_per_row: int
         return function(weights)
     parts = [function(weights[i : i + rows]) for i in range(0, weights.shape[0], rows)]
     return np.concatenate(parts)
+
+
+def undefined(weights: FloatArray) -> FloatArray:
+    """NaN for every row."""
+    return np.full(weights.shape[0], np.nan)
 
 
 def ratio(numerator: FloatArray, denominator: FloatArray, defined: BoolArray) -> FloatArray:

@@ -95,9 +95,7 @@ class QueryResampling:
 
     def __post_init__(self) -> None:
         if self.n_queries < 0 or self.resamples < 1:
-            raise ValueError(
-                f"cannot draw {self.resamples} resamples of {self.n_queries} queries"
-            )
+            raise ValueError(f"cannot draw {self.resamples} resamples of {self.n_queries} queries")
         if not 0 < self.level < 1:
             raise ValueError(f"level {self.level} is not between 0 and 1")
 
@@ -162,9 +160,7 @@ class QueryResampling:
         chosen: Scheme = scheme or ("bootstrap" if count >= PERCENTILE_FROM else "jackknife")
         if np.isnan(point) or count < 2:
             return Replicates(point, np.empty(0), chosen, count, reason)
-        values = self.evaluate(
-            statistic, chosen, contributing if chosen == "jackknife" else None
-        )
+        values = self.evaluate(statistic, chosen, contributing if chosen == "jackknife" else None)
         return Replicates(point, values, chosen, count, reason)
 
     def interval(
@@ -220,6 +216,4 @@ class QueryResampling:
             low, high = point - reach, point + reach
             if transform == "fisher_z":
                 low, high = np.tanh(low), np.tanh(high)
-        return Interval(
-            float(low), float(high), self.level, method, None, share, int(values.size)
-        )
+        return Interval(float(low), float(high), self.level, method, None, share, int(values.size))
