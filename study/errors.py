@@ -30,15 +30,49 @@ class Fault:
 class InputError(StudyError):
     """A file was refused as a whole; nothing of it was stored.
 
-    `faults` holds every fault that was found, in the order of the file.
+    `faults` holds every fault that was found, in the order of the file. The message lists them
+    all; many of one kind are shown by their first ones and the rows of the others.
     """
 
-    def __init__(self, source: str, faults: Sequence[Fault]) -> None:
+    def __init__(self, source: str, faults: Sequence[Fault], notes: Sequence[str] = ()) -> None:
         self.source = source
         self.faults = tuple(faults)
         count = len(self.faults)
         head = f"{source}: {'1 fault' if count == 1 else f'{count} faults'}; nothing was stored."
-        super().__init__("\n".join([head, *(f"  {fault}" for fault in self.faults)]))
+        lines = [*_listed(self.faults), *notes]
+        super().__init__("\n".join([head, *(f"  {line}" for line in lines)]))
+
+
+# Up to this many faults are told one by one; beyond, this many of each kind.
+_TOLD, _OF_A_KIND = 50, 5
+
+
+def _listed(faults: Sequence[Fault]) -> list[str]:
+    if len(faults) <= _TOLD:
+        return [str(fault) for fault in faults]
+    kinds: dict[tuple[str | None, str], list[Fault]] = {}
+    for fault in faults:
+        kinds.setdefault((fault.column, fault.remedy), []).append(fault)
+    lines = []
+    for alike in kinds.values():
+        lines += [str(fault) for fault in alike[:_OF_A_KIND]]
+        others = alike[_OF_A_KIND:]
+        rows = [fault.row for fault in others if fault.row is not None]
+        lines += [str(fault) for fault in others if fault.row is None]
+        if rows:
+            lines.append(f"  and {len(rows)} more like these, in rows {_ranges(rows)}")
+    return lines
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Return row numbers as text, with runs drawn together: "3-7, 9"."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -5,8 +5,12 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from study.errors import Fault
 from study.nouns.base import Key, Text
 from study.nouns.imported import ScorerKind
+
+# More repeats than this are a shifted column, not a design.
+_MOST_REPEATS = 1_000_000
 
 
 class _Row(BaseModel):
@@ -23,7 +27,8 @@ class PassageRow(_Row):
 class ResponseRow(_Row):
     """A system's response to a query, with what it was given."""
 
-    query_id: Key
+    query_id: Key | None = None
+    """Without one, the study's query with this very text is meant, or a key is made from it."""
     query: Text
     response: Text
     """May be empty: the system answered nothing."""
@@ -33,23 +38,32 @@ class ResponseRow(_Row):
     passages: tuple[PassageRow, ...] = ()
     references: tuple[Text, ...] = ()
     attributes: dict[str, Any] = Field(default_factory=dict)
+    """Attributes of the query, such as its domain."""
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if not self.query.strip():
+            raise ValueError("the query's text is blank; give the question that was asked")
+        return self
 
 
 class ScoreRow(_Row):
     """A score of one response on one construct.
 
-    The response is named by its id, or by query and system.
+    The response is named by its id, or by query and system. Where both are given they must
+    agree.
     """
 
     response_id: Key | None = None
     query_id: Key | None = None
     system: Key | None = None
-    construct: Key
+    construct_key: Key
     scorer: Key
     scorer_kind: ScorerKind
-    repeat: int = Field(default=0, ge=0)
+    repeat: int = Field(default=0, ge=0, le=_MOST_REPEATS)
     value: float | None = None
     missing_reason: Key | None = None
+    """Why there is no value; "blank" unless given."""
     inclusion_prob: float = Field(default=1.0, gt=0, le=1)
     stratum: Key | None = None
     source: Key | None = None
@@ -60,6 +74,11 @@ class ScoreRow(_Row):
             raise ValueError("names no response; give response_id, or query_id and system")
         return self
 
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        _check_reason(self.value, self.missing_reason)
+        return self
+
 
 class PreferenceRow(_Row):
     """A comparison of two responses to one query; positive: b is better."""
@@ -67,19 +86,33 @@ class PreferenceRow(_Row):
     query_id: Key
     response_a: Key
     response_b: Key
-    construct: Key
+    construct_key: Key
     scorer: Key
     scorer_kind: ScorerKind
-    repeat: int = Field(default=0, ge=0)
+    repeat: int = Field(default=0, ge=0, le=_MOST_REPEATS)
     value: float | None = None
     missing_reason: Key | None = None
+    """Why there is no value; "blank" unless given."""
+
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        _check_reason(self.value, self.missing_reason)
+        return self
+
+
+def _check_reason(value: float | None, reason: str | None) -> None:
+    if value is not None and reason is not None:
+        raise ValueError(
+            f"has the value {value:g} and the missing_reason {reason!r}; remove one of them"
+        )
 
 
 class Placed(NamedTuple):
-    """A row with its place in the file."""
+    """A row with its place in the file, as a spreadsheet or editor counts it."""
 
     number: int
     row: ResponseRow | ScoreRow | PreferenceRow
 
 
-Rows = Iterator[Placed]
+Rows = Iterator[Placed | Fault]
+"""An importer yields rows, and a fault in the place of each row that it can't read."""

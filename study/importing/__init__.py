@@ -1,0 +1,45 @@
+"""Files and rows come in here, through one door, all or none."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from study.importing.bare import (
+        read_preferences as read_preferences,
+        read_scores as read_scores,
+    )
+    from study.importing.files import import_file as import_file
+    from study.importing.rows import (
+        PassageRow as PassageRow,
+        Placed as Placed,
+        PreferenceRow as PreferenceRow,
+        ResponseRow as ResponseRow,
+        ScoreRow as ScoreRow,
+    )
+    from study.importing.storing import import_rows as import_rows
+    from study.importing.summary import ImportSummary as ImportSummary
+
+_HOME = {
+    "ImportSummary": "study.importing.summary",
+    "PassageRow": "study.importing.rows",
+    "Placed": "study.importing.rows",
+    "PreferenceRow": "study.importing.rows",
+    "ResponseRow": "study.importing.rows",
+    "ScoreRow": "study.importing.rows",
+    "import_file": "study.importing.files",
+    "import_rows": "study.importing.storing",
+    "read_preferences": "study.importing.bare",
+    "read_scores": "study.importing.bare",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'study.importing' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,230 @@
+"""Checks of scores and preferences: known construct, known response, one kind, on the scale."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from study.config import StudyConfig
+from study.errors import nearest
+from study.importing.held import Held
+from study.importing.rows import PreferenceRow, ScoreRow
+from study.importing.tally import Tally
+from study.importing.values import Entry, ValueStore
+from study.importing.watch import ValueWatch
+from study.nouns import (
+    JudgeRun,
+    Preference,
+    PreferenceBase,
+    Rater,
+    Score,
+    ScoreBase,
+    table,
+)
+from study.scales import Scale
+
+BLANK = "blank"
+WITH_ITSELF = "a comparison of a response with itself (the two have the same content)"
+
+
+class Scoring:
+    """Joins scores and preferences of a file with the study, and gathers them for storing."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        config: StudyConfig,
+        held: Held,
+        tally: Tally,
+        *,
+        conflicts_as_repeats: bool = False,
+    ) -> None:
+        self._config = config
+        self._held = held
+        self._tally = tally
+        self._constructs = [construct.key for construct in config.constructs]
+        self.kinds = known_kinds(connection, config)
+        """By scorer: human, adjudicated, judge or metric."""
+        self._kind_rows: dict[str, int] = {}
+        self.watch = ValueWatch()
+        self.scored: set[int] = set()
+        """Responses that the file says something of."""
+        self.columns: dict[str, str] = {}
+        """By name of a response that the study has not: the column it stood in."""
+        self.scores = ValueStore(
+            Score,
+            ScoreBase,
+            ("response_id",),
+            ("inclusion_prob", "stratum", "source"),
+            tally,
+            conflicts_as_repeats=conflicts_as_repeats,
+        )
+        self.preferences = ValueStore(
+            Preference,
+            PreferenceBase,
+            ("response_a_id", "response_b_id", "query_id"),
+            (),
+            tally,
+            conflicts_as_repeats=conflicts_as_repeats,
+        )
+
+    def add_score(self, number: int, row: ScoreRow) -> None:
+        """Take a score, or note why it can't be taken."""
+        scale = self._config.scale(row.construct_key, row.scorer)
+        fits = self._fits(number, row, scale)
+        name = row.response_id or f"query {row.query_id}, system {row.system}"
+        response = self._response(number, row, name)
+        if response is None or not fits:
+            return
+        self.scored.add(response)
+        value, reason = _value_or_reason(row)
+        if scale is not None:
+            self.watch.see(row.scorer, row.construct_key, value, scale)
+        extra = (row.inclusion_prob, row.stratum, row.source)
+        key = ((response,), row.construct_key, row.scorer, row.repeat)
+        label = f"{name!r}" + (f" of system {row.system!r}" if row.system else "")
+        self.scores.add(key, Entry(value, reason, extra, number, label))
+
+    def add_preference(self, number: int, row: PreferenceRow) -> None:
+        """Take a preference, or note why it can't be taken."""
+        scale = self._config.preferences.scale
+        fits = self._fits(number, row, scale)
+        query = self._held.query_ids.get(row.query_id)
+        if query is None:
+            self._unmatched(number, f"query {row.query_id}", "query_id")
+        sides = [
+            self._side(number, getattr(row, column), column, row.query_id)
+            for column in ("response_a", "response_b")
+        ]
+        first, second = sides
+        if query is None or first is None or second is None or not fits:
+            return
+        self.scored.update((first, second))
+        if first == second:
+            self._tally.left_out[WITH_ITSELF] += 1
+            return
+        value, reason = _value_or_reason(row)
+        self.watch.see(row.scorer, row.construct_key, value, scale)
+        key = ((first, second, query), row.construct_key, row.scorer, row.repeat)
+        label = f"{row.response_a!r} and {row.response_b!r}"
+        self.preferences.add(key, Entry(value, reason, (), number, label))
+
+    def join(self, connection: Connection, versions: Mapping[str, int]) -> None:
+        """Compare what was gathered with what the study holds."""
+        self.scores.join(connection, versions)
+        self.preferences.join(connection, versions)
+
+    def store(self, connection: Connection, versions: Mapping[str, int], file_id: int) -> None:
+        """Insert what is new."""
+        self.scores.store(connection, versions, self.kinds, file_id)
+        self.preferences.store(connection, versions, self.kinds, file_id)
+
+    def _fits(self, number: int, row: ScoreRow | PreferenceRow, scale: Scale | None) -> bool:
+        """Check the construct, the scorer's kind and the value; note every fault."""
+        good = True
+        if row.construct_key not in self._constructs:
+            self._tally.fault(
+                f"the study has no construct {row.construct_key!r}.",
+                f"{nearest(row.construct_key, self._constructs)} It has: "
+                f"{', '.join(self._constructs)}; others are defined in study.toml under "
+                "[[constructs]].".strip(),
+                number,
+                "construct",
+            )
+            good = False
+        kind = self.kinds.setdefault(row.scorer, row.scorer_kind)
+        if kind != row.scorer_kind:
+            first = self._kind_rows.get(row.scorer)
+            where = f"row {first}" if first is not None else "the study"
+            self._tally.fault(
+                f"scorer {row.scorer!r} is {row.scorer_kind} here and {kind} in {where}.",
+                "A scorer has one kind; rename the other scorer.",
+                number,
+                "scorer_kind",
+            )
+            good = False
+        self._kind_rows.setdefault(row.scorer, number)
+        problem = None if row.value is None or scale is None else scale.problem(row.value)
+        if problem:
+            self._tally.fault(
+                f"{problem}.",
+                f"Correct it, or declare the scale of {row.scorer!r} in study.toml under "
+                f'[scorers."{row.scorer}"].'
+                if isinstance(row, ScoreRow)
+                else "Correct it, or declare the scale in study.toml under [preferences].",
+                number,
+                "value",
+            )
+            good = False
+        return good
+
+    def _response(self, number: int, row: ScoreRow, name: str) -> int | None:
+        held = self._held
+        query = None if row.query_id is None else held.query_ids.get(row.query_id)
+        if row.response_id is None:
+            output = held.outputs.get((query or 0, row.system or ""))
+            if output is None:
+                self._unmatched(number, name, "query_id" if query is None else "system")
+                return None
+            return output[0]
+        response = held.response_ids.get(row.response_id)
+        if response is None:
+            self._unmatched(number, name, "response_id")
+            return None
+        own = held.responses[response].query
+        problem = column = ""
+        if row.query_id is not None and query != own:
+            column = "query_id"
+            problem = f"answers query {held.queries[own].key!r}, not {row.query_id!r}"
+        elif row.system is not None and (
+            held.outputs.get((own, row.system), (None,))[0] != response
+        ):
+            column, problem = "system", f"is not what system {row.system!r} answered"
+        if problem:
+            self._tally.fault(
+                f"response {row.response_id!r} {problem}.",
+                f"Correct one of the two, or leave {column} out.",
+                number,
+                column,
+            )
+            return None
+        return response
+
+    def _side(self, number: int, key: str, column: str, query_id: str) -> int | None:
+        held = self._held
+        response = held.response_ids.get(key)
+        if response is None:
+            self._unmatched(number, key, column)
+            return None
+        own = held.queries[held.responses[response].query].key
+        if own != query_id and query_id in held.query_ids:
+            self._tally.fault(
+                f"response {key!r} answers query {own!r}, not {query_id!r}.",
+                "Both responses of a comparison answer the row's query; correct the row.",
+                number,
+                column,
+            )
+            return None
+        return response
+
+    def _unmatched(self, number: int, name: str, column: str) -> None:
+        self.columns.setdefault(name, column)
+        rows = self._tally.unmatched.setdefault(name, [])
+        if not rows or rows[-1] != number:
+            rows.append(number)
+
+
+def known_kinds(connection: Connection, config: StudyConfig) -> dict[str, str]:
+    """Return the kind of every scorer that study.toml or the study's tables know."""
+    kinds: dict[str, str] = {name: spec.kind for name, spec in config.scorers.items() if spec.kind}
+    for noun in (Score, Preference):
+        t: Any = table(noun)
+        rows = connection.execute(select(t.c.scorer, t.c.scorer_kind).distinct())
+        kinds.update((scorer, kind) for scorer, kind in rows)
+    for name, kind in ((table(Rater).c.code, "human"), (table(JudgeRun).c.name, "judge")):
+        kinds.update((str(code), kind) for code in connection.execute(select(name)).scalars())
+    return kinds
+
+
+def _value_or_reason(row: ScoreRow | PreferenceRow) -> tuple[float | None, str | None]:
+    return row.value, (row.missing_reason or BLANK) if row.value is None else None
