@@ -1,0 +1,119 @@
+"""What all figures of a report share: the tables, the arrays, and one set of resamples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analysis.compose.options import Options
+from analysis.estimates import Estimate
+from analysis.matrix import ConstructData, construct_data
+from analysis.query_statistic import QueryStatistic
+from analysis.resampling import QueryResampling, Transform
+from analysis.scales import Scale
+from analysis.tables import PreferenceTable, ScoreTable
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Tables and options, with what is derived from them once.
+
+    Two samples of queries are resampled: those that people rated, for everything that needs a
+    human value, and all of them, for what describes scores. They coincide where all were rated.
+    """
+
+    scores: ScoreTable
+    preferences: PreferenceTable | None
+    options: Options
+
+    @cached_property
+    def rated_queries(self) -> tuple[str, ...]:
+        """Queries with a human or adjudicated value, or a preference, in order of appearance."""
+        rows = self.scores.frame
+        rated = rows["scorer_kind"].isin(["human", "adjudicated"]) & rows["value"].notna()
+        names = dict.fromkeys(rows.loc[rated, "query_id"].astype("object"))
+        if self.preferences is not None:
+            names |= dict.fromkeys(self.preferences.frame["query_id"].astype("object"))
+        return tuple(names)
+
+    @cached_property
+    def rated_resampling(self) -> QueryResampling:
+        """Resamples of the rated queries."""
+        return self._resampling(len(self.rated_queries))
+
+    @cached_property
+    def whole_resampling(self) -> QueryResampling:
+        """Resamples of all queries."""
+        if set(self.rated_queries) == set(self.scores.queries):
+            return self.rated_resampling
+        return self._resampling(len(self.scores.queries))
+
+    @cached_property
+    def rated(self) -> dict[str, ConstructData]:
+        """Arrays of each construct, over the rated queries."""
+        return self._arrays(self.rated_queries)
+
+    @cached_property
+    def whole(self) -> dict[str, ConstructData]:
+        """Arrays of each construct, over all queries."""
+        if set(self.rated_queries) == set(self.scores.queries):
+            return self.rated
+        return self._arrays(self.scores.queries)
+
+    def _resampling(self, n_queries: int) -> QueryResampling:
+        options = self.options
+        return QueryResampling(n_queries, options.resamples, options.seed, options.level)
+
+    def _arrays(self, queries: tuple[str, ...]) -> dict[str, ConstructData]:
+        return {
+            key: construct_data(self.scores, key, self.options.reference, queries)
+            for key in self.scores.constructs
+        }
+
+    def human_scale(self, construct: str) -> Scale | None:
+        """Scale of the human reference."""
+        data = self.whole[construct]
+        adjudicated = self.options.reference == "adjudicated"
+        people = tuple(data.adjudicated) if adjudicated else data.raters
+        return self.scores.scale(construct, people[0] if people else None)
+
+    def differences_withheld(self, construct: str, scorer: str) -> str | None:
+        """Why values of a scorer and of people can't be subtracted; None where they can."""
+        human, own = self.human_scale(construct), self.scores.scale(construct, scorer)
+        if human is None or own is None:
+            return (
+                f"no scale is declared for {construct}, so differences in points have no meaning; "
+                f"declare it with --scale {construct}=MIN:MAX"
+            )
+        if not human.same_points(own):
+            return f"{scorer} is on {own}, people are on {human}: not a common scale"
+        return None
+
+    def estimate(
+        self,
+        name: str,
+        statistic: QueryStatistic,
+        resampling: QueryResampling | None = None,
+        transform: Transform | None = None,
+        **record: Any,
+    ) -> Estimate:
+        """A statistic with its interval for these raters."""
+        used = self.rated_resampling if resampling is None else resampling
+        interval = used.interval(statistic, transform)
+        given = not np.isnan(interval.low)
+        return Estimate(
+            name,
+            value=statistic.point,
+            ci_low=interval.low,
+            ci_high=interval.high,
+            ci_level=self.options.level if given else None,
+            method=interval.method if given else None,
+            n_responses=statistic.n_responses,
+            n_queries=statistic.n_queries,
+            n_dropped=statistic.n_dropped,
+            reason=statistic.reason or interval.reason,
+            **record,
+        )

@@ -1,0 +1,119 @@
+"""The human ceiling and the judge's place against it, and the bias for raters like these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from analysis.ceiling import CeilingMeasure, human_ceiling
+from analysis.compose.context import Context
+from analysis.estimates import Estimate
+from analysis.matrix import ConstructData
+from analysis.scopes import Scope
+from analysis.variance_components import bias_for_raters_like_these
+
+MEASURES: tuple[CeilingMeasure, ...] = ("pearson", "kendall_tau_b")
+SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
+
+ADJUDICATED = (
+    "the reference is adjudicated: it favors the raters whose values it settled, so no human "
+    "ceiling is given"
+)
+
+
+def ceilings(context: Context) -> Iterator[Estimate]:
+    """`human_ceiling`, `judge_against_others` and their difference, by construct and scorer.
+
+    Withheld against an adjudicated reference, which would favor those whose values it settled.
+    """
+    for construct, data in context.rated.items():
+        if not data.raters and not data.adjudicated:
+            continue
+        for scorer in data.scorers:
+            for measure in MEASURES:
+                for scope in SCOPES:
+                    yield from _ceiling(context, construct, data, scorer, measure, scope)
+
+
+def _ceiling(
+    context: Context,
+    construct: str,
+    data: ConstructData,
+    scorer: str,
+    measure: CeilingMeasure,
+    scope: Scope,
+) -> Iterator[Estimate]:
+    names = ("human_ceiling", "judge_against_others", "human_ceiling_difference")
+    record: dict[str, Any] = {
+        "constructs": (construct,),
+        "scorers": (scorer, *data.raters),
+        "scope": scope,
+        "target": "these_raters",
+    }
+    if data.reference_kind == "adjudicated":
+        for name in names:
+            yield Estimate(name, reason=ADJUDICATED, params={"measure": measure}, **record)
+        return
+    found = human_ceiling(
+        data.ratings,
+        data.scorers[scorer],
+        data.query,
+        scope,
+        measure,
+        n_queries=data.n_queries,
+    )
+    excluded = "; ".join(f"{data.raters[i]}: {why}" for i, why in found.excluded.items())
+    params: dict[str, str | None] = {"measure": measure, "excluded": excluded or None}
+    parts = (found.rater, found.judge, found.difference)
+    for name, statistic in zip(names, parts, strict=True):
+        assert statistic is not None  # noqa: S101  (a judge was given)
+        why = " ".join(filter(None, [statistic.reason, f"({excluded})" if excluded else ""]))
+        estimate = context.estimate(
+            name,
+            statistic,
+            transform=None if name == "human_ceiling_difference" else "fisher_z",
+            n_raters=len(found.used),
+            params=params,
+            **record,
+        )
+        if statistic.reason and why != statistic.reason:
+            estimate = Estimate(name, reason=why, params=params, **record)
+        yield estimate
+
+
+def biases(context: Context) -> Iterator[Estimate]:
+    """Bias with an interval for raters like these, where scorer and people share a scale."""
+    for construct, data in context.rated.items():
+        for scorer, values in data.scorers.items():
+            record: dict[str, Any] = {
+                "constructs": (construct,),
+                "scorers": (scorer, *data.raters),
+                "target": "raters_like_these",
+                "params": {"reference": "mean_of_raters"},
+            }
+            reason = context.differences_withheld(construct, scorer)
+            if data.reference_kind == "adjudicated":
+                reason = "an adjudicated value is no sample of raters"
+            elif not data.raters:
+                reason = data.reference_missing
+            if reason:
+                yield Estimate("bias", reason=reason, **record)
+                continue
+            found = bias_for_raters_like_these(
+                values, data.ratings, data.query, context.options.level
+            )
+            given = found.interval.reason is None
+            yield Estimate(
+                "bias",
+                value=found.value,
+                ci_low=found.interval.low,
+                ci_high=found.interval.high,
+                ci_level=found.interval.level if given else None,
+                method=found.interval.method if given else None,
+                n_responses=found.n_responses,
+                n_queries=found.n_queries,
+                n_raters=found.n_raters,
+                n_dropped=found.n_dropped,
+                reason=found.interval.reason,
+                **record,
+            )

@@ -1,0 +1,127 @@
+"""Properties of scores by scorer and system: ties, ends of the scale, shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from analysis.compose.context import Context
+from analysis.estimates import Estimate
+from analysis.matrix import ConstructData, FloatArray, IntArray, mean_over
+from analysis.metric_properties import (
+    PopulationStatistics,
+    bounds,
+    mean_of_weights,
+    population_statistics,
+    share_at_bound_of_weights,
+    tie_probability,
+)
+from analysis.scales import Scale
+
+MEAN_OF_RATERS = "mean_of_raters"
+
+#: Described without an interval: the figures describe the scores at hand.
+SHAPE = tuple(
+    f.name for f in fields(PopulationStatistics) if f.name not in {"n", "mean", "reasons"}
+)
+
+NO_SCALE = "no scale is declared, so its ends are unknown; declare it with --scale"
+NO_SCORES = "there are no scores"
+
+
+def score_properties(context: Context) -> Iterator[Estimate]:
+    """Every scorer's, and the mean of the raters', on all responses and on each system's.
+
+    A response counts once overall and once for each system that produced it. Means and shares at
+    the ends carry intervals; the rest describes the scores at hand.
+    """
+    for construct, data in context.whole.items():
+        for scorers, values, of in _whose(data):
+            scale = context.scores.scale(construct, scorers[0])
+            for system in (None, *data.systems):
+                chosen = values if system is None else values[data.of_system(system)]
+                query = data.query if system is None else data.query[data.of_system(system)]
+                record: dict[str, Any] = {
+                    "constructs": (construct,),
+                    "scorers": scorers,
+                    "systems": (system,) if system else (),
+                    "scope": f"system:{system}" if system else "pooled",
+                    "n_raters": len(scorers) if of else 0,
+                    "params": {"of": of} if of else {},
+                }
+                yield from _location(context, data, chosen, query, record)
+                yield from _ends(context, data, chosen, query, scale, system is None, record)
+                yield from _shape(chosen, record)
+
+
+def _whose(data: ConstructData) -> Iterator[tuple[tuple[str, ...], FloatArray, str | None]]:
+    for name, values in (data.scorers | data.adjudicated).items():
+        yield (name,), values, None
+    for column, name in enumerate(data.raters):
+        yield (name,), data.ratings[:, column], None
+    if len(data.raters) > 1:
+        yield data.raters, mean_over(data.ratings), MEAN_OF_RATERS
+
+
+def _location(
+    context: Context,
+    data: ConstructData,
+    values: FloatArray,
+    query: IntArray,
+    record: dict[str, Any],
+) -> Iterator[Estimate]:
+    statistic = mean_of_weights(values, query, data.n_queries)
+    yield context.estimate("mean", statistic, context.whole_resampling, **record)
+
+
+def _ends(
+    context: Context,
+    data: ConstructData,
+    values: FloatArray,
+    query: IntArray,
+    scale: Scale | None,
+    intervals: bool,
+    record: dict[str, Any],
+) -> Iterator[Estimate]:
+    n = int(np.isfinite(values).sum())
+    names = ("share_at_min", "share_at_max", "count_at_min", "count_at_max")
+    if scale is None or n == 0:
+        why = NO_SCALE if scale is None else NO_SCORES
+        yield from (Estimate(name, reason=why, n_responses=n, **record) for name in names)
+        return
+    found = bounds(values, scale.min, scale.max)
+    for end, share in (("min", found.share_at_min), ("max", found.share_at_max)):
+        if intervals and 0 < share < 1:
+            statistic = share_at_bound_of_weights(
+                values, query, scale.min, scale.max,
+                "min" if end == "min" else "max", n_queries=data.n_queries,
+            )  # fmt: skip
+            yield context.estimate(f"share_at_{end}", statistic, context.whole_resampling, **record)
+        else:
+            yield Estimate(f"share_at_{end}", value=share, n_responses=n, **record)
+    for end, count in (("min", found.count_at_min), ("max", found.count_at_max)):
+        yield Estimate(f"count_at_{end}", value=float(count), n_responses=n, **record)
+
+
+def _shape(values: FloatArray, record: dict[str, Any]) -> Iterator[Estimate]:
+    ties = tie_probability(values)
+    n = int(np.isfinite(values).sum())
+    yield Estimate(
+        "tie_probability",
+        value=ties,
+        n_responses=n,
+        reason=f"a pair needs 2 scores, there are {n}" if np.isnan(ties) else None,
+        **record,
+    )
+    found = population_statistics(values)
+    for name in SHAPE:
+        yield Estimate(
+            name,
+            value=float(getattr(found, name)),
+            n_responses=n,
+            reason=found.reasons.get(name),
+            **record,
+        )

@@ -1,0 +1,140 @@
+"""One record for every figure of a report, exactly as report.json has it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+FIELDS = (
+    "statistic", "constructs", "scorers", "systems", "scope", "target", "value", "ci_low",
+    "ci_high", "ci_level", "method", "n_responses", "n_queries", "n_raters", "n_dropped",
+    "reason", "params",
+)  # fmt: skip
+
+#: Value of `scope`, beside system:NAME.
+SCOPES = ("pooled", "between_queries", "within_query", "system_level")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval, what it rests on, and the reason where it is missing.
+
+    `value` is NaN where the statistic is undefined; `ci_low` and `ci_high` are NaN where there is
+    no interval; `reason` then says why in words. `target` names what the interval speaks of:
+    these_raters, raters_like_these, or None where nothing is claimed about raters.
+    """
+
+    statistic: str
+    constructs: tuple[str, ...] = ()
+    scorers: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    scope: str = "pooled"
+    target: str | None = None
+    value: float = math.nan
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+    ci_level: float | None = None
+    method: str | None = None
+    n_responses: int = 0
+    n_queries: int = 0
+    n_raters: int = 0
+    n_dropped: int = 0
+    reason: str | None = None
+    params: Mapping[str, str | float | int | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.value) and not self.reason:
+            raise ValueError(f"{self.statistic} of {self.scorers} has neither value nor reason")
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is an interval."""
+        return not (math.isnan(self.ci_low) or math.isnan(self.ci_high))
+
+    def as_json(self) -> dict[str, Any]:
+        """The record with null for NaN."""
+        record: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, tuple):
+                value = list(value)
+            elif isinstance(value, Mapping):
+                value = {key: _null(entry) for key, entry in value.items()}
+            record[item.name] = _null(value)
+        return record
+
+
+def _null(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+@dataclass(frozen=True)
+class EstimateList:
+    """All figures of a report, to be looked up."""
+
+    records: tuple[Estimate, ...]
+
+    def __iter__(self) -> Iterator[Estimate]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @cached_property
+    def _named(self) -> dict[str, list[Estimate]]:
+        named: dict[str, list[Estimate]] = {}
+        for record in self.records:
+            named.setdefault(record.statistic, []).append(record)
+        return named
+
+    def select(
+        self,
+        statistic: str | None = None,
+        construct: str | None = None,
+        scorer: str | None = None,
+        scope: str | None = None,
+        target: str | None = None,
+        **params: str | float | int,
+    ) -> list[Estimate]:
+        """Records that match everything given."""
+        return [
+            e
+            for e in (self.records if statistic is None else self._named.get(statistic, []))
+            if (construct is None or construct in e.constructs)
+            and (scorer is None or scorer in e.scorers)
+            and (scope is None or scope == e.scope)
+            and (target is None or target == e.target)
+            and all(e.params.get(key) == value for key, value in params.items())
+        ]
+
+    def first(self, statistic: str, **where: Any) -> Estimate | None:
+        """The first record that matches, if any."""
+        found = self.select(statistic, **where)
+        return found[0] if found else None
+
+
+def to_frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
+    """Records as a table, a row each; lists joined by ' + ', params one column each."""
+    rows = []
+    for estimate in estimates:
+        record = estimate.as_json()
+        params = record.pop("params")
+        for key in ("constructs", "scorers", "systems"):
+            record[key] = " + ".join(record[key])
+        rows.append(record | {f"params.{key}": value for key, value in params.items()})
+    columns = [name for name in FIELDS if name != "params"]
+    frame = pd.DataFrame(rows)
+    extra = sorted(name for name in frame.columns if name not in columns)
+    return frame.reindex(columns=[*columns, *extra])
