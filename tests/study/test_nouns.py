@@ -76,7 +76,7 @@ def test_times_are_utc_in_and_out() -> None:
         connection.execute(insert(times).values(at=tokyo))
         stored = connection.execute(select(times.c.at)).scalar_one()
         with pytest.raises(Exception, match="has no time zone"):
-            connection.execute(insert(times).values(at=datetime(2026, 1, 1)))  # noqa: DTZ001
+            connection.execute(insert(times).values(at=datetime(2026, 1, 1)))
     engine.dispose()
     assert stored == datetime(2026, 1, 1, tzinfo=UTC)
     assert stored.tzinfo is UTC
