@@ -1,0 +1,179 @@
+"""RAGChecker's meta-evaluation: 280 pairs of responses, compared by two people each.
+
+Source: Ru et al., "RAGChecker: A Fine-grained Framework for Diagnosing Retrieval-Augmented
+Generation", NeurIPS 2024 (Datasets and Benchmarks), arXiv 2408.08067.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from study.datasets.sources import Contents, Dataset, Source, SourceFile
+from study.errors import StudyError
+from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
+
+CONSTRUCTS = ("correctness", "completeness", "overall")
+RATERS = ("rater-1", "rater-2")
+_HUMAN = "human_labeled_data.json"
+_METRIC = "baseline_ragchecker.json"
+
+
+def contents(files: Mapping[str, bytes]) -> Contents:
+    """Return the data set's rows from the bytes of its files, by name.
+
+    The human file has two rows for each pair, one for each of its two raters, who are not named:
+    `rater-1` is whoever came first, and need not be one person throughout.
+    """
+    pairs = json.loads(files[_METRIC])
+    compared = json.loads(files[_HUMAN])
+    if len(compared) != len(RATERS) * len(pairs):
+        raise StudyError(f"{_HUMAN} has {len(compared)} rows for {len(pairs)} pairs.")
+    rows: list[Placed] = []
+    scored: dict[tuple[str, str], tuple[str, dict[str, float]]] = {}
+    rules = {
+        "rows 2i and 2i+1 of the human file are one pair: its raters are rater-1 and rater-2 "
+        "by position": len(pairs),
+    }
+    for number, pair in enumerate(pairs, start=1):
+        query_id = _query_id(pair)
+        for side in ("model1", "model2"):
+            rows.append(Placed(number, _response(pair, side)))
+            text, scores = pair[side]["response"], pair[side]["ragchecker"]
+            key = _response_id(pair, side)
+            first, values = scored.setdefault((query_id, text), (key, scores))
+            if values != scores:
+                raise StudyError(f"{_METRIC}: {first} and {key} are one text with two scores.")
+            if first == key:
+                rows += [Placed(number, score) for score in _scores(key, scores)]
+    for number, row in enumerate(compared, start=1):
+        pair = pairs[(number - 1) // len(RATERS)]
+        if any(row[side]["response"] != pair[side]["response"] for side in ("model1", "model2")):
+            raise StudyError(f"{_HUMAN}, row {number}: not the pair of {_METRIC}.")
+        rater = RATERS[(number - 1) % len(RATERS)]
+        rows += [Placed(number, preference) for preference in _preferences(row, rater)]
+    return Contents(
+        rows=rows,
+        rules=rules,
+        left_out={
+            "critiques of the responses, for which a study has no place": sum(
+                bool(pair[side]["critiques"]) for pair in pairs for side in ("model1", "model2")
+            )
+        },
+    )
+
+
+def _query_id(pair: Mapping[str, Any]) -> str:
+    # Numbers of queries begin again in each of the ten data sets.
+    return f"{pair['dataset']}/{pair['query_id']}"
+
+
+def _response_id(pair: Mapping[str, Any], side: str) -> str:
+    return f"{_query_id(pair)}/{pair[side]['model_name']}"
+
+
+def _response(pair: Mapping[str, Any], side: str) -> ResponseRow:
+    return ResponseRow(
+        query_id=_query_id(pair),
+        query=pair["query"],
+        response=pair[side]["response"],
+        response_id=_response_id(pair, side),
+        system=pair[side]["model_name"],
+        references=(pair["gt_answer"],),
+        attributes={"domain": pair["dataset"]},
+    )
+
+
+def _scores(response_id: str, scores: Mapping[str, float]) -> Iterator[ScoreRow]:
+    for construct in CONSTRUCTS:
+        yield ScoreRow(
+            response_id=response_id,
+            construct_key=construct,
+            scorer="ragchecker",
+            scorer_kind="metric",
+            value=scores[f"{construct}_label"],
+        )
+
+
+def _preferences(row: Mapping[str, Any], rater: str) -> Iterator[PreferenceRow]:
+    for construct in CONSTRUCTS:
+        yield PreferenceRow(
+            query_id=_query_id(row),
+            response_a=_response_id(row, "model1"),
+            response_b=_response_id(row, "model2"),
+            construct_key=construct,
+            scorer=rater,
+            scorer_kind="human",
+            value=row[f"{construct}_label"],
+        )
+
+
+SOURCE = Source(
+    title="RAGChecker meta-evaluation",
+    repository="amazon-science/RAGChecker",
+    commit="6091f08c00e676e87a970f2aeb4a23a484746348",
+    root="data/meta_evaluation",
+    files=(
+        SourceFile(
+            f"data/meta_evaluation/{_HUMAN}",
+            "42651629afc007396a709c89e89ada3b587e0bcc26246c951225866715e265ce",
+            2_347_698,
+        ),
+        SourceFile(
+            f"data/meta_evaluation/{_METRIC}",
+            "1fce14cc54bf276c3ed2bb48976ba42e85159651b64c181bc19795152db6e3d6",
+            1_238_661,
+        ),
+    ),
+    license="Apache-2.0 (https://www.apache.org/licenses/LICENSE-2.0)",
+    notice="Copyright Amazon.com, Inc. or its affiliates. All Rights Reserved.\n\n"
+    "Licensed under the Apache License, Version 2.0. The files were changed in form: their "
+    "content became the rows of this study.",
+    citation="Dongyu Ru et al.: RAGChecker: A Fine-grained Framework for Diagnosing "
+    "Retrieval-Augmented Generation. NeurIPS 2024, Datasets and Benchmarks, arXiv 2408.08067.",
+)
+
+SETTINGS = """\
+# A public data set, made into a study by `ccrs fetch ragchecker-meta`; see SOURCE.md.
+
+name = "RAGChecker meta-evaluation"
+seed = 0
+
+# People compared two responses on these; RAGChecker scored each response from 0 to 1.
+[[constructs]]
+key = "correctness"
+name = "Correctness"
+question = "Which response is more correct, compared with the reference answer?"
+anchors = { "0" = "no claim of the response is correct", "1" = "every claim is correct" }
+sees = ["question", "response", "reference"]
+scale = { min = 0, max = 1, level = "interval" }
+
+[[constructs]]
+key = "completeness"
+name = "Completeness"
+question = "Which response says more of what the reference answer says?"
+anchors = { "0" = "nothing of the reference is said", "1" = "all of it is said" }
+sees = ["question", "response", "reference"]
+scale = { min = 0, max = 1, level = "interval" }
+
+[[constructs]]
+key = "overall"
+name = "Overall"
+question = "Which response is better as a whole?"
+sees = ["question", "response", "reference"]
+scale = { min = 0, max = 1, level = "interval" }
+
+# -2: response a is much better; 2: response b is much better.
+[preferences]
+scale = { min = -2, max = 2, step = 1, level = "ordinal" }
+
+[scorers.rater-1]
+kind = "human"
+
+[scorers.rater-2]
+kind = "human"
+
+[scorers.ragchecker]
+kind = "metric"
+"""
+
+DATASET = Dataset("ragchecker-meta", SOURCE, SETTINGS, contents)
