@@ -1,7 +1,7 @@
 """The door through which every imported row goes: all of a source is stored, or none."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,6 @@ from study.nouns import ImportedFile, now, table
 if TYPE_CHECKING:
     from study.campaign import Study
 
-# How often progress is told, in rows.
-_STEP = 500
 # How many names of the other side are listed when ids don't join.
 _LISTED = 50
 # A hint costs a comparison with every known id.
@@ -40,7 +38,6 @@ def import_rows(
     revise: bool = False,
     conflicts_as_repeats: bool = False,
     tally: Tally | None = None,
-    progress: Callable[[int], None] | None = None,
 ) -> ImportSummary:
     """Store rows in one transaction.
 
@@ -62,8 +59,6 @@ def import_rows(
         Keep a second, different value under one key as the next repeat.
     tally
         Counts that the reader of the source fills while `rows` is read.
-    progress
-        Called with the number of rows taken so far, every now and then.
 
     Raises
     ------
@@ -91,7 +86,7 @@ def import_rows(
         scoring = Scoring(
             connection, study.config, held, tally, conflicts_as_repeats=conflicts_as_repeats
         )
-        _take(rows, content, scoring, tally, progress)
+        _take(rows, content, scoring, tally)
         content.finish()
         versions = study.construct_versions(connection)
         scoring.join(connection, versions)
@@ -134,7 +129,6 @@ def _take(
     content: ContentStore,
     scoring: Scoring,
     tally: Tally,
-    progress: Callable[[int], None] | None,
 ) -> None:
     try:
         for placed in rows:
@@ -147,8 +141,6 @@ def _take(
                 scoring.add_preference(placed.number, placed.row)
             else:
                 scoring.add_score(placed.number, placed.row)
-            if progress is not None and tally.rows % _STEP == 0:
-                progress(tally.rows)
     except InputError as error:
         # The source can't be read on from here; what was found before is told with it.
         tally.faults += error.faults

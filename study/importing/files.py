@@ -1,0 +1,98 @@
+"""A file comes into a study."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from study.errors import StudyError, nearest
+from study.importing.formats.options import Options
+from study.importing.importers import importer_for
+from study.importing.reading.record_cells import KINDS
+from study.importing.reading.source import Advance, Source, unseen
+from study.importing.scoring import known_kinds
+from study.importing.storing import import_rows
+from study.importing.summary import ImportSummary
+from study.nouns import Query, table
+
+if TYPE_CHECKING:
+    from study.campaign import Study
+
+
+def import_file(
+    study: "Study",
+    path: Path | str,
+    *,
+    importer: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    scorer: str | None = None,
+    system: str | None = None,
+    construct: str | None = None,
+    allow_unmatched: bool = False,
+    revise: bool = False,
+    conflicts_as_repeats: bool = False,
+    progress: Advance | None = None,
+) -> ImportSummary:
+    """Bring a file into a study, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        CSV or TSV, JSON lines, JSON or Parquet, told from its content.
+    importer
+        Name of the format; recognised unless given.
+    kinds
+        Scorer to kind (human, adjudicated, judge, metric), where the file does not say it.
+    scorer, system, construct
+        What the file leaves unsaid, for all its rows.
+    allow_unmatched, revise, conflicts_as_repeats
+        See `import_rows`.
+    progress
+        Called with the amount read and the whole, in the same unit.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file; nothing was stored.
+    """
+    said = _checked_kinds(kinds or {})
+    source = Source(Path(path), advance=progress or unseen)
+    constructs = tuple(c.key for c in study.config.constructs)
+    chosen, broken = importer_for(source, constructs, importer)
+    source.tally.warnings += broken
+    with study.read() as connection:
+        stored = known_kinds(connection, study.config)
+        q: Any = table(Query)
+        queries = list(connection.execute(select(q.c.key).order_by(q.c.id)).scalars())
+    options = Options(
+        constructs=constructs,
+        kinds={**stored, **said},
+        scorer=scorer,
+        system=system,
+        construct=construct,
+        queries=queries,
+    )
+    given = {"kinds": said, "scorer": scorer, "system": system, "construct": construct}
+    return import_rows(
+        study,
+        chosen.rows(source, options),
+        source=source.path.name,
+        sha256=source.sha256,
+        importer=chosen.name,
+        options={name: value for name, value in given.items() if value},
+        allow_unmatched=allow_unmatched,
+        revise=revise,
+        conflicts_as_repeats=conflicts_as_repeats,
+        tally=source.tally,
+    )
+
+
+def _checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
+    for scorer, kind in kinds.items():
+        if kind not in KINDS:
+            raise StudyError(
+                f"{kind!r} is no kind of scorer ({scorer!r}). {nearest(kind, KINDS)} "
+                f"Write one of {', '.join(KINDS)}."
+            )
+    return dict(kinds)

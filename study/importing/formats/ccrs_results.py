@@ -1,0 +1,98 @@
+"""Result files of CCRS: one JSON document a system, its items in the order of the queries."""
+
+from study.errors import Fault, InputError, nearest
+from study.importing.formats.options import Options
+from study.importing.reading.json_text import objects
+from study.importing.reading.layout import Fields
+from study.importing.reading.record_cells import Reader
+from study.importing.reading.source import Head, Source
+from study.importing.rows import Rows, ScoreRow
+
+WANTS = 'a JSON document {"ccrs_results": [{"metrics": {"Contextual_Coherence": 85, ...}}]}'
+
+CONSTRUCTS = {
+    "Contextual_Coherence": "CC",
+    "Question_Relevance": "QR",
+    "Information_Density": "ID",
+    "Answer_Correctness": "AC",
+    "Information_Recall": "IR",
+}
+FIELDS: Fields = {"metrics": ("metrics",)}
+
+COMPOSED = (
+    "Answer_Correctness, which CCRS composes of the judge's score and the exact match, kept "
+    "apart under the scorer {scorer!r}, a metric"
+)
+
+
+def composed_scorer(scorer: str) -> str:
+    """Return the name under which the composed AC of a judge goes in."""
+    return f"{scorer} (composed AC)"
+
+
+def recognises(head: Head) -> bool:
+    """Whether the file is a document with CCRS results."""
+    return head.form == "json document" and "ccrs_results" in head.first
+
+
+def rows(source: Source, options: Options) -> Rows:
+    """Read the scores; the study's queries must be there, as many as items.
+
+    Raises
+    ------
+    InputError
+        No system or scorer is given, or items and queries differ in number.
+    """
+    document = source.document
+    results = document.get("ccrs_results") if isinstance(document, dict) else None
+    if not isinstance(results, list):
+        fault = Fault('the document holds no list "ccrs_results".', f"Give {WANTS}.")
+        raise InputError(source.path.name, [fault])
+    judge, system = _said(source, options, len(results))
+    kind = options.kinds.get(judge, "judge")
+    reader = Reader(source, FIELDS)
+    for record, query_id in zip(objects(source, results), options.queries, strict=True):
+        if isinstance(record, Fault):
+            yield record
+            continue
+        cells = reader.cells(record)
+        metrics = cells.mapping("metrics")
+        if not metrics:
+            cells.fault("has no metrics.", "A response without scores has them as null.", "metrics")
+        for name in metrics:
+            if name not in CONSTRUCTS:
+                hint = nearest(name, CONSTRUCTS)
+                cells.fault(f"{name!r} is no metric of CCRS.", f"{hint} Correct it.", "metrics")
+        for name, construct in CONSTRUCTS.items():
+            composed = construct == "AC"
+            scorer = composed_scorer(judge) if composed else judge
+            if composed:
+                source.tally.rules[COMPOSED.format(scorer=scorer)] += 1
+            yield from cells.row(
+                ScoreRow,
+                query_id=query_id,
+                system=system,
+                construct_key=construct,
+                scorer=scorer,
+                scorer_kind="metric" if composed else kind,
+                value=cells.number_in(name, metrics.get(name)),
+            )
+
+
+def _said(source: Source, options: Options, items: int) -> tuple[str, str]:
+    faults = [
+        Fault(f"the file names no {name}.", f"Give it with --{name} NAME.")
+        for name, given in (("scorer", options.scorer), ("system", options.system))
+        if given is None
+    ]
+    if items != len(options.queries):
+        faults.append(
+            Fault(
+                f"{items} results, but the study has {len(options.queries)} queries; results are "
+                "joined with queries by their order.",
+                "Import the responses first, in the order in which CCRS judged them.",
+            )
+        )
+    if faults or options.scorer is None or options.system is None:
+        raise InputError(source.path.name, faults)
+    return options.scorer, options.system

@@ -1,0 +1,55 @@
+"""Preferences: two responses to a query, and which of them is better."""
+
+from study.importing.formats.options import Options
+from study.importing.formats.scores import BESIDE
+from study.importing.reading.layout import Fields, has
+from study.importing.reading.record_cells import Reader, RecordCells
+from study.importing.reading.source import Head, Source
+from study.importing.rows import PreferenceRow, Rows
+
+WANTS = "query_id, response_a, response_b, construct, scorer and value (positive: b is better)"
+FIELDS: Fields = {
+    "query_id": ("query_id",),
+    "response_a": ("response_a",),
+    "response_b": ("response_b",),
+    "construct_key": ("construct", "construct_key"),
+    "value": ("value", "preference"),
+    **{name: BESIDE[name] for name in ("scorer", "scorer_kind", "repeat", "missing_reason")},
+}
+
+
+def recognises(head: Head) -> bool:
+    """Whether rows compare two responses."""
+    return has(FIELDS, head.columns, "response_a", "response_b")
+
+
+def lacks(head: Head) -> list[tuple[str, ...]]:
+    """Return the columns that a file of preferences needs and this one has not."""
+    wanted = ("query_id", "response_a", "response_b", "construct_key", "scorer", "value")
+    return [FIELDS[name] for name in wanted if not has(FIELDS, head.columns, name)]
+
+
+def rows(source: Source, options: Options) -> Rows:
+    """Read the rows."""
+    reader = Reader(source, FIELDS)
+    reader.require("query_id", "response_a", "response_b", "value")
+    for name, given in (("construct_key", options.construct), ("scorer", options.scorer)):
+        if given is None:
+            reader.require(name)
+    for cells in reader:
+        if not isinstance(cells, RecordCells):
+            yield cells
+            continue
+        scorer = cells.key("scorer") or options.scorer
+        yield from cells.row(
+            PreferenceRow,
+            query_id=cells.key("query_id"),
+            response_a=cells.key("response_a"),
+            response_b=cells.key("response_b"),
+            construct_key=cells.key("construct_key") or options.construct,
+            scorer=scorer,
+            scorer_kind=options.kind(cells, scorer),
+            repeat=cells.whole("repeat"),
+            value=cells.value("value"),
+            missing_reason=cells.key("missing_reason"),
+        )

@@ -1,0 +1,51 @@
+"""Samples of ragas: user_input, retrieved_contexts, response, reference."""
+
+from study.importing.formats.options import Options
+from study.importing.formats.responses import with_documents
+from study.importing.reading.layout import Fields, has
+from study.importing.reading.record_cells import Reader, RecordCells
+from study.importing.reading.source import Head, Source
+from study.importing.rows import ResponseRow, Rows
+
+WANTS = "user_input and response, and mostly retrieved_contexts and reference"
+FIELDS: Fields = {
+    "query": ("user_input",),
+    "response": ("response",),
+    "passages": ("retrieved_contexts",),
+    "documents": ("retrieved_context_ids",),
+    "references": ("reference",),
+    "query_id": ("query_id",),
+    "response_id": ("response_id",),
+    "system": ("system",),
+}
+
+
+def recognises(head: Head) -> bool:
+    """Whether rows are single-turn samples."""
+    return has(FIELDS, head.columns, "query", "response")
+
+
+def lacks(head: Head) -> list[tuple[str, ...]]:
+    """Return the columns that a sample needs and this one has not."""
+    return [FIELDS[name] for name in ("query", "response") if not has(FIELDS, head.columns, name)]
+
+
+def rows(source: Source, options: Options) -> Rows:
+    """Read the samples; a query is named by its text where there is no query_id."""
+    reader = Reader(source, FIELDS)
+    reader.require("query", "response")
+    for cells in reader:
+        if not isinstance(cells, RecordCells):
+            yield cells
+            continue
+        reference = cells.text("references")
+        yield from cells.row(
+            ResponseRow,
+            query_id=cells.key("query_id"),
+            query=cells.text("query"),
+            response=cells.text("response"),
+            response_id=cells.key("response_id"),
+            system=cells.key("system") or options.system,
+            passages=with_documents(cells.listed("passages"), cells.listed("documents")),
+            references=[reference] if reference else [],
+        )

@@ -1,0 +1,1 @@
+"""Files as records: delimited text, JSON and Parquet behind one form."""

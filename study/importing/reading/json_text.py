@@ -1,0 +1,115 @@
+"""JSON: lines with an object each, read one by one, or a whole document."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from study.errors import Fault, InputError
+from study.importing.reading.plain import decoding, open_text
+from study.importing.reading.source import Form, Record, Source
+
+ITEMS = "Rows are the items of the JSON array, counted from 1."
+LINES = "Rows are the lines of the file, counted from 1."
+
+_LINES_SUFFIXES = {".jsonl", ".ndjson", ".jsonlines"}
+
+
+def form(path: Path, suffix: str, start: bytes) -> Form:
+    """Tell JSON lines from one document."""
+    if suffix in _LINES_SUFFIXES:
+        return "json lines"
+    if start.startswith(b"["):
+        return "json document"
+    # An object that is complete on the first line, with more to come, begins JSON lines.
+    with path.open("rb") as stream:
+        line = next((line for line in stream if line.strip()), b"")
+        more = any(line.strip() for line in stream)
+    try:
+        json.loads(line.decode("utf-8-sig"))
+    except ValueError:
+        return "json document"
+    return "json lines" if more else "json document"
+
+
+def document(source: Source) -> Any:
+    """Read a whole document.
+
+    Raises
+    ------
+    InputError
+        It is not UTF-8, not JSON, or ends in the middle.
+    """
+    try:
+        with decoding(source.path), open_text(source.path, source.tally) as stream:
+            text = stream.read()
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
+        problem = f"not valid JSON at line {error.lineno}, column {error.colno}: {error.msg}."
+        if cut:
+            problem = (
+                f"the JSON ends in the middle, at line {text.count(chr(10)) + 1} (byte "
+                f"{source.size}): {error.msg}, begun at line {error.lineno}, column {error.colno}."
+            )
+        remedy = "The file is cut off; copy or export it again." if cut else "Repair that place."
+        raise InputError(source.path.name, [Fault(problem, remedy)]) from None
+    except RecursionError:
+        fault = Fault("the JSON is nested too deeply to be read.", "Export it again, flat.")
+        raise InputError(source.path.name, [fault]) from None
+
+
+def records(source: Source) -> Iterator[Record | Fault]:
+    """Read the objects of a file: its lines, or the items of its one array."""
+    if source.form == "json lines":
+        return _lines(source)
+    whole = source.document
+    return objects(source, whole if isinstance(whole, list) else [whole])
+
+
+def objects(source: Source, items: list[Any], name: str = "item") -> Iterator[Record | Fault]:
+    """Yield the objects of an array, counted from 1."""
+    if ITEMS not in source.tally.notes:
+        source.tally.notes.append(ITEMS)
+    if not items:
+        fault = Fault("the JSON array is empty.", "Save it again with its items.")
+        raise InputError(source.path.name, [fault])
+    for number, item in enumerate(items, start=1):
+        yield _record(number, item, name)
+        if number % 500 == 0:
+            source.advance(number, len(items))
+
+
+def _lines(source: Source) -> Iterator[Record | Fault]:
+    with decoding(source.path), open_text(source.path, source.tally) as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                yield _parsed(number, line, line.endswith(("\n", "\r")))
+            if number % 500 == 0:
+                source.advance(stream.buffer.tell(), source.size)
+
+
+def _parsed(number: int, line: str, ended: bool) -> Record | Fault:
+    try:
+        return _record(number, json.loads(line), "line")
+    except json.JSONDecodeError as error:
+        if not ended:
+            return Fault(
+                f"the file ends in the middle of this line, at character {len(line)}: {error.msg}.",
+                "The file is cut off; copy or export it again.",
+                number,
+            )
+        return Fault(
+            f"not valid JSON at character {error.colno}: {error.msg}.",
+            "Each line holds one JSON object.",
+            number,
+        )
+    except RecursionError:
+        return Fault("the JSON is nested too deeply to be read.", "Export it again.", number)
+
+
+def _record(number: int, item: Any, name: str) -> Record | Fault:
+    if isinstance(item, dict):
+        return Record(number, item)
+    found = type(item).__name__ if item is not None else "null"
+    return Fault(f"this {name} is no JSON object but {found}.", "Write {...}.", number)

@@ -1,0 +1,51 @@
+"""Parquet, read in batches."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from study.errors import Fault, InputError
+from study.importing.reading.source import Record, Source
+
+COUNTED = "Rows of a Parquet file are counted from 1."
+
+_ROWS = 500
+
+
+def header(source: Source) -> tuple[str, ...]:
+    """Return the column names."""
+    return tuple(_opened(source).schema_arrow.names)
+
+
+def records(source: Source) -> Iterator[Record | Fault]:
+    """Read the rows; lists stay lists, missing cells are None."""
+    if COUNTED not in source.tally.notes:
+        source.tally.notes.append(COUNTED)
+    file = _opened(source)
+    columns = file.schema_arrow.names
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        fault = Fault(f"the column {twice[0]!r} stands there twice.", "Rename one of them.")
+        raise InputError(source.path.name, [fault])
+    number, total = 0, file.metadata.num_rows
+    if total == 0:
+        fault = Fault("the file has columns and no rows.", "Save it again with its rows.")
+        raise InputError(source.path.name, [fault])
+    for batch in file.iter_batches(batch_size=_ROWS):
+        for cells in batch.to_pylist():
+            number += 1
+            yield Record(number, cells)
+        source.advance(number, total)
+
+
+def _opened(source: Source) -> Any:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        return ParquetFile(source.path)
+    except (pa.ArrowException, OSError) as error:
+        first = str(error).splitlines()[0]
+        fault = Fault(
+            f"the Parquet file can't be read: {first}", "It may be cut off; copy or write it again."
+        )
+        raise InputError(source.path.name, [fault]) from None
