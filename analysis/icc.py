@@ -9,12 +9,16 @@ Psychological Methods 1:30-46, Tables 4 and 7.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
+from scipy.optimize import brentq
 
+from analysis.modified_large_sample import Contrast
 from analysis.query_statistic import FloatArray, as_codes, as_values
 from analysis.resampling import Interval, withheld
 from analysis.two_way import TwoWay, two_way, two_way_undefined_reason
@@ -73,8 +77,7 @@ def icc_f_interval(values: npt.ArrayLike, form: Form, level: float = 0.95) -> In
     n, k = parts.n_responses, parts.n_raters
     upper = (1 + level) / 2
     if form.startswith("A"):
-        df_numerator = float(n - 1)
-        low, high = _agreement_bounds(parts, parts.ms_response, df_numerator, level, "estimate")
+        low, high = _textbook_agreement(parts, level)
     else:
         within, df = parts.ms_residual, float((n - 1) * (k - 1))
         if form.startswith("1"):
@@ -100,12 +103,13 @@ def icc_interval(
 ) -> Interval:
     """Interval of ICC(A,·) or ICC(C,·) for raters like these, responses clustered in queries.
 
-    McGraw and Wong's interval with two changes. The degrees of freedom between responses come by
-    Satterthwaite from the mean squares between queries and within them. Those of the error come
-    by Satterthwaite from raters and residual, at the bound itself, with missing cells through the
-    effective ratings per response and per rater. Needs at least 2 queries.
+    The degrees of freedom between responses come by Satterthwaite from the mean squares between
+    queries and within them. Form A has modified large-sample bounds (`modified_large_sample`),
+    form C those of the F test; missing cells enter through the effective ratings per response and
+    per rater. With few raters the lower bound is far down: the panel hardly shows how much raters
+    differ. Needs at least 2 queries.
     """
-    method = "f_satterthwaite"
+    method = "modified_large_sample" if form.startswith("A") else "f_clustered"
     array = _read(values, form, drop=False)
     if form.startswith("1"):
         raise ValueError("an interval for raters like these needs form A or C")
@@ -120,15 +124,8 @@ def icc_interval(
         return withheld(level, method, "an interval needs at least 2 queries, there is 1")
     if parts.ms_residual == 0:
         return withheld(level, method, "no residual variation: F is infinite")
-    components = variance_components(array)
-    mean_square = parts.per_response * components.response + components.residual
-    if _complete(_read(values, form)):
-        mean_square = parts.ms_response
     df = _clustered_df(parts.response_means, place)
-    if form.startswith("C"):
-        low, high = _bounds(parts, mean_square, df, level, "bound", rater=False)
-    else:
-        low, high = _agreement_bounds(parts, mean_square, df, level, "bound")
+    low, high = _bounds(parts, df, level, rater=form.startswith("A"))
     return Interval(_averaged(low, averaged), _averaged(high, averaged), level, method)
 
 
@@ -201,45 +198,50 @@ def _clustered_df(means: FloatArray, place: npt.NDArray[np.intp]) -> float:
     return satterthwaite_df(terms, df)
 
 
-def _agreement_bounds(
-    parts: TwoWay, mean_square: float, df: float, level: float, at: str
-) -> tuple[float, float]:
-    return _bounds(parts, mean_square, df, level, at, rater=True)
+def _textbook_agreement(parts: TwoWay, level: float) -> tuple[float, float]:
+    """McGraw and Wong (1996), Table 7, case 2: Satterthwaite at the estimate."""
+    n, k = parts.n_responses, parts.n_raters
+    rows, columns, error = parts.ms_response, parts.ms_rater, parts.ms_residual
+    noise = (columns + (n - 1) * error) / n
+    odds = (rows - error) / (k * noise)
+    df = satterthwaite_df(
+        [k * odds / n * columns, (k * odds * (1 - 1 / n) + 1) * error],
+        [k - 1, (n - 1) * (k - 1)],
+    )
+    bounds = []
+    for tail in ((1 + level) / 2, (1 - level) / 2):
+        odds = (rows / float(stats.f.ppf(tail, n - 1, df)) - error) / (k * noise)
+        bounds.append(odds / (1 + odds))
+    return bounds[0], bounds[1]
 
 
-def _bounds(
-    parts: TwoWay, mean_square: float, df: float, level: float, at: str, *, rater: bool
-) -> tuple[float, float]:
-    """Both bounds of the single-rater form.
+def _bounds(parts: TwoWay, df: float, level: float, *, rater: bool) -> tuple[float, float]:
+    """Both bounds of the single-rater form, from those of its odds o = ICC / (1 - ICC).
 
-    At the true odds o = ICC / (1 - ICC), mean_square / D(o) is F with the error's degrees of
-    freedom, where D(o) = k * o * (rater + residual) + residual is the mean square expected.
+    At the true odds the mean square between responses has the expectation of
+    k * o * (rater + residual) + residual: a bound is where their difference stops being
+    compatible with 0. Without the rater variance, and below 0, that is the F test.
     """
     k, per_rater = parts.per_response, parts.per_rater
-    columns, error = parts.ms_rater, parts.ms_residual
+    rows, columns, error = parts.ms_response, parts.ms_rater, parts.ms_residual
     noise = (columns + (per_rater - 1) * error) / per_rater if rater else error
+    tail = (1 - level) / 2
+    contrast = Contrast((df, float(parts.n_raters - 1), float(parts.df_residual)), tail)
 
-    def error_df(odds: float) -> float:
-        if not rater:
-            return float(parts.df_residual)
-        from_raters = k * odds / per_rater * columns
-        from_residual = (k * odds * (1 - 1 / per_rater) + 1) * error
-        return satterthwaite_df(
-            [from_raters, from_residual], [parts.n_raters - 1, parts.df_residual]
+    def at(bound: Callable[[float, float, float], float], icc_: float) -> float:
+        odds = icc_ / (1 - icc_)
+        return bound(
+            rows, k * odds / per_rater * columns, (k * odds * (1 - 1 / per_rater) + 1) * error
         )
 
-    estimate = (mean_square - error) / (k * noise)
     out = []
-    for tail in ((1 + level) / 2, (1 - level) / 2):
-        odds = estimate
-        for _ in range(100 if at == "bound" else 1):
-            quantile = float(stats.f.ppf(tail, df, max(error_df(odds), 1e-3)))
-            new = (mean_square / quantile - error) / (k * noise)
-            # Halving the step keeps the search from swinging when raters are few.
-            new = (new + odds) / 2 if at == "bound" else new
-            done = abs(new - odds) <= 1e-12 * (1 + abs(new))
-            odds = new
-            if done:
-                break
-        out.append(odds / (1 + odds))
+    for probability, bound in ((1 - tail, contrast.lower), (tail, contrast.upper)):
+        f = float(stats.f.ppf(probability, df, parts.df_residual))
+        odds = (rows / f - error) / (k * noise)
+        if not rater or odds <= 0:
+            out.append(odds / (1 + odds))
+        elif at(bound, 0.0) <= 0:
+            out.append(0.0)
+        else:
+            out.append(float(brentq(partial(at, bound), 0.0, 1 - 1e-12, xtol=1e-12)))
     return out[0], out[1]

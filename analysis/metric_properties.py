@@ -118,10 +118,9 @@ def bounds(scores: npt.ArrayLike, minimum: float, maximum: float) -> Bounds:
     x = _finite(scores)
     at_min = int(np.count_nonzero(_at(x, minimum, minimum, maximum)))
     at_max = int(np.count_nonzero(_at(x, maximum, minimum, maximum)))
-    inside = int(np.count_nonzero((x > minimum) & (x < maximum)))
     shares = (at_min / x.size, at_max / x.size) if x.size else (float("nan"), float("nan"))
-    # Rounding can leave a score at an end counted as inside too.
-    outside = max(0, x.size - inside - at_min - at_max)
+    beyond = ((x < minimum) | (x > maximum)) & ~_at(x, minimum, minimum, maximum)
+    outside = int(np.count_nonzero(beyond & ~_at(x, maximum, minimum, maximum)))
     return Bounds(x.size, at_min, at_max, *shares, outside)
 
 

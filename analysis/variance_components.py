@@ -18,7 +18,7 @@ from analysis.two_way import TwoWay, two_way, two_way_undefined_reason
 class VarianceComponents:
     """Variances of y = mean + response + rater + residual, in squared points of the scale.
 
-    `reason` says why they are NaN. `response_average` is the mean of the response means.
+    `reason` says why they are NaN; `per_response` is the harmonic mean of ratings per response.
     """
 
     response: float
@@ -88,7 +88,8 @@ def satterthwaite_df(terms: npt.ArrayLike, df: npt.ArrayLike) -> float:
 class BiasEstimate:
     """Mean of judge minus people, with an interval for raters like these.
 
-    `query_error` and `rater_error` are the two parts of the standard error, `df` Satterthwaite's.
+    `query_error` and `rater_error` are the two parts of the standard error; `df` are the degrees
+    of freedom Satterthwaite's formula gives their sum, for tests and descriptions.
     """
 
     value: float
@@ -109,10 +110,12 @@ def bias_for_raters_like_these(
 
     The variance has two parts. Queries: the robust variance of the sum of deviations by query,
     after each rater's own severity is taken out. Raters: their variance times the sum of squared
-    weights with which they enter the mean. Degrees of freedom by Satterthwaite from queries - 1
-    and raters - 1.
+    weights with which they enter the mean. Each part has its own t quantile, with queries - 1 and
+    raters - 1 degrees of freedom: half width^2 = t^2 * part + t^2 * part (Banerjee 1961, Biometrika
+    48:361-369). One t with Satterthwaite's degrees of freedom covered .89 to .91 with 3 raters in
+    the same simulation, this .94 (tests/coverage).
     """
-    method = "satterthwaite"
+    method = "t_by_source"
     machine, people = as_values(judge, "judge"), as_values(values)
     codes, _ = as_codes(query, machine.size, None)
     present = np.isfinite(people)
@@ -151,7 +154,10 @@ def bias_for_raters_like_these(
     df = satterthwaite_df([query_part, rater_part], [n_queries - 1, table.n_raters - 1])
     if not query_part + rater_part > 0:
         return without("every difference is the same: no spread to judge by")
-    reach = float(stats.t.ppf((1 + level) / 2, df)) * float(np.sqrt(query_part + rater_part))
+    quantiles = [
+        float(stats.t.ppf((1 + level) / 2, d)) for d in (n_queries - 1, table.n_raters - 1)
+    ]
+    reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
     interval = Interval(value - reach, value + reach, level, method)
     return BiasEstimate(
         value,
