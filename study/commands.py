@@ -150,8 +150,16 @@ def status(folder: Path, as_json: bool) -> None:
     console = Console(highlight=False)
     console.print(Text(found.name, style="bold"))
     console.print(
-        f"{found.queries} queries, {found.responses} responses, {found.passages} passages, "
-        f"{len(found.systems)} systems, {found.preferences} preferences"
+        ", ".join(
+            f"{count} {one if count == 1 else many}"
+            for count, one, many in (
+                (found.queries, "query", "queries"),
+                (found.responses, "response", "responses"),
+                (found.passages, "passage", "passages"),
+                (len(found.systems), "system", "systems"),
+                (found.preferences, "preference", "preferences"),
+            )
+        )
     )
     for system, outputs in found.systems.items():
         console.print(Text(f"  {system}: {outputs} outputs"))

@@ -103,9 +103,14 @@ def test_two_writers_that_read_first_both_succeed(study: Study) -> None:
 
 def test_a_failed_transaction_leaves_nothing(any_study: Study) -> None:
     raters = table(Rater)
-    with pytest.raises(RuntimeError), any_study.write() as connection:
-        connection.execute(insert(raters).values(code="r1", attributes={}))
-        raise RuntimeError
+
+    def fail() -> None:
+        with any_study.write() as connection:
+            connection.execute(insert(raters).values(code="r1", attributes={}))
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     with any_study.read() as connection:
         assert connection.execute(select(func.count()).select_from(raters)).scalar_one() == 0
 

@@ -56,7 +56,7 @@ def test_from_nothing_to_a_study_each_command_names_the_next(folder: Path) -> No
     assert "6 scores" in scored.stdout
     assert "Next: ccrs report s" in scored.stdout
     shown = ccrs("status", "s", cwd=folder)
-    assert "3 queries, 6 responses, 1 passages, 2 systems" in shown.stdout
+    assert "3 queries, 6 responses, 1 passage, 2 systems" in shown.stdout
     assert max(len(line) for line in shown.stdout.splitlines()) <= 80
     again = ccrs("import", "s", "scores.csv", cwd=folder)
     assert again.returncode == 0
