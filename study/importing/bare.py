@@ -128,8 +128,8 @@ def read_preferences(
             continue
         cells = row.model_dump(exclude={"construct_key"}) | _valued(row)
         cells["construct"] = row.construct_key
-        key = (row.query_id, row.response_a, row.response_b)
-        key = (*key, row.construct_key, row.scorer, row.repeat)
+        pair = (row.query_id, row.response_a, row.response_b)
+        key = (*pair, row.construct_key, row.scorer, row.repeat)
         if _first(source.tally, held, key, row, placed.number):
             found.append(cells)
     return _frame(source, found, PREFERENCE_COLUMNS)
@@ -239,6 +239,7 @@ def _valued(row: ScoreRow | PreferenceRow) -> dict[str, Any]:
 
 
 def _frame(source: Source, found: list[dict[str, Any]], columns: dict[str, str]) -> "DataFrame":
+    import numpy as np
     import pandas as pd
 
     from study.importing.summary import ImportSummary
@@ -247,11 +248,13 @@ def _frame(source: Source, found: list[dict[str, Any]], columns: dict[str, str])
     if tally.faults:
         in_order = sorted(tally.faults, key=lambda fault: (fault.row is None, fault.row or 0))
         raise InputError(source.path.name, in_order, tally.notes)
-    frame = pd.DataFrame(found, columns=list(columns))
-    for name, kind in columns.items():
-        text = kind == "str"
-        frame[name] = frame[name].astype("object" if text else kind)
-        if text:
-            frame[name] = frame[name].where(frame[name].notna(), None)
+    frame = pd.DataFrame(
+        {
+            name: pd.Series(
+                [row[name] for row in found], dtype=np.dtype(object if kind == "str" else kind)
+            )
+            for name, kind in columns.items()
+        }
+    )
     frame.attrs["summary"] = ImportSummary.of(tally, source.path.name, "table").lines()[1:]
     return frame
