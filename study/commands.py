@@ -99,8 +99,8 @@ def import_(
     from study.campaign import Study
     from study.importing import import_file
 
-    study = Study.open(folder)
     named = dict(_pair(kind) for kind in kinds)
+    study = Study.open(folder)
     summaries = []
     for path in files:
         with _progress(f"Reading {path.name}", hidden=as_json) as advance:
