@@ -1,0 +1,106 @@
+"""Everything a report shows, worked out once: for the page, the JSON and the CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+from typing import Any
+
+from analysis.compose import Analysis
+from analysis.report.figures import Figure, figures
+from analysis.report.not_established import not_established
+from analysis.report.report_table import Table
+from analysis.report.tables import tables
+from analysis.report.verdict import Verdict, verdicts
+from analysis.scales import Scale
+
+SCHEMA_VERSION = 1
+
+_PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A report's content; `provenance` is what its JSON has under that name."""
+
+    analysis: Analysis
+    verdicts: tuple[Verdict, ...]
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+    not_established: tuple[str, ...]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_checks(self, checks: Sequence[Mapping[str, Any]]) -> Document:
+        """The same report with the result of its verification."""
+        return replace(self, provenance={**self.provenance, "verification": list(checks)})
+
+    @property
+    def scales(self) -> list[dict[str, Any]]:
+        """Declared scales, by construct and where a scorer has its own; null where undeclared."""
+        scores = self.analysis.scores
+        found = [_scale(key, None, scores.scale(key)) for key in scores.constructs]
+        return found + [
+            _scale(key, scorer, scale) for (scorer, key), scale in scores.scorer_scales.items()
+        ]
+
+
+def document(
+    analysis: Analysis,
+    command: str | None = None,
+    found: Sequence[Verdict] | None = None,
+) -> Document:
+    """Work out a report: verdicts (unless `found` already), figures and tables.
+
+    `command` is how the report was made, for its provenance.
+    """
+    return Document(
+        analysis,
+        tuple(verdicts(analysis) if found is None else found),
+        tuple(figures(analysis)),
+        tuple(tables(analysis)),
+        tuple(not_established(analysis)),
+        _provenance(analysis, command),
+    )
+
+
+def _provenance(analysis: Analysis, command: str | None) -> dict[str, Any]:
+    options = analysis.options
+    preferences = analysis.preferences
+    return {
+        "versions": {"python": python_version()} | {name: _version(name) for name in _PACKAGES},
+        "seed": options.seed,
+        "options": {
+            "reference": options.reference,
+            "resamples": options.resamples,
+            "ci_level": options.level,
+            "ac_lambda": options.ac_lambda,
+        },
+        "input_hash": {
+            "scores": analysis.scores.digest(),
+            "preferences": preferences.digest() if preferences is not None else None,
+        },
+        "command": command,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "verification": None,
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _scale(construct: str, scorer: str | None, scale: Scale | None) -> dict[str, Any]:
+    return {
+        "construct": construct,
+        "scorer": scorer,
+        "min": scale.min if scale else None,
+        "max": scale.max if scale else None,
+        "step": scale.step if scale else None,
+        "level": scale.level if scale else None,
+    }

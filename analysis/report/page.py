@@ -1,0 +1,93 @@
+"""report.html: one file, without script and without network."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from analysis.report.document import Document
+from analysis.report.words import counted, listed
+
+_MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
+
+
+def page(document: Document) -> str:
+    """The report as HTML. Everything from data is escaped."""
+    from analysis.report.writing import csv_frames
+
+    frames = csv_frames(document)
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            document=document,
+            analysis=document.analysis,
+            css=Markup(_css()),  # noqa: S704  (our own file)
+            summary=summary(document),
+            csv={name: csv_link(frame) for name, frame in frames.items()},
+            names=document.analysis.scores.construct_names,
+            checks=document.provenance.get("verification"),
+        )
+    )
+
+
+def summary(document: Document) -> str:
+    """One line on what was analyzed."""
+    scores, preferences = document.analysis.scores, document.analysis.preferences
+    kinds = dict(scores.scorer_kinds) | (preferences.scorer_kinds if preferences else {})
+    responses = scores.frame["response_id"].nunique()
+    parts = []
+    if responses:
+        parts.append(counted(responses, "response"))
+    queries = len(set(scores.queries) | set(document.analysis.context.rated_queries))
+    parts.append(counted(queries, "query", "queries"))
+    if scores.systems:
+        parts.append(counted(len(scores.systems), "system"))
+    for kind, noun in (("human", "rater"), ("judge", "judge"), ("metric", "metric")):
+        count = sum(1 for found in kinds.values() if found == kind)
+        if count:
+            parts.append(counted(count, noun))
+    return listed(parts, most=8)
+
+
+def csv_link(frame: pd.DataFrame) -> str:
+    """The table as a data URI."""
+    from analysis.report.writing import csv_text
+
+    return f"data:text/csv;charset=utf-8;base64,{b64encode(csv_text(frame).encode()).decode()}"
+
+
+def typographic(text: str) -> str:
+    """A minus sign before a number in place of a hyphen."""
+    return _MINUS.sub("−", text)
+
+
+@cache
+def _css() -> str:
+    return files("analysis.report").joinpath("report.css").read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("analysis.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {"minus": typographic, "svg": _inline}
+    environment.filters.update(filters)
+    return environment
+
+
+def _inline(svg: str) -> Markup:
+    # ElementTree wrote it, and escaped every text in it.
+    return Markup(svg)  # noqa: S704

@@ -1,0 +1,129 @@
+"""A table of a report: cells with their intervals, and the reasons of those that are empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from string import ascii_lowercase
+
+import pandas as pd
+
+from analysis.estimates import Estimate, to_frame
+from analysis.report.words import between, correlation, points
+from analysis.scales import Scale
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell: the figure, its interval below, and the mark of a footnote."""
+
+    text: str
+    interval: str = ""
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to be set; the first `heads` cells of a row name it. `data` is its CSV."""
+
+    key: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    data: pd.DataFrame
+    footnotes: tuple[tuple[str, str], ...] = ()
+    heads: int = 1
+
+    @property
+    def repeated(self) -> list[int]:
+        """For each row, how many of its leading heads repeat the row above."""
+        found = []
+        for number, row in enumerate(self.rows):
+            above = self.rows[number - 1] if number else ()
+            same = 0
+            while same < min(self.heads - 1, len(above)) and row[same] == above[same]:
+                same += 1
+            found.append(same)
+        return found
+
+
+@dataclass
+class TableBuilder:
+    """Collects rows, the estimates behind them, and the reasons of empty cells."""
+
+    used: list[Estimate] = field(default_factory=list)
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def r(self, estimate: Estimate | None) -> Cell:
+        """A correlation or a coefficient of agreement."""
+        if estimate is None:
+            return Cell("")
+        self.used.append(estimate)
+        if not estimate.defined:
+            return Cell("—", mark=self._mark(estimate.reason))
+        interval = between(estimate)
+        return Cell(
+            correlation(estimate.value), interval, "" if interval else self._mark(estimate.reason)
+        )
+
+    def points(self, estimate: Estimate | None, scale: Scale | None, more: int = 1) -> Cell:
+        """A figure in points of a scale."""
+        if estimate is None:
+            return Cell("")
+        self.used.append(estimate)
+        if not estimate.defined:
+            return Cell("—", mark=self._mark(estimate.reason))
+        interval = ""
+        if estimate.has_interval:
+            low, high = (points(v, scale, more) for v in (estimate.ci_low, estimate.ci_high))
+            interval = f"[{low}, {high}]"
+        mark = "" if interval else self._mark(estimate.reason)
+        return Cell(points(estimate.value, scale, more), interval, mark)
+
+    def number(self, estimate: Estimate | None, form: str) -> Cell:
+        """Any other figure, by a format such as '.1%' or ',.0f'."""
+        if estimate is None:
+            return Cell("")
+        self.used.append(estimate)
+        if not estimate.defined:
+            return Cell("—", mark=self._mark(estimate.reason))
+        interval = ""
+        if estimate.has_interval:
+            interval = f"[{estimate.ci_low:{form}}, {estimate.ci_high:{form}}]"
+        return Cell(f"{estimate.value:{form}}", interval)
+
+    def add(self, *cells: Cell | str) -> None:
+        """A row; plain text becomes a cell."""
+        self.rows.append(tuple(c if isinstance(c, Cell) else Cell(c) for c in cells))
+
+    def _mark(self, reason: str | None) -> str:
+        if not reason:
+            return ""
+        if reason not in self.reasons:
+            self.reasons[reason] = _letter(len(self.reasons))
+        return self.reasons[reason]
+
+    def table(
+        self, key: str, title: str, caption: str, columns: Sequence[str], heads: int = 1
+    ) -> Table:
+        """The finished table."""
+        return Table(
+            key,
+            title,
+            caption,
+            tuple(columns),
+            tuple(self.rows),
+            to_frame(_once(self.used)),
+            tuple((mark, reason) for reason, mark in self.reasons.items()),
+            heads,
+        )
+
+
+def _letter(number: int) -> str:
+    return ascii_lowercase[number % 26] * (number // 26 + 1)
+
+
+def _once(estimates: Iterable[Estimate]) -> list[Estimate]:
+    return list({id(estimate): estimate for estimate in estimates}.values())

@@ -1,0 +1,235 @@
+"""The verdict: for each construct and judge one sentence in plain words, with its figures.
+
+It leads with the order of responses within a query, which is what a judge is used for; with one
+response a query it falls back to all responses, and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from analysis.compose import Analysis
+from analysis.compose.score_properties import MEAN_OF_RATERS
+from analysis.estimates import Estimate
+from analysis.matrix import ConstructData
+from analysis.report.verdict_notes import notes
+from analysis.report.words import amount, between, correlation, counted, percent
+from analysis.scales import Scale
+
+Comparison = Literal["better", "worse", "undecided", "withheld"]
+
+#: A share of scores at an end of the scale from which the verdict mentions it.
+NOTABLE_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What can be said of one scorer on one construct.
+
+    `comparison` is with a rater: better, worse, undecided (the interval includes 0), or withheld.
+    """
+
+    construct: str
+    scorer: str
+    sentence: str
+    comparison: Comparison
+    scope: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def verdicts(analysis: Analysis) -> list[Verdict]:
+    """One verdict for each construct and judge; a metric speaks where there is no judge."""
+    found = []
+    for construct, data in analysis.context.whole.items():
+        judges = [name for name in data.scorers if data.kinds[name] == "judge"]
+        speaking = judges or list(data.scorers)
+        for scorer in speaking:
+            found.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))
+        if not speaking:
+            found.append(_people_only(analysis, construct))
+    return found + _on_preferences(analysis)
+
+
+def _verdict(
+    analysis: Analysis, construct: str, data: ConstructData, scorer: str, several: bool
+) -> Verdict:
+    kind = "judge" if data.kinds[scorer] == "judge" else "metric"
+    who = scorer if several else f"the {kind}"
+    parts, comparison, scope = _order(analysis, construct, scorer, who)
+    rest = [_level(analysis, construct, scorer), _ends(analysis, construct, scorer)]
+    tail = " and ".join(filter(None, rest))
+    if tail:
+        parts = f"{parts}; {tail}"
+    return Verdict(
+        construct,
+        scorer,
+        f"{construct}: {parts}.",
+        comparison,
+        scope,
+        tuple(notes(analysis, construct, scorer, scope)),
+    )
+
+
+def _order(
+    analysis: Analysis, construct: str, scorer: str, who: str
+) -> tuple[str, Comparison, str | None]:
+    data = analysis.rated[construct]
+    if data.reference_missing:
+        return f"{data.reference_missing}, so nothing can be said of {who}", "withheld", None
+    found = analysis.estimates.first
+    within = found("pearson", construct=construct, scorer=scorer, scope="within_query")
+    scope = "within_query" if within is not None and within.defined else "pooled"
+    where = (
+        "within a query"
+        if scope == "within_query"
+        else "over all responses (within a query it can't be told)"
+        if data.several_a_query
+        else "over all responses (one a query, so the order within a query can't be told)"
+    )
+    plain = found("pearson", construct=construct, scorer=scorer, scope=scope)
+    difference = found(
+        "human_ceiling_difference",
+        construct=construct,
+        scorer=scorer,
+        scope=scope,
+        measure="pearson",
+    )
+    if plain is None or not plain.defined:
+        why = plain.reason if plain is not None else "there is nothing to compare"
+        return f"how {who} orders responses can't be told ({why})", "withheld", scope
+    if difference is None or not difference.defined:
+        return _without_ceiling(data, plain, who, where), "withheld", scope
+    judge = found(
+        "judge_against_others", construct=construct, scorer=scorer, scope=scope, measure="pearson"
+    )
+    rater = found(
+        "human_ceiling", construct=construct, scorer=scorer, scope=scope, measure="pearson"
+    )
+    assert judge is not None  # noqa: S101  (the three come together)
+    assert rater is not None  # noqa: S101
+    pair = f"{correlation(judge.value)} against {correlation(rater.value)}"
+    amounts = f"{pair}, difference {correlation(difference.value)} {between(difference)}".rstrip()
+    comparison = _compare(difference)
+    says = {
+        "worse": f"{where} {who} orders responses less well than a rater does ({amounts})",
+        "better": f"{where} {who} orders responses better than a rater does ({amounts})",
+        "undecided": f"{where} {who} can't be told apart from a rater in how it orders responses "
+        f"({amounts})",
+        "withheld": f"{where} {who} and a rater order responses about as {pair} on average "
+        f"(no interval: {difference.reason})",
+    }
+    return says[comparison], comparison, scope
+
+
+def _compare(difference: Estimate) -> Comparison:
+    if not difference.has_interval:
+        return "withheld"
+    if difference.ci_high < 0:
+        return "worse"
+    return "better" if difference.ci_low > 0 else "undecided"
+
+
+def _without_ceiling(data: ConstructData, plain: Estimate, who: str, where: str) -> str:
+    figure = f"{correlation(plain.value)} {between(plain)}".rstrip()
+    if data.reference_kind == "adjudicated":
+        return (
+            f"{where} {who} correlates {figure} with the adjudicated values; whether a rater does "
+            "better is not said, since an adjudicated value favors the raters whose values it "
+            "settled"
+        )
+    if len(data.raters) == 1:
+        return (
+            f"{where} {who} correlates {figure} with the one rater; whether another rater does "
+            "better takes a second one"
+        )
+    return (
+        f"{where} {who} correlates {figure} with the mean of the raters; a rater can't be compared "
+        "with the others, who rated too few of the same responses"
+    )
+
+
+def _level(analysis: Analysis, construct: str, scorer: str) -> str:
+    """'it is 11 points too kind [7, 15]', or what keeps it from being said."""
+    bias = headline_bias(analysis, construct, scorer)
+    scale = analysis.context.human_scale(construct)
+    if bias is None or not bias.defined:
+        return ""
+    interval = between(bias, scale, in_points=True)
+    way = "too kind" if bias.value > 0 else "too strict"
+    stated = f"{amount(bias.value, scale)} {way}"
+    if not bias.has_interval:
+        return f"it is {stated} on these responses"
+    if bias.ci_low <= 0 <= bias.ci_high:
+        return f"no bias can be shown ({stated}, {interval})"
+    return f"it is {stated} {interval}"
+
+
+def headline_bias(analysis: Analysis, construct: str, scorer: str) -> Estimate | None:
+    """Bias for raters like these where it has an interval, else for these raters."""
+    for target in ("raters_like_these", "these_raters"):
+        found = analysis.estimates.first(
+            "bias", construct=construct, scorer=scorer, scope="pooled", target=target
+        )
+        if found is not None and found.has_interval:
+            return found
+    return analysis.estimates.first(
+        "bias", construct=construct, scorer=scorer, scope="pooled", target="these_raters"
+    )
+
+
+def _ends(analysis: Analysis, construct: str, scorer: str) -> str:
+    scale = analysis.scores.scale(construct, scorer)
+    if scale is None or two_valued(scale):
+        return ""
+    said = []
+    for end, name in (("max", "ceiling"), ("min", "floor")):
+        share = analysis.estimates.first(
+            f"share_at_{end}", construct=construct, scorer=scorer, scope="pooled"
+        )
+        if share is not None and share.defined and share.value >= NOTABLE_SHARE:
+            said.append(f"{percent(share.value)} of its scores are at the {name}")
+    return " and ".join(said)
+
+
+def two_valued(scale: Scale) -> bool:
+    """Whether a scale has only its two ends, where standing at an end says nothing."""
+    return scale.level == "nominal" or scale.step == scale.width
+
+
+def _people_only(analysis: Analysis, construct: str) -> Verdict:
+    mean = analysis.estimates.first("mean", construct=construct, of=MEAN_OF_RATERS)
+    n = counted(mean.n_responses, "response") if mean is not None else "responses"
+    return Verdict(
+        construct, "", f"{construct}: people rated {n}; there is no judge to compare.", "withheld"
+    )
+
+
+def _on_preferences(analysis: Analysis) -> list[Verdict]:
+    """What scorers' differences have to do with people's preferences, by construct."""
+    if analysis.preferences is None:
+        return []
+    found = []
+    for construct in analysis.preferences.constructs:
+        raters = analysis.preferences.scorers(construct, "human")
+        on = analysis.estimates.select("pearson", construct=construct, on="preferences")
+        between_raters = [e for e in on if set(e.scorers) <= set(raters)]
+        among = [e.value for e in between_raters if e.defined]
+        for estimate in on:
+            if estimate in between_raters or not estimate.defined:
+                continue
+            figure = f"{correlation(estimate.value)} {between(estimate)}".rstrip()
+            sentence = (
+                f"{construct}: differences in {estimate.scorers[0]}'s scores correlate {figure} "
+                "with people's preferences"
+            )
+            if among:
+                mean = correlation(sum(among) / len(among))
+                pairs = "the two raters' preferences with each other"
+                if len(among) > 1:
+                    pairs = "two raters' preferences with each other, on average"
+                sentence += f"; {pairs} {mean}"
+            found.append(
+                Verdict(construct, estimate.scorers[0], f"{sentence}.", "withheld", "pooled")
+            )
+    return found

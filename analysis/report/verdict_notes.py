@@ -1,0 +1,77 @@
+"""What stands beside a verdict: how to read its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.compose import Analysis
+from analysis.estimates import Estimate
+from analysis.report.words import between, correlation, percent
+
+#: Correlation from which a scorer orders well, and bias (share of the scale) that then matters.
+ORDERS_WELL, FAR_OFF = 0.7, 0.05
+
+#: Krippendorff (2004) accepts tentative conclusions from .667 on.
+TENTATIVE = 0.667
+
+#: Intervals of a difference of correlations wider than this call nothing equal.
+WIDE = 0.2
+
+HALF = 0.5
+
+
+def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) -> Iterator[str]:
+    """Remarks on the verdict of one scorer on one construct."""
+    found = analysis.estimates.first
+    difference = found(
+        "human_ceiling_difference", construct=construct, scorer=scorer, scope=scope,
+        measure="pearson",
+    )  # fmt: skip
+    if scope is not None and difference is not None:
+        yield from _on_difference(difference)
+    plain = found("pearson", construct=construct, scorer=scorer, scope=scope or "pooled")
+    bias = found("bias", construct=construct, scorer=scorer, scope="pooled", target="these_raters")
+    scale = analysis.context.human_scale(construct)
+    if plain is not None and bias is not None and scale is not None:
+        far = abs(bias.value) >= FAR_OFF * scale.width
+        if plain.value >= ORDERS_WELL and far and not bias.ci_low <= 0 <= bias.ci_high:
+            yield (
+                "A high correlation beside a large bias: it orders responses, but its level is not "
+                "people's. Use it to compare, not to report a level."
+            )
+    share = found("share_at_max", construct=construct, scorer=scorer, scope="pooled")
+    if share is not None and share.value >= HALF:
+        yield (
+            f"With {percent(share.value)} of its scores at the ceiling, it can't tell good "
+            "responses from better ones there."
+        )
+    alpha = found("krippendorff_alpha", construct=construct, level=_level(analysis, construct))
+    if alpha is not None and alpha.value < TENTATIVE:
+        interval = f" {between(alpha)}" if alpha.has_interval else ""
+        yield (
+            f"People agree little among themselves here (alpha {correlation(alpha.value)}"
+            f"{interval}): a rater is a low bar, and the mean of few raters a blurred one."
+        )
+    if analysis.scores.scale(construct, scorer) is None:
+        yield (
+            f"No scale is declared for {construct}: bias and the share at the ceiling are "
+            f"withheld. Declare it with --scale {construct}=MIN:MAX."
+        )
+    elif bias is not None and not bias.defined and plain is not None and plain.defined:
+        yield f"Its bias is withheld: {bias.reason}."
+
+
+def _on_difference(difference: Estimate) -> Iterator[str]:
+    if not difference.has_interval:
+        return
+    includes = difference.ci_low <= 0 <= difference.ci_high
+    if includes and difference.ci_high - difference.ci_low > WIDE:
+        yield (
+            "The interval is wide: neither an advantage nor a shortfall of a size that matters is "
+            "excluded. More rated queries narrow it."
+        )
+
+
+def _level(analysis: Analysis, construct: str) -> str:
+    scale = analysis.context.human_scale(construct)
+    return "interval" if scale is None or scale.level == "ratio" else scale.level

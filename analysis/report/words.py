@@ -1,0 +1,80 @@
+"""Figures in words: the one place where a report rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from analysis.estimates import Estimate
+from analysis.scales import Scale
+
+
+def correlation(value: float) -> str:
+    """Two digits without a leading zero: .41, -.14, 1.00."""
+    if math.isnan(value):
+        return "undefined"
+    text = f"{value:.2f}"
+    if text in {"-0.00", "0.00"}:
+        return ".00"
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def digits(scale: Scale | None) -> int:
+    """Decimals that suit a scale: none on 0 to 100, one on 1 to 10, two on 0 to 1."""
+    width = 100.0 if scale is None else scale.width
+    return 0 if width >= 50 else 1 if width >= 3 else 2
+
+
+def points(value: float, scale: Scale | None, more: int = 0) -> str:
+    """A number of points, rounded to suit the scale, never '-0'."""
+    if math.isnan(value):
+        return "undefined"
+    text = f"{value:.{digits(scale) + more}f}"
+    return text.lstrip("-") if not float(text) else text
+
+
+def amount(value: float, scale: Scale | None) -> str:
+    """'11 points', '1 point', '0.4 points'."""
+    text = points(abs(value), scale)
+    return f"{text} point" if text == "1" else f"{text} points"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; 'under 1%' and 'over 99%' instead of a false 0 or 100."""
+    if math.isnan(share):
+        return "undefined"
+    if 0 < share < 0.005:
+        return "under 1%"
+    if 0.995 < share < 1:
+        return "over 99%"
+    return f"{share:.0%}"
+
+
+def between(estimate: Estimate, scale: Scale | None = None, *, in_points: bool = False) -> str:
+    """The interval in brackets, or an empty text where there is none."""
+    if not estimate.has_interval:
+        return ""
+    if in_points:
+        return f"[{points(estimate.ci_low, scale)}, {points(estimate.ci_high, scale)}]"
+    return f"[{_end(estimate.ci_low)}, {_end(estimate.ci_high)}]"
+
+
+def _end(value: float) -> str:
+    """An end of an interval; a third digit where two would hide on which side of 0 it lies."""
+    if 0.0005 <= abs(value) < 0.005:
+        return f"{value:.3f}".replace("0.", ".", 1)
+    return correlation(value)
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """'a', 'a and b', 'a, b and c', and 'a, b, ... and 4 more' beyond `most`."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """'1 rater', '3 raters', '4,719 queries'."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
