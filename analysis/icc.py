@@ -15,10 +15,9 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from scipy.optimize import brentq
 
 from analysis.modified_large_sample import Contrast
+from analysis.quantiles import f_quantile
 from analysis.query_statistic import FloatArray, as_codes, as_values
 from analysis.resampling import Interval, withheld
 from analysis.two_way import TwoWay, two_way, two_way_undefined_reason
@@ -86,8 +85,8 @@ def icc_f_interval(values: npt.ArrayLike, form: Form, level: float = 0.95) -> In
         if within == 0:
             return withheld(level, "f_textbook", "no residual variation: F is infinite")
         f = parts.ms_response / within
-        f_low = f / float(stats.f.ppf(upper, n - 1, df))
-        f_high = f * float(stats.f.ppf(upper, df, n - 1))
+        f_low = f / f_quantile(upper, n - 1, df)
+        f_high = f * f_quantile(upper, df, n - 1)
         low, high = (f_low - 1) / (f_low + k - 1), (f_high - 1) / (f_high + k - 1)
     if form.endswith("k"):
         low, high = _averaged(low, k), _averaged(high, k)
@@ -210,7 +209,7 @@ def _textbook_agreement(parts: TwoWay, level: float) -> tuple[float, float]:
     )
     bounds = []
     for tail in ((1 + level) / 2, (1 - level) / 2):
-        odds = (rows / float(stats.f.ppf(tail, n - 1, df)) - error) / (k * noise)
+        odds = (rows / f_quantile(tail, n - 1, df) - error) / (k * noise)
         bounds.append(odds / (1 + odds))
     return bounds[0], bounds[1]
 
@@ -236,12 +235,21 @@ def _bounds(parts: TwoWay, df: float, level: float, *, rater: bool) -> tuple[flo
 
     out = []
     for probability, bound in ((1 - tail, contrast.lower), (tail, contrast.upper)):
-        f = float(stats.f.ppf(probability, df, parts.df_residual))
+        f = f_quantile(probability, df, parts.df_residual)
         odds = (rows / f - error) / (k * noise)
         if not rater or odds <= 0:
             out.append(odds / (1 + odds))
         elif at(bound, 0.0) <= 0:
             out.append(0.0)
         else:
-            out.append(float(brentq(partial(at, bound), 0.0, 1 - 1e-12, xtol=1e-12)))
+            out.append(_falling_root(partial(at, bound)))
     return out[0], out[1]
+
+
+def _falling_root(function: Callable[[float], float]) -> float:
+    """Where a function that falls on [0, 1) passes 0, by bisection; 1 if it stays above."""
+    low, high = 0.0, 1.0
+    while high - low > 1e-13:
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) > 0 else (low, middle)
+    return high

@@ -6,10 +6,24 @@ only when a Kendall correlation of more than a query's own responses is asked fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
 from analysis.query_statistic import FloatArray, IntArray, OfWeights, ratio
+
+Kernel = Callable[..., FloatArray]
+
+
+def _compiled(function: Kernel) -> Kernel:
+    try:
+        kernel: Kernel = njit(cache=True)(function)
+    except RuntimeError:
+        # No writable folder for the cache (a read-only installation without a home): compile anew.
+        kernel = njit()(function)
+    return kernel
+
 
 #: With this many cells per item or fewer, counting in a table beats the tree.
 CELLS_PER_ITEM = 4
@@ -39,7 +53,7 @@ def tau_b_of_weights(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeights
     return of_weights
 
 
-@njit(cache=True)
+@_compiled
 def _by_table(
     weights: FloatArray, query: IntArray, x: IntArray, y: IntArray, shape: tuple[int, int]
 ) -> FloatArray:
@@ -77,7 +91,7 @@ def _by_table(
     return out
 
 
-@njit(cache=True)
+@_compiled
 def _by_tree(
     weights: FloatArray, query: IntArray, x: IntArray, y: IntArray, n_y: int
 ) -> FloatArray:

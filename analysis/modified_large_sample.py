@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
+
+from analysis.quantiles import chi2_quantile, f_quantile
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,14 @@ class Contrast:
     @cached_property
     def _gaps(self) -> tuple[list[float], list[float]]:
         """How far an expectation can lie below and above its mean square, as shares of it."""
-        above = [1 - df / float(stats.chi2.ppf(1 - self.tail, df)) for df in self.df]
-        below = [df / float(stats.chi2.ppf(self.tail, df)) - 1 for df in self.df]
+        above = [1 - df / chi2_quantile(1 - self.tail, df) for df in self.df]
+        below = [df / chi2_quantile(self.tail, df) - 1 for df in self.df]
         return above, below
 
     @cached_property
     def _upper_f(self) -> list[float]:
-        return [float(stats.f.ppf(1 - self.tail, self.df[0], df)) for df in self.df[1:]]
+        return [f_quantile(1 - self.tail, self.df[0], df) for df in self.df[1:]]
 
     @cached_property
     def _lower_f(self) -> list[float]:
-        return [float(stats.f.ppf(self.tail, self.df[0], df)) for df in self.df[1:]]
+        return [f_quantile(self.tail, self.df[0], df) for df in self.df[1:]]

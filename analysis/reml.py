@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
 
 from analysis.query_statistic import FloatArray
 
@@ -48,6 +47,9 @@ def reml(y: FloatArray, start: tuple[float, float]) -> tuple[float, float, float
 
     `start` is a guess of the two ratios. Variances are at least 0.
     """
+    # Imported here: complete tables, the common case, need no optimizer.
+    from scipy import optimize
+
     scale = float(np.nanstd(y))
     center = float(np.nanmean(y))
     sums = _sums((y - center) / scale)

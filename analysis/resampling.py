@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from analysis.quantiles import t_quantile
 from analysis.query_statistic import BLOCK_NUMBERS, BoolArray, FloatArray, QueryStatistic
 
 Scheme = Literal["bootstrap", "jackknife"]
@@ -213,7 +213,7 @@ class QueryResampling:
         else:
             count = defined.size
             error = np.sqrt((count - 1) / count * np.sum((defined - defined.mean()) ** 2))
-            reach = float(stats.t.ppf(1 - tail, count - 1)) * error
+            reach = t_quantile(1 - tail, count - 1) * error
             low, high = point - reach, point + reach
             if transform == "fisher_z":
                 low, high = np.tanh(low), np.tanh(high)

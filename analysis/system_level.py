@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from analysis.query_statistic import (
     NEGLIGIBLE,
@@ -91,9 +90,15 @@ def _pearson_rows(x: FloatArray, y: FloatArray) -> FloatArray:
 def _spearman_rows(x: FloatArray, y: FloatArray) -> FloatArray:
     whole = np.isfinite(x).all(axis=1)
     out = np.full(x.shape[0], np.nan)
-    ranks = [stats.rankdata(comparable(values[whole]), axis=1) for values in (x, y)]
-    out[whole] = _pearson_rows(*ranks)
+    out[whole] = _pearson_rows(_mid_ranks(x[whole]), _mid_ranks(y[whole]))
     return out
+
+
+def _mid_ranks(values: FloatArray) -> FloatArray:
+    """Ranks within rows; systems are few, so every pair is compared."""
+    rounded = comparable(values)
+    order = np.sign(rounded[:, :, None] - rounded[:, None, :])
+    return np.asarray(order.sum(axis=2) / 2)
 
 
 def _kendall_rows(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from analysis.query_statistic import BoolArray, FloatArray, as_values
 
@@ -68,14 +66,12 @@ def two_way_undefined_reason(values: npt.ArrayLike) -> str | None:
 def connected_groups(values: npt.ArrayLike) -> int:
     """Number of groups of raters and responses that share no rating; 1 when all hang together."""
     present = np.isfinite(as_values(values))
-    rows, columns = np.nonzero(present)
-    size = present.shape[0] + present.shape[1]
-    links = sparse.coo_array(
-        (np.ones(rows.size), (rows, columns + present.shape[0])), shape=(size, size)
-    )
-    _, group = csgraph.connected_components(sparse.csr_array(links), directed=False)
-    used = np.concatenate([present.any(axis=1), present.any(axis=0)])
-    return int(np.unique(group[used]).size)
+    given = present[:, present.any(axis=0)].astype(np.float64)
+    # Raters reached from each rater: squaring doubles the length of the paths that count.
+    reached = (given.T @ given) > 0
+    for _ in range(given.shape[1].bit_length()):
+        reached = (reached.astype(np.float64) @ reached) > 0
+    return int(np.unique(reached, axis=0).shape[0])
 
 
 def two_way(values: npt.ArrayLike) -> TwoWay:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from analysis.quantiles import t_quantile
 from analysis.query_statistic import FloatArray, as_codes, as_values
 from analysis.reml import reml
 from analysis.resampling import Interval, withheld
@@ -154,9 +154,7 @@ def bias_for_raters_like_these(
     df = satterthwaite_df([query_part, rater_part], [n_queries - 1, table.n_raters - 1])
     if not query_part + rater_part > 0:
         return without("every difference is the same: no spread to judge by")
-    quantiles = [
-        float(stats.t.ppf((1 + level) / 2, d)) for d in (n_queries - 1, table.n_raters - 1)
-    ]
+    quantiles = [t_quantile((1 + level) / 2, d) for d in (n_queries - 1, table.n_raters - 1)]
     reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
     interval = Interval(value - reach, value + reach, level, method)
     return BiasEstimate(

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from typing import get_args
 
 import numpy as np
@@ -252,3 +254,8 @@ def test_resample_without_a_system_is_undefined() -> None:
     assert np.isfinite(alphas[0])
     assert np.isnan(alphas[1])
     assert statistic.n_queries == 2
+
+
+def test_compilation_is_left_to_those_who_need_it() -> None:
+    code = "import sys, analysis.association; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,7 +1,7 @@
 """Campaigns with known truth, and how often each interval covers it.
 
 `python -m tests.coverage.simulation --repetitions 1000 --out tests/coverage/coverage.csv` writes
-the committed table (about five minutes on one core).
+the committed table (about four minutes on one core).
 
 A score is query + response + rater severity + error, normal, in points; 29% of the ratings are
 missing; the judge follows the response with an error of its own and is too kind. "Kept" scores
@@ -24,11 +24,12 @@ from pathlib import Path
 import numpy as np
 
 from analysis.alpha import alpha_of_weights
-from analysis.association import association
+from analysis.association import Measure, association
 from analysis.ceiling import human_ceiling
 from analysis.icc import icc_interval
 from analysis.query_statistic import BoolArray, FloatArray, IntArray, QueryStatistic
 from analysis.resampling import Interval, QueryResampling, Scheme
+from analysis.scopes import Scope
 from analysis.variance_components import bias_for_raters_like_these
 
 LEVEL = 0.95
@@ -94,7 +95,7 @@ def statistics_of(c: Campaign) -> dict[str, tuple[QueryStatistic, bool]]:
     assert ceiling.difference is not None
     assert inside.difference is not None
 
-    def judged(measure, scope):  # type: ignore[no-untyped-def]
+    def judged(measure: Measure, scope: Scope) -> QueryStatistic:
         return association(measure, c.judge, means, c.query, scope)
 
     return {
