@@ -7,7 +7,9 @@ if TYPE_CHECKING:
     from analysis.compose.analysing import (
         Analysis as Analysis,
         analyse as analyse,
+        completed as completed,
         estimates as estimates,
+        headline as headline,
     )
     from analysis.compose.options import Options as Options
 
@@ -15,7 +17,9 @@ _HOME = {
     "Analysis": "analysis.compose.analysing",
     "Options": "analysis.compose.options",
     "analyse": "analysis.compose.analysing",
+    "completed": "analysis.compose.analysing",
     "estimates": "analysis.compose.analysing",
+    "headline": "analysis.compose.analysing",
 }
 
 __all__ = list(_HOME)

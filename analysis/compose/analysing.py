@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 
 import pandas as pd
 
@@ -14,8 +14,8 @@ from analysis.compose.judge_against_humans import judge_against_humans
 from analysis.compose.missing import missing
 from analysis.compose.options import Options
 from analysis.compose.preferences import preferences as on_preferences
-from analysis.compose.reliability import reliability
-from analysis.compose.score_properties import score_properties
+from analysis.compose.reliability import alphas, reliability
+from analysis.compose.score_properties import ends_of_scale, score_properties
 from analysis.errors import AnalysisError
 from analysis.estimates import Estimate, EstimateList
 from analysis.matrix import ConstructData
@@ -74,22 +74,62 @@ def analyse(
     AnalysisError
         Both tables are empty.
     """
+    return _analysis(title, _context(scores, preferences, options), _everything)
+
+
+def headline(
+    scores: ScoreTable,
+    preferences: PreferenceTable | None = None,
+    options: Options | None = None,
+    title: str = "Judge against people",
+) -> Analysis:
+    """Only the figures that the verdict speaks of, in a fraction of the time; see `completed`."""
+    return _analysis(title, _context(scores, preferences, options), _headline)
+
+
+def completed(analysis: Analysis) -> Analysis:
+    """The whole analysis that a headline belongs to, on the same resamples."""
+    return _analysis(analysis.title, analysis.context, _everything)
+
+
+def _context(
+    scores: ScoreTable, preferences: PreferenceTable | None, options: Options | None
+) -> Context:
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
-        raise AnalysisError("there are no scores and no preferences to analyse")
-    context = Context(scores, preferences, options or Options())
-    parts = (
-        judge_against_humans,
-        ceilings,
-        biases,
-        reliability,
-        on_preferences,
-        answer_correctness,
-        score_properties,
-        missing,
-    )
-    found = tuple(chain.from_iterable(part(context) for part in parts))
+        raise AnalysisError("there are no scores and no preferences to analyze")
+    return Context(scores, preferences, options or Options())
+
+
+def _analysis(
+    title: str, context: Context, figures: Callable[[Context], Iterator[Estimate]]
+) -> Analysis:
+    scores, preferences = context.scores, context.preferences
     warnings = [*scores.warnings, *(preferences.warnings if preferences else ())]
-    return Analysis(title, context, EstimateList(found), (*warnings, *_weights(scores)))
+    return Analysis(
+        title, context, EstimateList(tuple(figures(context))), (*warnings, *_weights(scores))
+    )
+
+
+def _everything(context: Context) -> Iterator[Estimate]:
+    yield from judge_against_humans(context)
+    yield from ceilings(context)
+    yield from biases(context)
+    yield from reliability(context)
+    yield from on_preferences(context)
+    yield from answer_correctness(context)
+    yield from score_properties(context)
+    yield from missing(context)
+
+
+def _headline(context: Context) -> Iterator[Estimate]:
+    yield from judge_against_humans(context, ("pearson", "bias"), ("pooled", "within_query"))
+    yield from ceilings(context, ("pearson",))
+    yield from biases(context)
+    for construct, data in context.rated.items():
+        if data.raters:
+            yield from alphas(context, data, (context.level(construct),))
+    yield from on_preferences(context, ("pearson",))
+    yield from ends_of_scale(context)
 
 
 def _weights(scores: ScoreTable) -> list[str]:

@@ -13,7 +13,7 @@ from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, construct_data
 from analysis.query_statistic import QueryStatistic
 from analysis.resampling import QueryResampling, Transform
-from analysis.scales import Scale
+from analysis.scales import Level, Scale
 from analysis.tables import PreferenceTable, ScoreTable
 
 
@@ -79,6 +79,11 @@ class Context:
         adjudicated = self.options.reference == "adjudicated"
         people = tuple(data.adjudicated) if adjudicated else data.raters
         return self.scores.scale(construct, people[0] if people else None)
+
+    def level(self, construct: str) -> Level:
+        """Level of measurement at which people's agreement leads: as declared, else interval."""
+        scale = self.human_scale(construct)
+        return "interval" if scale is None or scale.level == "ratio" else scale.level
 
     def differences_withheld(self, construct: str, scorer: str) -> str | None:
         """Why values of a scorer and of people can't be subtracted; None where they can."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from analysis.ceiling import CeilingMeasure, human_ceiling
@@ -21,7 +21,7 @@ ADJUDICATED = (
 )
 
 
-def ceilings(context: Context) -> Iterator[Estimate]:
+def ceilings(context: Context, measures: Sequence[CeilingMeasure] = MEASURES) -> Iterator[Estimate]:
     """`human_ceiling`, `judge_against_others` and their difference, by construct and scorer.
 
     Withheld against an adjudicated reference, which would favor those whose values it settled.
@@ -30,7 +30,7 @@ def ceilings(context: Context) -> Iterator[Estimate]:
         if not data.raters and not data.adjudicated:
             continue
         for scorer in data.scorers:
-            for measure in MEASURES:
+            for measure in measures:
                 for scope in SCOPES:
                     yield from _ceiling(context, construct, data, scorer, measure, scope)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -17,15 +17,22 @@ from analysis.scopes import Scope
 REFERENCE = "human reference"
 
 
-def judge_against_humans(context: Context) -> Iterator[Estimate]:
-    """Correlations in every scope, and differences where scorer and people share a scale."""
+def judge_against_humans(
+    context: Context,
+    measures: Sequence[Measure] = get_args(Measure),
+    only: Container[str] | None = None,
+) -> Iterator[Estimate]:
+    """Correlations in every scope, and differences where scorer and people share a scale.
+
+    `only` restricts the scopes.
+    """
     for construct, data in context.rated.items():
         people = reference_scorers(data)
         for scorer, values in data.scorers.items():
             withheld = context.differences_withheld(construct, scorer)
-            for measure in get_args(Measure):
+            for measure in measures:
                 reason = None if measure in CORRELATIONS else withheld
-                yield from compared(context, data, scorer, values, people, measure, reason)
+                yield from compared(context, data, scorer, values, people, measure, reason, only)
 
 
 def reference_scorers(data: ConstructData) -> tuple[str, ...]:
@@ -41,9 +48,12 @@ def compared(
     people: tuple[str, ...],
     measure: Measure,
     withheld: str | None = None,
+    only: Container[str] | None = None,
 ) -> Iterator[Estimate]:
     """One measure of a scorer's values (n,) against the reference, in every scope that has one."""
     for scope in scopes(data, measure):
+        if only is not None and scope not in only:
+            continue
         kind: Scope = "pooled" if scope.startswith("system:") else scope  # type: ignore[assignment]
         system = scope.removeprefix("system:") if kind != scope else None
         record: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Literal
 
@@ -20,10 +20,13 @@ from analysis.tables import PreferenceTable
 TOLERANCE = 1.0
 
 _PAIR = ["query_id", "response_a", "response_b"]
-_MEASURES: tuple[Literal["pearson"], Literal["spearman"]] = ("pearson", "spearman")
+OnPreferences = Literal["pearson", "spearman"]
+MEASURES: tuple[OnPreferences, ...] = ("pearson", "spearman")
 
 
-def preferences(context: Context) -> Iterator[Estimate]:
+def preferences(
+    context: Context, measures: Sequence[OnPreferences] = MEASURES
+) -> Iterator[Estimate]:
     """Pearson and Spearman on preferences (params.on), and raters' agreement within a tolerance.
 
     A scorer's difference is its score of response b minus that of a, taken from the score table.
@@ -41,9 +44,9 @@ def preferences(context: Context) -> Iterator[Estimate]:
             .astype(np.int64)
         )
         raters = table.scorers(construct, "human")
-        yield from _between_raters(context, construct, given, query, raters)
+        yield from _between_raters(context, construct, given, query, raters, measures)
         for scorer, delta in _deltas(context, construct, given).items():
-            yield from _against(context, construct, given, query, raters, scorer, delta)
+            yield from _against(context, construct, given, query, raters, scorer, delta, measures)
 
 
 def _wide(table: PreferenceTable, construct: str) -> pd.DataFrame:
@@ -61,6 +64,7 @@ def _between_raters(
     given: pd.DataFrame,
     query: IntArray,
     raters: tuple[str, ...],
+    measures: Sequence[OnPreferences],
 ) -> Iterator[Estimate]:
     total = len(context.rated_queries)
     for a, b in combinations(sorted(raters), 2):
@@ -70,7 +74,7 @@ def _between_raters(
             "scorers": (a, b),
             "target": "these_raters",
         }
-        for measure in _MEASURES:
+        for measure in measures:
             statistic = association(measure, x, y, query, n_queries=total, names=(a, b))
             yield context.estimate(
                 measure, statistic, transform="fisher_z", n_raters=2,
@@ -121,13 +125,14 @@ def _against(
     raters: tuple[str, ...],
     scorer: str,
     delta: FloatArray,
+    measures: Sequence[OnPreferences],
 ) -> Iterator[Estimate]:
     """A scorer's differences (pairs,) against every rater, raters stacked."""
     if not raters:
         return
     y = np.concatenate([given[rater].to_numpy() for rater in raters])
     x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
-    for measure in _MEASURES:
+    for measure in measures:
         statistic = association(
             measure, x, y, queries,
             n_queries=len(context.rated_queries), names=(scorer, "people's preference"),

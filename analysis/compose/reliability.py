@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -22,13 +22,14 @@ def reliability(context: Context) -> Iterator[Estimate]:
     for construct, data in context.rated.items():
         if not data.raters:
             continue
-        yield from _alphas(context, construct, data)
+        yield from alphas(context, data, get_args(Level))
         yield from _iccs(context, construct, data)
 
 
-def _alphas(context: Context, construct: str, data: ConstructData) -> Iterator[Estimate]:
-    declared = context.human_scale(construct)
-    for level in get_args(Level):
+def alphas(context: Context, data: ConstructData, levels: Sequence[Level]) -> Iterator[Estimate]:
+    """Alpha of one construct's ratings at these levels of measurement."""
+    declared = context.human_scale(data.construct)
+    for level in levels:
         # A ratio needs a meaningful zero, which only a declaration can give.
         if level == "ratio" and (declared is None or declared.level != "ratio"):
             continue
@@ -36,7 +37,7 @@ def _alphas(context: Context, construct: str, data: ConstructData) -> Iterator[E
         yield context.estimate(
             "krippendorff_alpha",
             statistic,
-            constructs=(construct,),
+            constructs=(data.construct,),
             scorers=data.raters,
             target="these_raters",
             n_raters=len(data.raters),

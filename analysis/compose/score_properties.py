@@ -44,17 +44,32 @@ def score_properties(context: Context) -> Iterator[Estimate]:
             for system in (None, *data.systems):
                 chosen = values if system is None else values[data.of_system(system)]
                 query = data.query if system is None else data.query[data.of_system(system)]
-                record: dict[str, Any] = {
-                    "constructs": (construct,),
-                    "scorers": scorers,
-                    "systems": (system,) if system else (),
-                    "scope": f"system:{system}" if system else "pooled",
-                    "n_raters": len(scorers) if of else 0,
-                    "params": {"of": of} if of else {},
-                }
+                record = _record(construct, scorers, of, system)
                 yield from _location(context, data, chosen, query, record)
                 yield from _ends(context, data, chosen, query, scale, system is None, record)
                 yield from _shape(chosen, record)
+
+
+def ends_of_scale(context: Context) -> Iterator[Estimate]:
+    """Judges' and metrics' shares at the ends of the scale, over all responses."""
+    for construct, data in context.whole.items():
+        for scorer, values in data.scorers.items():
+            record = _record(construct, (scorer,), None, None)
+            scale = context.scores.scale(construct, scorer)
+            yield from _ends(context, data, values, data.query, scale, True, record)
+
+
+def _record(
+    construct: str, scorers: tuple[str, ...], of: str | None, system: str | None
+) -> dict[str, Any]:
+    return {
+        "constructs": (construct,),
+        "scorers": scorers,
+        "systems": (system,) if system else (),
+        "scope": f"system:{system}" if system else "pooled",
+        "n_raters": len(scorers) if of else 0,
+        "params": {"of": of} if of else {},
+    }
 
 
 def _whose(data: ConstructData) -> Iterator[tuple[tuple[str, ...], FloatArray, str | None]]:

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.report.document import Document as Document, document as document
+    from analysis.report.document import Document as Document, as_document as as_document
     from analysis.report.verdict import Verdict as Verdict, verdicts as verdicts
     from analysis.report.writing import (
         write_document as write_document,
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Document": "analysis.report.document",
+    "as_document": "analysis.report.document",
     "Verdict": "analysis.report.verdict",
     "verdicts": "analysis.report.verdict",
     "write_document": "analysis.report.writing",

@@ -47,7 +47,7 @@ class Document:
         ]
 
 
-def document(
+def as_document(
     analysis: Analysis,
     command: str | None = None,
     found: Sequence[Verdict] | None = None,

@@ -194,7 +194,7 @@ def properties(analysis: Analysis) -> Iterator[Table]:
         "score-properties",
         "How the scale is used",
         "All scores of each scorer, a response once. Ties: chance that two responses have equal "
-        "scores. Floor and ceiling: share exactly at the ends of the declared scale. By system, and "
+        "scores. Floor and ceiling: share exactly at the ends of the declared scale. By system and "
         "further statistics: in estimates.csv.",
         ("Construct", "Scorer", "Mean", "Median", "IQR", "Min", "Max", "SD", "Skew",
          "Ties", "Floor", "Ceiling", "Responses"),

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from analysis.compose import Analysis
-from analysis.compose.score_properties import MEAN_OF_RATERS
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData
 from analysis.report.verdict_notes import notes
@@ -198,10 +199,16 @@ def two_valued(scale: Scale) -> bool:
 
 
 def _people_only(analysis: Analysis, construct: str) -> Verdict:
-    mean = analysis.estimates.first("mean", construct=construct, of=MEAN_OF_RATERS)
-    n = counted(mean.n_responses, "response") if mean is not None else "responses"
+    data = analysis.context.whole[construct]
+    n = int(np.isfinite(data.ratings).any(axis=1).sum())
+    if not n:
+        return Verdict(construct, "", f"{construct}: there are no scores.", "withheld")
+    rated = counted(n, "response")
     return Verdict(
-        construct, "", f"{construct}: people rated {n}; there is no judge to compare.", "withheld"
+        construct,
+        "",
+        f"{construct}: people rated {rated}; there is no judge to compare.",
+        "withheld",
     )
 
 

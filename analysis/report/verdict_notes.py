@@ -45,7 +45,9 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
             f"With {percent(share.value)} of its scores at the ceiling, it can't tell good "
             "responses from better ones there."
         )
-    alpha = found("krippendorff_alpha", construct=construct, level=_level(analysis, construct))
+    alpha = found(
+        "krippendorff_alpha", construct=construct, level=analysis.context.level(construct)
+    )
     if alpha is not None and alpha.value < TENTATIVE:
         interval = f" {between(alpha)}" if alpha.has_interval else ""
         yield (
@@ -70,8 +72,3 @@ def _on_difference(difference: Estimate) -> Iterator[str]:
             "The interval is wide: neither an advantage nor a shortfall of a size that matters is "
             "excluded. More rated queries narrow it."
         )
-
-
-def _level(analysis: Analysis, construct: str) -> str:
-    scale = analysis.context.human_scale(construct)
-    return "interval" if scale is None or scale.level == "ratio" else scale.level

@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.compose import Analysis
 from analysis.errors import ReportError
 from analysis.estimates import to_frame
-from analysis.report.document import Document, document
+from analysis.report.document import Document, as_document
 from analysis.report.json_document import as_json
 from analysis.report.page import page
 
@@ -35,7 +35,7 @@ def write_report(
     ReportError
         The folder holds something that is no report.
     """
-    content = document(analysis, command)
+    content = as_document(analysis, command)
     return write_document(content if checks is None else content.with_checks(checks), out_dir)
 
 

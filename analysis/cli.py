@@ -1,0 +1,313 @@
+"""The command `ccrs report`: reads a study or a table, hands it to analysis, writes the report.
+
+Only click is imported until a command runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from analysis.compose import Options
+    from analysis.tables import PreferenceTable, ScoreTable
+
+
+class CannotRun(click.ClickException):
+    """Bad input or usage: nothing was done."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.argument("source", type=click.Path(exists=True, path_type=Path), metavar="STUDY_OR_SCORES")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of the report. Default: report/ in the study, or NAME-report/ beside NAME.csv.",
+)
+@click.option(
+    "--scale",
+    "scales",
+    multiple=True,
+    metavar="[[SCORER:]CONSTRUCT=]MIN:MAX[:STEP[:LEVEL]]",
+    help="Scale of a table's constructs; of one construct; or of one scorer there. Repeatable.",
+)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="SCORER=KIND",
+    help="human, adjudicated, judge or metric, where the table does not say it. Repeatable.",
+)
+@click.option(
+    "--preferences",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Table of comparisons of two responses, beside a table of scores.",
+)
+@click.option("--preference-scale", metavar="MIN:MAX", help="Scale of that table's values.")
+@click.option(
+    "--reference",
+    type=click.Choice(["mean_of_raters", "adjudicated"]),
+    help="What judges are compared with. Default: as in study.toml, else mean_of_raters.",
+)
+@click.option("--resamples", type=click.IntRange(100, 100_000), help="Default: 2000.")
+@click.option("--seed", type=click.IntRange(0), help="Default: as in study.toml, else 0.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    help="Confidence level of intervals. Default: 0.95.",
+)
+@click.option("--ac-lambda", type=click.FloatRange(0, 1), help="Weight of EM in composed AC.")
+@click.option("--title", help="Title of the report. Default: the study's or the file's name.")
+@click.option(
+    "--verify/--no-verify",
+    default=True,
+    show_default=True,
+    help="Check figures against krippendorff, pingouin and scipy afterwards.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a summary for programs.")
+@click.option("--open", "show", is_flag=True, help="Open the report in the browser.")
+def report(
+    source: Path,
+    out: Path | None,
+    scales: tuple[str, ...],
+    kinds: tuple[str, ...],
+    preferences: Path | None,
+    preference_scale: str | None,
+    reference: str | None,
+    resamples: int | None,
+    seed: int | None,
+    level: float | None,
+    ac_lambda: float | None,
+    title: str | None,
+    verify: bool,
+    as_json: bool,
+    show: bool,
+) -> None:
+    """Say how far each judge agrees with people, and write the report.
+
+    STUDY_OR_SCORES is a study's folder, or a table of scores (CSV, TSV, JSON lines or
+    Parquet).
+
+    \b
+    ccrs report my-study
+    ccrs report scores.csv --scale 0:100
+    ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
+    """
+    from analysis.errors import AnalysisError
+    from analysis.report.writing import check_folder
+    from study.errors import StudyError
+
+    folder = out or default_folder(source)
+    given = {
+        "reference": reference,
+        "resamples": resamples,
+        "seed": seed,
+        "level": level,
+        "ac_lambda": ac_lambda,
+    }
+    chosen = {key: value for key, value in given.items() if value is not None}
+    try:
+        check_folder(folder)
+        if source.is_dir():
+            if scales or kinds or preferences or preference_scale:
+                raise CannotRun(
+                    "--scale, --kind and --preferences describe a bare table; a study has them in "
+                    f"{source / 'study.toml'}"
+                )
+            found = _from_study(source, chosen)
+        else:
+            found = _from_file(source, scales, kinds, preferences, preference_scale, chosen)
+        scores, compared, options, name = found
+        _report(scores, compared, options, title or name, folder, verify, as_json)
+    except (AnalysisError, StudyError) as error:
+        raise CannotRun(str(error)) from None
+    if show:
+        click.launch(str(folder / "report.html"))
+
+
+def default_folder(source: Path) -> Path:
+    """Where a report goes unless --out says otherwise."""
+    if source.is_dir():
+        return source / "report"
+    return source.with_name(f"{source.stem}-report")
+
+
+def _report(
+    scores: ScoreTable,
+    compared: PreferenceTable | None,
+    options: Options,
+    title: str,
+    folder: Path,
+    verify: bool,
+    as_json: bool,
+) -> None:
+    from analysis.compose import completed, headline
+    from analysis.report import terminal
+    from analysis.report.verdict import verdicts
+
+    # The verdict first: what it needs takes a fraction of the whole.
+    first = headline(scores, compared, options, title)
+    found = verdicts(first)
+    if not as_json:
+        terminal.say_verdicts(first, found)
+
+    from analysis.report import as_document, write_document
+
+    analysis = completed(first)
+    content = as_document(analysis, _command(), found)
+    page = write_document(content, folder)
+    checks: list[Any] = []
+    if verify:
+        from analysis.verify import verify as verified
+
+        checks = [check.as_json() for check in verified(scores)]
+        write_document(content.with_checks(checks), folder)
+    differing = [check for check in checks if check["agrees"] is False]
+    if as_json:
+        terminal.say_json(page, content, checks if verify else None)
+    else:
+        terminal.say_written(page, analysis, checks if verify else None)
+    if differing:
+        raise click.exceptions.Exit(1)
+
+
+def _from_study(
+    folder: Path, chosen: dict[str, Any]
+) -> tuple[ScoreTable, PreferenceTable | None, Options, str]:
+    from analysis.compose import Options
+    from analysis.scales import Scale
+    from analysis.tables import PreferenceTable, ScoreTable
+    from study import Study
+
+    study = Study.open(folder)
+    try:
+        config = study.config
+        scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
+        own = {
+            (name, key): Scale(**spec.scale.model_dump())
+            for name, spec in config.scorers.items()
+            if spec.scale is not None
+            for key in scales
+        }
+        names = {c.key: c.name for c in config.constructs}
+        scores = ScoreTable.from_frame(study.score_table(), scales, own, names)
+        rows = study.preference_table()
+        compared = None
+        if len(rows):
+            scale = Scale(**config.preferences.scale.model_dump())
+            compared = PreferenceTable.from_frame(rows, scale)
+    finally:
+        study.close()
+    if scores.frame.empty and compared is None:
+        raise CannotRun(
+            f"{folder} holds no scores yet; bring them in with `ccrs import {folder} FILE`"
+        )
+    settings = {
+        "reference": config.analysis.reference,
+        "resamples": config.analysis.resamples,
+        "level": config.analysis.ci_level,
+        "ac_lambda": config.analysis.ac_lambda,
+        "seed": config.seed,
+    }
+    return scores, compared, Options(**{**settings, **chosen}), config.name
+
+
+def _from_file(
+    path: Path,
+    scales: Sequence[str],
+    kinds: Sequence[str],
+    preferences: Path | None,
+    preference_scale: str | None,
+    chosen: dict[str, Any],
+) -> tuple[ScoreTable, PreferenceTable | None, Options, str]:
+    from analysis.compose import Options
+    from analysis.scales import parse_scale
+    from analysis.tables import PreferenceTable, ScoreTable
+    from study import read_scores
+    from study.importing import read_preferences
+
+    of_kind = dict(_pair(text, "--kind", "SCORER=KIND") for text in kinds)
+    frame = read_scores(path, kinds=of_kind)
+    present = list(dict.fromkeys(frame["construct"]))
+    by_construct, by_scorer = read_scales(scales, present)
+    scores = ScoreTable.from_frame(frame, by_construct, by_scorer)
+    for line in frame.attrs.get("summary", ()):
+        click.echo(line, err=True)
+    compared = None
+    if preferences is not None:
+        rows = read_preferences(preferences, kinds=of_kind)
+        scale = parse_scale(preference_scale) if preference_scale else None
+        compared = PreferenceTable.from_frame(rows, scale)
+    return scores, compared, Options(**chosen), path.stem
+
+
+def read_scales(
+    texts: Sequence[str], constructs: Sequence[str]
+) -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
+    """Scales by construct and by (scorer, construct) from --scale; a bare scale holds for all.
+
+    Raises
+    ------
+    CannotRun
+        A scale is for a construct that the table lacks.
+    """
+    from difflib import get_close_matches
+
+    from analysis.scales import parse_scale
+
+    by_construct: dict[str, Any] = {}
+    by_scorer: dict[tuple[str, str], Any] = {}
+    for text in texts:
+        key, named, scale = text.rpartition("=")
+        if not named:
+            for construct in constructs:
+                by_construct.setdefault(construct, parse_scale(scale))
+            continue
+        scorer, _, construct = key.rpartition(":")
+        if construct not in constructs:
+            close = get_close_matches(construct, constructs, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise CannotRun(
+                f"--scale {text}: the table has no construct {construct!r}; it has "
+                f"{', '.join(constructs)}.{hint}"
+            )
+        if scorer:
+            by_scorer[scorer, construct] = parse_scale(scale)
+        else:
+            by_construct[construct] = parse_scale(scale)
+    return by_construct, by_scorer
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
+    name, named, value = text.rpartition("=")
+    if not (name and named and value):
+        raise CannotRun(f"{option} {text}: write {form}")
+    return name, value
+
+
+def _command() -> str:
+    """The command as given, with files by name only: a report is passed on."""
+    import shlex
+
+    context = click.get_current_context()
+    words = ["ccrs report"]
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        value = context.params[name]
+        for item in value if isinstance(value, tuple) else (value,):
+            text = item.name if isinstance(item, Path) else str(item)
+            if isinstance(parameter, click.Argument):
+                words.append(shlex.quote(text))
+            elif isinstance(item, bool):
+                options = parameter.opts if item else parameter.secondary_opts
+                words.append(options[0])
+            else:
+                words.append(f"{parameter.opts[0]} {shlex.quote(text)}")
+    return " ".join(words)

@@ -1,0 +1,218 @@
+"""Checks of a report's figures against other libraries, on the parts that these can take.
+
+`krippendorff`, `pingouin` and scipy are the checks, not the source: they can't take missing cells,
+continuous scores or resampling at the size of a study. A part is small enough for them, and is
+computed twice.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from analysis.alpha import Level, krippendorff_alpha
+from analysis.association import Measure, association
+from analysis.icc import Form, icc
+from analysis.matrix import ConstructData, FloatArray, construct_data
+from analysis.tables import ScoreTable
+
+#: Two figures are equal within this.
+TOLERANCE = 1e-9
+
+#: Responses in a part.
+LARGEST = 1000
+
+#: `krippendorff` keeps responses x values x values numbers; this many are 64 MB.
+_CELLS = 8_000_000
+
+_LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+_MEASURES: tuple[Measure, ...] = ("pearson", "spearman", "kendall_tau_b")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One figure computed twice; `agrees` is None where it could not be, with the reason."""
+
+    statistic: str
+    construct: str
+    scorers: tuple[str, ...]
+    library: str
+    version: str | None
+    ours: float | None
+    theirs: float | None
+    n: int
+    agrees: bool | None
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The record of report.json's provenance."""
+        return {**asdict(self), "scorers": list(self.scorers)}
+
+
+def verify(scores: ScoreTable) -> list[Check]:
+    """Check agreement of people, and of each judge with them, construct by construct."""
+    found: list[Check] = []
+    for construct in scores.constructs:
+        data = construct_data(scores, construct)
+        found += _alphas(data)
+        found += _iccs(data)
+        found += _associations(data)
+    return found
+
+
+def _alphas(data: ConstructData) -> Iterator[Check]:
+    rated = data.ratings[np.isfinite(data.ratings).sum(axis=1) >= 2]
+    if not rated.size:
+        return
+    distinct = np.unique(rated[np.isfinite(rated)]).size
+    part = rated[: min(LARGEST, _CELLS // max(1, distinct**2))]
+    for level in _LEVELS:
+        name = f"krippendorff_alpha ({level})"
+        if len(part) < 2:
+            reason = f"{distinct} distinct values are too many for the library"
+            yield _skipped(name, data, data.raters, "krippendorff", reason)
+            continue
+        yield _compared(
+            name,
+            data,
+            data.raters,
+            "krippendorff",
+            krippendorff_alpha(part, level),
+            lambda level=level: _krippendorff(part, level),  # type: ignore[misc]
+            len(part),
+        )
+
+
+def _krippendorff(values: FloatArray, level: Level) -> float:
+    import krippendorff
+
+    return float(krippendorff.alpha(reliability_data=values.T, level_of_measurement=level))
+
+
+def _iccs(data: ConstructData) -> Iterator[Check]:
+    if len(data.raters) < 2:
+        return
+    complete = data.ratings[np.isfinite(data.ratings).all(axis=1)][:LARGEST]
+    for form in ("A,1", "A,k"):
+        name = f"icc ({form})"
+        if len(complete) < 5:
+            reason = f"{len(complete)} responses were rated by all; the library needs 5"
+            yield _skipped(name, data, data.raters, "pingouin", reason)
+            continue
+        ours = icc(complete, "A,1" if form == "A,1" else "A,k", float(len(data.raters)))
+        yield _compared(
+            name,
+            data,
+            data.raters,
+            "pingouin",
+            ours,
+            lambda form=form: _pingouin(complete, form),  # type: ignore[misc]
+            len(complete),
+        )
+
+
+def _pingouin(values: FloatArray, form: Form) -> float:
+    import pandas as pd
+    import pingouin
+
+    n, k = values.shape
+    frame = pd.DataFrame(
+        {
+            "response": np.repeat(np.arange(n), k),
+            "rater": np.tile(np.arange(k), n),
+            "value": values.ravel(),
+        }
+    )
+    table = pingouin.intraclass_corr(frame, "response", "rater", "value")
+    # Named ICC2 and ICC2k up to version 0.5, ICC(A,1) and ICC(A,k) later.
+    names = {"A,1": ["ICC(A,1)", "ICC2"], "A,k": ["ICC(A,k)", "ICC2k"]}[form]
+    return float(table.loc[table["Type"].isin(names), "ICC"].iloc[0])
+
+
+def _associations(data: ConstructData) -> Iterator[Check]:
+    if not data.raters:
+        return
+    from scipy import stats
+
+    theirs: dict[Measure, Callable[..., Any]] = {
+        "pearson": stats.pearsonr,
+        "spearman": stats.spearmanr,
+        "kendall_tau_b": stats.kendalltau,
+    }
+    for scorer, values in data.scorers.items():
+        both = np.flatnonzero(np.isfinite(values) & np.isfinite(data.reference))[:LARGEST]
+        # Means of raters differ by float noise where they are equal; scipy takes noise for order.
+        x, y = values[both].round(9), data.reference[both].round(9)
+        for measure in _MEASURES:
+            ours = association(measure, x, y, np.zeros(x.size, dtype=np.int64)).point
+            if math.isnan(ours):
+                continue
+            yield _compared(
+                measure,
+                data,
+                (scorer,),
+                "scipy",
+                ours,
+                lambda measure=measure, x=x, y=y: float(theirs[measure](x, y)[0]),  # type: ignore[misc]
+                x.size,
+            )
+
+
+def _compared(
+    statistic: str,
+    data: ConstructData,
+    scorers: tuple[str, ...],
+    library: str,
+    ours: float,
+    theirs: Callable[[], float],
+    n: int,
+) -> Check:
+    with warnings.catch_warnings():
+        # Their warnings are about their own insides, and no concern of a report's reader.
+        warnings.simplefilter("ignore")
+        try:
+            other = theirs()
+        except Exception as error:  # noqa: BLE001  (a library may refuse in any way)
+            reason = f"{library} refused: {type(error).__name__}: {error}".splitlines()[0]
+            return _skipped(statistic, data, scorers, library, reason, n)
+    if math.isnan(ours) or math.isnan(other):
+        undefined = math.isnan(ours) and math.isnan(other)
+        return Check(
+            statistic,
+            data.construct,
+            scorers,
+            library,
+            _version(library),
+            None if math.isnan(ours) else ours,
+            None if math.isnan(other) else other,
+            n,
+            None if undefined or math.isnan(ours) else False,
+            "undefined on this part",
+        )
+    close = math.isclose(ours, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return Check(
+        statistic, data.construct, scorers, library, _version(library), ours, other, n, close
+    )
+
+
+def _skipped(
+    statistic: str,
+    data: ConstructData,
+    scorers: tuple[str, ...],
+    library: str,
+    reason: str,
+    n: int = 0,
+) -> Check:
+    return Check(
+        statistic, data.construct, scorers, library, _version(library), None, None, n, None, reason
+    )
+
+
+def _version(library: str) -> str | None:
+    return version(library)
