@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, insert, select, text
+from sqlalchemy import Connection, Dialect, Float, LargeBinary, Table, func, insert, select, text
+from sqlalchemy.types import TypeEngine
 
 # Large enough that statements cost nothing beside rows, small enough for any memory.
 _ROWS = 2000
@@ -21,6 +22,7 @@ class Batch:
         self._rows: list[dict[str, Any]] = []
         self._numbered = "id" in table.c
         self._written = False
+        self._converts = any(_converts(column.type, connection.dialect) for column in table.c)
         if self._numbered:
             if connection.dialect.name == "postgresql":
                 # SQLite's writing transaction has the database to itself anyway.
@@ -45,10 +47,20 @@ class Batch:
 
     def write(self) -> None:
         """Insert the rows taken since the last call."""
-        if self._rows:
+        if not self._rows:
+            return
+        if self._converts:
             self._connection.execute(insert(self._table), self._rows)
-            self._rows = []
-            self._written = True
+        else:
+            # What needs no conversion goes to the driver as it is: a third of the time.
+            statement = insert(self._table).compile(
+                dialect=self._connection.dialect, column_keys=list(self._rows[0])
+            )
+            order = statement.positiontup
+            rows = [tuple(row[name] for name in order) for row in self._rows] if order else None
+            self._connection.exec_driver_sql(str(statement), rows or self._rows)
+        self._rows = []
+        self._written = True
 
     def finish(self) -> None:
         """Write the rest, and let the database count on from the last key."""
@@ -59,3 +71,10 @@ class Batch:
                 text(f"SELECT setval(pg_get_serial_sequence('\"{name}\"', 'id'), :last)"),
                 {"last": self._next - 1},
             )
+
+
+def _converts(kind: TypeEngine[Any], dialect: Dialect) -> bool:
+    """Whether values of a column's type are changed on their way to the driver."""
+    if isinstance(kind, LargeBinary | Float):
+        return False  # drivers take bytes and floats
+    return kind.dialect_impl(dialect).bind_processor(dialect) is not None

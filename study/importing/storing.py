@@ -81,6 +81,7 @@ def import_rows(
         before, complete = _earlier(connection, record)
         if before is not None and complete:
             return ImportSummary.of(tally, source, importer, before)
+        _make_room(connection)
         held = Held(connection)
         content = ContentStore(connection, held, tally, revise=revise)
         scoring = Scoring(
@@ -112,6 +113,13 @@ def import_rows(
             files.finish()
             scoring.store(connection, versions, file_id)
     return ImportSummary.of(tally, source, importer)
+
+
+def _make_room(connection: Connection) -> None:
+    # Passages are indexed by their digests, which touch the whole index in no order: with
+    # SQLite's 2 MB of cache its pages are written many times over.
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("PRAGMA cache_size = -65536")
 
 
 def imported_before(
