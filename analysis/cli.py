@@ -23,7 +23,7 @@ class CannotRun(click.ClickException):
 
 
 @click.command()
-@click.argument("source", type=click.Path(exists=True, path_type=Path), metavar="STUDY_OR_SCORES")
+@click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -45,7 +45,7 @@ class CannotRun(click.ClickException):
 )
 @click.option(
     "--preferences",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Table of comparisons of two responses, beside a table of scores.",
 )
 @click.option("--preference-scale", metavar="MIN:MAX", help="Scale of that table's values.")
@@ -102,6 +102,9 @@ def report(
     from analysis.report.writing import check_folder
     from study.errors import StudyError
 
+    for path in filter(None, (source, preferences)):
+        if not path.exists():
+            raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
     folder = out or default_folder(source)
     given = {
         "reference": reference,

@@ -187,7 +187,10 @@ class ScoreTable(_Table):
 
 @dataclass(frozen=True)
 class PreferenceTable(_Table):
-    """Validated comparisons of two responses to a query; a positive value says that b is better."""
+    """Validated comparisons of two responses to a query; a positive value says that b is better.
+
+    Where two systems gave the same response, it is compared with itself.
+    """
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, scale: Scale | None = None) -> Self:
@@ -211,12 +214,6 @@ class PreferenceTable(_Table):
             scorer, columns.names["scorer"], kind, columns.names["scorer_kind"],
             "scorer {name!r} is {a} and in {rows} {b}; give one of them another name",
         )  # fmt: skip
-        ids = np.array([columns.name("response_a", code) for code in a], dtype=object)
-        same = np.flatnonzero(
-            ids == np.array([columns.name("response_b", code) for code in b], dtype=object)
-        )
-        if same.size:
-            faults.append(f"{check.rows_named(same)} compare a response with itself")
         faults += value_or_reason(columns.text("missing_reason"), value)
         everything = np.zeros(len(frame), dtype=np.int64)
         faults += check.off_scale(value, [scale], everything, ["preference"])

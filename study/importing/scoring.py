@@ -101,8 +101,7 @@ class Scoring:
             return
         self.scored.update((first, second))
         if first == second:
-            self._tally.left_out[WITH_ITSELF] += 1
-            return
+            self._tally.rules[WITH_ITSELF] += 1
         value, reason = _value_or_reason(row)
         self.watch.see(row.scorer, row.construct_key, value, scale)
         key = ((first, second, query), row.construct_key, row.scorer, row.repeat)

@@ -59,7 +59,10 @@ class Score(ScoreBase, table=True):
 
 
 class PreferenceBase(ScoredBase):
-    """A comparison of two responses to one query; a positive value says that b is better."""
+    """A comparison of two responses to one query; a positive value says that b is better.
+
+    Two systems may have given the same response: then it is compared with itself.
+    """
 
 
 class Preference(PreferenceBase, table=True):
@@ -76,7 +79,6 @@ class Preference(PreferenceBase, table=True):
             "repeat",
         ),
         CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
-        CheckConstraint("response_a_id <> response_b_id", name="two_responses"),
     )
 
     id: int | None = Field(default=None, primary_key=True)

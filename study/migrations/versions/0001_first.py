@@ -218,9 +218,6 @@ def upgrade() -> None:
             "(value IS NULL) = (missing_reason IS NOT NULL)",
             name=op.f("ck_preference_value_or_reason"),
         ),
-        sa.CheckConstraint(
-            "response_a_id <> response_b_id", name=op.f("ck_preference_two_responses")
-        ),
         sa.ForeignKeyConstraint(
             ["construct_key", "construct_version"],
             ["construct.key", "construct.version"],

@@ -17,10 +17,6 @@ from tests.study.datasets.conftest import published_files
 
 # 280 pairs; in 5 of them both systems gave the same response.
 ALIKE = 5
-every_pair = pytest.mark.xfail(
-    reason="an import leaves out comparisons of a response with itself: 275 of 280 pairs remain",
-    strict=True,
-)
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +82,10 @@ def test_what_is_left_out_is_counted(fetched: FetchSummary) -> None:
     assert any("by position" in rule and n == 280 for rule, n in fetched.rules.items())
 
 
-@every_pair
 def test_all_comparisons_are_stored(study: Study) -> None:
     assert len(study.preference_table()) == 280 * 2 * 3
 
 
-@every_pair
 @pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_ragchecker_against_preferences_as_published(
     study: Study, published: dict[str, dict[str, list[float]]], construct: str
@@ -104,7 +98,6 @@ def test_ragchecker_against_preferences_as_published(
     assert own == pytest.approx(published["ragchecker"][construct], abs=0.03)
 
 
-@every_pair
 @pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_rater_against_rater_as_published(
     study: Study, published: dict[str, dict[str, list[float]]], construct: str
@@ -115,7 +108,6 @@ def test_rater_against_rater_as_published(
     assert own == pytest.approx(published["human_annotator_sanity_check"][construct], abs=0.006)
 
 
-@every_pair
 def test_raters_differ_by_one_at_most_as_often_as_published(study: Study, source: Path) -> None:
     figures = json.loads((source / "published.json").read_text())
     near = [

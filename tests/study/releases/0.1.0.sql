@@ -133,7 +133,6 @@ CREATE TABLE preference (
 	file_id INTEGER, 
 	CONSTRAINT pk_preference PRIMARY KEY (id), 
 	CONSTRAINT ck_preference_value_or_reason CHECK ((value IS NULL) = (missing_reason IS NOT NULL)), 
-	CONSTRAINT ck_preference_two_responses CHECK (response_a_id <> response_b_id), 
 	CONSTRAINT fk_preference_construct_key_construct_version_construct FOREIGN KEY(construct_key, construct_version) REFERENCES construct ("key", version), 
 	CONSTRAINT fk_preference_file_id_imported_file FOREIGN KEY(file_id) REFERENCES imported_file (id), 
 	CONSTRAINT fk_preference_query_id_query FOREIGN KEY(query_id) REFERENCES "query" (id), 
