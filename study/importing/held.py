@@ -54,6 +54,9 @@ class Held:
         """Take in a response; it is the current one of its key."""
         self.responses[response] = held
         self.response_ids[held.key] = response
+        if held.version > 1:
+            # The id that the version has in the study's tables.
+            self.response_ids.setdefault(f"{held.key}@{held.version}", response)
         self.by_content[held.query, held.content] = response
 
     def add_further_key(self, key: str, response: int) -> None:
