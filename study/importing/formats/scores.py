@@ -51,9 +51,10 @@ def rows(source: Source, options: Options) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS)
     reader.require("value")
-    for name, given in (("construct_key", options.construct), ("scorer", options.scorer)):
-        if given is None:
-            reader.require(name)
+    if options.construct is None:
+        reader.require("construct_key")
+    if options.scorer is None:
+        reader.require("scorer", instead="--scorer NAME")
     for cells in reader:
         if not isinstance(cells, RecordCells):
             yield cells

@@ -52,7 +52,7 @@ def rows(source: Source, options: Options) -> Rows:
     reader = Reader(source, FIELDS, kept=frozenset(columns))
     there = layout_of(source.head.columns, FIELDS, frozenset(), families=False).columns
     if options.scorer is None and any(scorer is None for scorer, _ in columns.values()):
-        reader.require("scorer")
+        reader.require("scorer", instead="--scorer NAME")
     if "response_id" not in there:
         reader.require("query_id")
     for cells in reader:

@@ -57,13 +57,18 @@ def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:
     return all(there.intersection(fields[name]) for name in names)
 
 
-def missing_column(names: tuple[str, ...], columns: Iterable[str], row: int | None = 1) -> Fault:
-    """Return the fault of a table without a column, with what is there and the nearest."""
+def missing_column(
+    names: tuple[str, ...], columns: Iterable[str], row: int | None = 1, instead: str = ""
+) -> Fault:
+    """Return the fault of a table without a column, with what is there and the nearest.
+
+    `instead` names an option that can stand for the column.
+    """
     there = list(columns)
     hint = next((found for found in (nearest(name, there) for name in names) if found), "")
     also = f" (or {', '.join(names[1:])})" if len(names) > 1 else ""
     return Fault(
         f"the column {names[0]!r}{also} is missing. There are: {', '.join(there)}.",
-        f"{hint} Rename or add it.".strip(),
+        f"{hint} Rename or add it{f', or give {instead}' if instead else ''}.".strip(),
         row,
     )

@@ -58,8 +58,10 @@ class Reader:
             self.source.tally.left_out[f"cells of the unknown column {name!r}"] += 1
         return RecordCells(record, layout, self)
 
-    def require(self, *names: str) -> None:
+    def require(self, *names: str, instead: str = "") -> None:
         """Refuse a table whose header lacks a column; JSON objects are asked one by one.
+
+        `instead` names an option that can stand for it.
 
         Raises
         ------
@@ -70,7 +72,7 @@ class Reader:
         if self.source.form in ("delimited", "parquet"):
             there = layout_of(columns, self.fields, self.kept, families=self.families).columns
             missing = [name for name in names if name not in there]
-            faults = [missing_column(self.fields[name], columns) for name in missing]
+            faults = [missing_column(self.fields[name], columns, 1, instead) for name in missing]
             if faults:
                 raise InputError(self.source.path.name, faults)
 
