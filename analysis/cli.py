@@ -326,7 +326,7 @@ def read_scales(
             continue
         scorer, _, construct = key.rpartition(":")
         if construct not in constructs:
-            close = get_close_matches(construct, constructs, n=1)
+            close = get_close_matches(construct, constructs, n=1, cutoff=0.5)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise CannotRun(
                 f"--scale {text}: the table has no construct {construct!r}; it has "

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from analysis.report.document import Document
 from analysis.report.words import counted, listed
+from analysis.resampling import PERCENTILE_FROM
 
 _MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 
@@ -33,6 +34,7 @@ def page(document: Document) -> str:
             summary=summary(document),
             csv={name: csv_link(frame) for name, frame in frames.items()},
             names=document.analysis.scores.construct_names,
+            percentile_from=PERCENTILE_FROM,
             checks=document.provenance.get("verification"),
         )
     )

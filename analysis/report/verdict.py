@@ -222,21 +222,24 @@ def _on_preferences(analysis: Analysis) -> list[Verdict]:
         on = analysis.estimates.select("pearson", construct=construct, on="preferences")
         between_raters = [e for e in on if set(e.scorers) <= set(raters)]
         among = [e.value for e in between_raters if e.defined]
-        for estimate in on:
-            if estimate in between_raters or not estimate.defined:
-                continue
+        pairs = "the two raters' preferences with each other"
+        if len(among) > 1:
+            pairs = "two raters' preferences with each other, on average"
+        mean = correlation(sum(among) / len(among)) if among else ""
+        compared = [e for e in on if e not in between_raters and e.defined]
+        for estimate in compared:
             figure = f"{correlation(estimate.value)} {between(estimate)}".rstrip()
             sentence = (
                 f"{construct}: differences in {estimate.scorers[0]}'s scores correlate {figure} "
                 "with people's preferences"
             )
             if among:
-                mean = correlation(sum(among) / len(among))
-                pairs = "the two raters' preferences with each other"
-                if len(among) > 1:
-                    pairs = "two raters' preferences with each other, on average"
                 sentence += f"; {pairs} {mean}"
             found.append(
                 Verdict(construct, estimate.scorers[0], f"{sentence}.", "withheld", "pooled")
             )
+        if not compared:
+            said = f"{pairs} correlate {mean}" if among else "people gave preferences"
+            sentence = f"{construct}: {said}; there are no scores to compare them with."
+            found.append(Verdict(construct, "", sentence, "withheld"))
     return found

@@ -1,0 +1,137 @@
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from analysis import verify as verifying
+from analysis.cli import CannotRun, read_scales, report
+from analysis.scales import Scale
+from study import Study
+from tests.analysis.scores import simulated
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    path = tmp_path / "scores.csv"
+    simulated(missing=0.1).to_csv(path, index=False)
+    return path
+
+
+def run(*arguments: object) -> Result:
+    fast = ["--resamples", "200"]
+    return CliRunner().invoke(report, [*map(str, arguments), *fast], prog_name="report")
+
+
+def test_the_verdict_comes_first_then_the_report_and_its_checks(scores: Path) -> None:
+    result = run(scores, "--scale", "0:100")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "scores"
+    assert lines[1].startswith("QR: within a query the judge")
+    folder = scores.with_name("scores-report")
+    assert f"Report: {folder / 'report.html'}" in result.stdout
+    assert "8 of 8 figures equal krippendorff, pingouin and scipy" in result.stdout
+    assert "Next: " in result.stdout
+    written = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert len(written["provenance"]["verification"]) == 8
+    command = "ccrs report scores.csv --scale 0:100 --resamples 200"
+    assert written["provenance"]["command"] == command
+    assert str(scores.parent) not in json.dumps(written)
+
+
+def test_verification_can_be_left_out(scores: Path, tmp_path: Path) -> None:
+    result = run(scores, "--no-verify", "--out", tmp_path / "here")
+    assert result.exit_code == 0, result.output
+    assert "Checks:" not in result.stdout
+    assert "declare the scale" in result.stdout
+    written = json.loads((tmp_path / "here" / "report.json").read_text(encoding="utf-8"))
+    assert written["provenance"]["verification"] is None
+
+
+def test_a_check_that_differs_exits_1_and_is_named(
+    scores: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verifying, "_krippendorff", lambda *_: 0.123)
+    result = run(scores, "--scale", "0:100")
+    assert result.exit_code == 1
+    assert "DIFFERS: krippendorff_alpha (nominal) on QR" in result.stdout
+
+
+def test_json_is_all_of_the_output(scores: Path) -> None:
+    result = run(scores, "--scale", "0:100", "--json", "--no-verify", "--seed", 5, "--level", 0.9)
+    said = json.loads(result.stdout)
+    assert said["verdict"][0]["construct"] == "QR"
+    assert said["verification"] is None
+    written = json.loads(Path(said["json"]).read_text(encoding="utf-8"))
+    assert written["provenance"]["seed"] == 5
+    assert written["provenance"]["options"]["ci_level"] == 0.9
+
+
+def test_preferences_come_from_a_file_of_their_own(scores: Path, tmp_path: Path) -> None:
+    path = tmp_path / "preferences.csv"
+    pd.DataFrame(
+        {
+            "query_id": [f"q{i}" for i in range(10)],
+            "response_a": [f"r{3 * i}" for i in range(10)],
+            "response_b": [f"r{3 * i + 1}" for i in range(10)],
+            "construct": "QR",
+            "scorer": "ann",
+            "scorer_kind": "human",
+            "value": [1, -1, 2, 0, 1, -2, 1, 1, 0, -1],
+        }
+    ).to_csv(path, index=False)
+    result = run(scores, "--preferences", path, "--preference-scale", "-2:2", "--no-verify")
+    assert result.exit_code == 0, result.output
+    assert "QR: differences in judge's scores correlate" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--scale", "QX=0:100"], "the table has no construct 'QX'; it has QR. Did you mean 'QR'?"),
+        (["--scale", "hundred"], "write MIN:MAX"),
+        (["--kind", "ann"], "write SCORER=KIND"),
+        (["--preferences", "nowhere.csv"], "nowhere.csv does not exist"),
+        (["--scale", "0:10"], "outside 0 to 10"),
+    ],
+)
+def test_bad_usage_exits_2_with_the_remedy(scores: Path, arguments: list[str], says: str) -> None:
+    result = run(scores, *arguments)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert not scores.with_name("scores-report").exists()
+
+
+def test_a_missing_source_exits_2(tmp_path: Path) -> None:
+    result = run(tmp_path / "nothing")
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+
+
+def test_a_folder_that_is_no_report_is_refused_before_any_work(
+    scores: Path, tmp_path: Path
+) -> None:
+    result = run(scores, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "holds other files and no report" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_study_without_scores_says_how_to_bring_them_in(tmp_path: Path) -> None:
+    Study.create(tmp_path / "mine").close()
+    result = run(tmp_path / "mine")
+    assert result.exit_code == 2
+    assert "ccrs import" in result.stderr
+    result = run(tmp_path / "mine", "--scale", "0:100")
+    assert result.exit_code == 2
+    assert "study.toml" in result.stderr
+
+
+def test_scales_are_read_for_all_for_one_and_for_one_scorer() -> None:
+    by_construct, by_scorer = read_scales(["0:100", "AC=0:1", "a:b:AC=0:10"], ["QR", "AC"])
+    assert by_construct == {"QR": Scale(0, 100), "AC": Scale(0, 1)}
+    assert by_scorer == {("a:b", "AC"): Scale(0, 10)}
+    with pytest.raises(CannotRun):
+        read_scales(["IR=0:1"], ["QR"])
