@@ -24,6 +24,7 @@ from study.nouns import (
 from study.scales import Scale
 
 BLANK = "blank"
+IMPORTED = "imported"
 WITH_ITSELF = "a comparison of a response with itself (the two have the same content)"
 
 
@@ -80,7 +81,7 @@ class Scoring:
         value, reason = _value_or_reason(row)
         if scale is not None:
             self.watch.see(row.scorer, row.construct_key, value, scale)
-        extra = (row.inclusion_prob, row.stratum, row.source)
+        extra = (row.inclusion_prob, row.stratum, row.source or IMPORTED)
         key = ((response,), row.construct_key, row.scorer, row.repeat)
         label = f"{name!r}" + (f" of system {row.system!r}" if row.system else "")
         self.scores.add(key, Entry(value, reason, extra, number, label))

@@ -37,7 +37,8 @@ def names_responses(head: Head) -> bool:
 
 def recognises(head: Head) -> bool:
     """Whether each row holds one score."""
-    return names_responses(head) and has(FIELDS, head.columns, "value", "construct_key")
+    one = names_responses(head) and has(FIELDS, head.columns, "value", "construct_key")
+    return one and "response_a" not in head.columns
 
 
 def lacks(head: Head) -> list[tuple[str, ...]]:

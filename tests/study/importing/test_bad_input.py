@@ -100,16 +100,12 @@ class TestRefused:
         assert encoding[:6].upper() in message
 
     def test_ids_that_do_not_join_are_said_both_ways(self, filled: Study, write: Write) -> None:
-        message = refused(
-            filled, write("s.csv", f"{HEAD}r1A,QR,a,human,0,1\nr9A,QR,a,human,0,1\n")
-        )
+        message = refused(filled, write("s.csv", f"{HEAD}r1A,QR,a,human,0,1\nr9A,QR,a,human,0,1\n"))
         assert "row 3, column response_id: 'r9A' is not in the study. Did you mean" in message
         assert "5 of the study's 6 responses are not named by this file: r1B, r2A" in message
         assert "--allow-unmatched" in message
 
-    def test_unmatched_ids_may_be_kept_aside_and_counted(
-        self, filled: Study, write: Write
-    ) -> None:
+    def test_unmatched_ids_may_be_kept_aside_and_counted(self, filled: Study, write: Write) -> None:
         path = write("s.csv", f"{HEAD}r1A,QR,a,human,0,1\nr9A,QR,a,human,0,1\n")
         summary = import_file(filled, path, allow_unmatched=True)
         assert summary.added == {"scores": 1}
@@ -144,7 +140,9 @@ class TestRefused:
     def test_a_scorer_of_two_kinds(self, filled: Study, write: Write) -> None:
         rows = "r1A,QR,anna,human,0,80\nr1B,QR,anna,judge,0,80\n"
         message = refused(filled, write("s.csv", HEAD + rows))
-        assert "row 3, column scorer_kind: scorer 'anna' is judge here and human in row 2" in message
+        assert (
+            "row 3, column scorer_kind: scorer 'anna' is judge here and human in row 2" in message
+        )
 
     def test_a_scorer_without_a_kind(self, filled: Study, write: Write) -> None:
         path = write("s.csv", "response_id,construct,scorer,value\nr1A,QR,anna,3\n")
@@ -175,7 +173,9 @@ class TestRefused:
     def test_a_second_response_of_a_system(self, filled: Study, write: Write) -> None:
         changed = response(1, "A", response="New.", response_id="r1A-new")
         message = refused(filled, write("r.jsonl", [changed]))
-        assert "row 1, column system: system 'A' already gave query 'q1' another response" in message
+        assert (
+            "row 1, column system: system 'A' already gave query 'q1' another response" in message
+        )
 
     @pytest.mark.parametrize("field", ["query", "references"])
     def test_a_query_id_with_another_text_or_references(
@@ -299,9 +299,7 @@ class TestWarned:
         summary = import_file(filled, write("s.csv", HEAD + rows))
         assert summary.warnings == ("'anna' gave 80 throughout on QR (5 values).",)
 
-    def test_a_context_missing_where_a_construct_needs_it(
-        self, study: Study, write: Write
-    ) -> None:
+    def test_a_context_missing_where_a_construct_needs_it(self, study: Study, write: Write) -> None:
         summary = import_file(study, write("r.jsonl", [response(1, "A", passages=[])]))
         assert summary.warnings == ("1 new response has no passages; CC, ID, AC, IR need them.",)
 

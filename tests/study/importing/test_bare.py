@@ -1,0 +1,108 @@
+"""A bare table is read as tolerantly, and refused as clearly, as an import."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from study import InputError, Scale, read_scores
+from study.importing import read_preferences
+from study.table import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from tests.study.importing.conftest import Write
+
+HEAD = "query_id,response_id,system,construct,scorer,scorer_kind,value\n"
+
+
+def test_long(write: Write) -> None:
+    frame = read_scores(write("s.csv", f"{HEAD}q1,r1,A,FL,anna,human,3\nq1,r1,B,FL,anna,human,3\n"))
+    assert list(frame.columns) == list(SCORE_COLUMNS)
+    assert frame["system"].tolist() == ["A", "B"]
+    assert frame["repeat"].tolist() == [0, 0]
+    assert frame["inclusion_prob"].tolist() == [1.0, 1.0]
+    assert frame["value"].dtype == np.float64
+
+
+def test_the_system_may_be_absent(write: Write) -> None:
+    text = "query_id,response_id,construct,scorer,scorer_kind,value\nq1,r1,FL,anna,human,\n"
+    frame = read_scores(write("s.csv", text))
+    assert frame["system"].tolist() == [None]
+    assert frame["missing_reason"].tolist() == ["blank"]
+    assert np.isnan(frame["value"]).all()
+
+
+def test_wide_by_scorer_with_words_beside(write: Write) -> None:
+    text = "query_id;response_id;anna:FL;ben:FL;note\nq1;r1;;2,5;fine\nq1;r2;3;NA;\n"
+    frame = read_scores(write("s.csv", text), kinds={"anna": "human", "ben": "human"})
+    assert frame["construct"].unique().tolist() == ["FL"]
+    assert frame["value"].dropna().tolist() == [2.5, 3]
+    assert any("'note'" in line for line in frame.attrs["summary"])
+
+
+def test_wide_by_construct(write: Write) -> None:
+    text = "query_id,response_id,FL,QR\nq1,r1,4,\nq1,r2,5,80\n"
+    frame = read_scores(write("s.csv", text), scorer="anna", kinds={"anna": "human"})
+    assert sorted(set(frame["construct"])) == ["FL", "QR"]
+    assert len(frame) == 4
+
+
+def test_parquet_and_json_lines(write: Write) -> None:
+    frame = read_scores(write("s.csv", f"{HEAD}q1,r1,A,FL,anna,human,3\n"))
+    path = write("s.jsonl", frame.drop(columns=["stratum", "source"]).to_dict("records"))
+    pd.testing.assert_frame_equal(read_scores(path), frame)
+    frame.to_parquet(path.with_suffix(".parquet"))
+    pd.testing.assert_frame_equal(read_scores(path.with_suffix(".parquet")), frame)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("q1,r1,A,FL,anna,human,good\n", "row 2, column value: 'good' is no number"),
+        (
+            "q1,r1,A,FL,anna,human,7\n",
+            "row 2, column value: 7 for FL by 'anna' lies outside 1 to 5",
+        ),
+        ("q1,r1,A,FL,anna,human,3\nq1,r1,B,FL,anna,human,4\n", "row 3, column value: 4 by 'anna'"),
+        ("q1,r1,A,FL,anna,huma,3\n", "Did you mean 'human'"),
+        ("q1,r1,A,FL,anna,human,3\nq1,r2,A,FL,anna,judge,3\n", "is judge here and human in row 2"),
+        (",r1,A,FL,anna,human,3\n", "row 2, column query_id: is blank"),
+    ],
+)
+def test_faults_are_placed(write: Write, rows: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_scores(write("s.csv", HEAD + rows), scales={"FL": Scale(min=1, max=5)})
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", ["query_id", "construct", "scorer", "value", "response_id"])
+def test_a_required_column_missing(write: Write, missing: str) -> None:
+    text = f"{HEAD}q1,r1,A,FL,anna,human,3\n".replace(missing, f"{missing}x", 1)
+    if missing == "response_id":
+        text = text.replace(",system,", ",")
+        text = text.replace(",A,", ",")
+    with pytest.raises(InputError) as caught:
+        read_scores(write("s.csv", text))
+    assert f"'{missing}'" in str(caught.value) or "names no response" in str(caught.value)
+
+
+def test_an_identical_row_twice_counts_once(write: Write) -> None:
+    frame = read_scores(write("s.csv", HEAD + "q1,r1,A,FL,anna,human,3\n" * 2))
+    assert len(frame) == 1
+    assert any("identical row" in line for line in frame.attrs["summary"])
+
+
+def test_files_of_another_kind_are_named(write: Write) -> None:
+    with pytest.raises(InputError, match="holds responses, no scores"):
+        read_scores(write("r.csv", "query,response\na,b\n"))
+    with pytest.raises(InputError, match="compares responses"):
+        read_scores(write("p.csv", "query_id,response_a,response_b\nq,a,b\n"))
+
+
+def test_preferences(write: Write) -> None:
+    text = (
+        "query_id,response_a,response_b,construct,scorer,scorer_kind,value\n"
+        "q1,a,b,FL,anna,human,-1\nq1,a,c,FL,anna,human,\n"
+    )
+    frame = read_preferences(write("p.csv", text), scale=Scale(min=-2, max=2))
+    assert list(frame.columns) == list(PREFERENCE_COLUMNS)
+    assert frame["missing_reason"].tolist() == [None, "blank"]
+    with pytest.raises(InputError, match="lies outside"):
+        read_preferences(write("p.csv", text.replace("-1", "-3")), scale=Scale(min=-2, max=2))

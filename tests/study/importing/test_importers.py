@@ -1,0 +1,71 @@
+"""Importers are plug-ins: others can add some, and a broken one harms nobody."""
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from study import Study, import_file
+from study.importing import importers as module
+from tests.study.importing.conftest import Write, response
+
+OWN = {
+    "responses",
+    "scores",
+    "scores-wide",
+    "preferences",
+    "ragas",
+    "ragchecker",
+    "ccrs-results",
+}
+
+FOREIGN = """
+from study.importing.rows import Placed, ResponseRow
+WANTS = "lines of question | answer"
+
+def recognises(head):
+    return head.columns == ("question | answer",)
+
+def rows(source, options):
+    for number, line in enumerate(source.path.read_text().splitlines()[1:], start=2):
+        query, _, text = line.partition(" | ")
+        yield Placed(number, ResponseRow(query=query, response=text, system=options.system))
+"""
+
+
+def test_the_formats_of_the_house_are_installed() -> None:
+    found, broken = module.importers()
+    assert {importer.name for importer in found} >= OWN
+    assert broken == []
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "foreign_format.py").write_text(FOREIGN)
+    (tmp_path / "failing_format.py").write_text(
+        "def recognises(head):\n    raise OSError('no disk')\nrows = None\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [
+        *module.entry_points(group=module.GROUP),
+        EntryPoint("lines", "foreign_format", module.GROUP),
+        EntryPoint("shiny", "no_such_package.importer", module.GROUP),
+        EntryPoint("failing", "failing_format", module.GROUP),
+        EntryPoint("empty", "email", module.GROUP),
+    ]
+    monkeypatch.setattr(module, "entry_points", lambda group: points)  # noqa: ARG005
+
+
+@pytest.mark.usefixtures("foreign")
+def test_a_plug_in_is_used_and_broken_ones_are_a_line_each(study: Study, write: Write) -> None:
+    summary = import_file(study, write("x.txt", "question | answer\nQ? | A\n"), system="S")
+    assert summary.importer == "lines"
+    assert summary.added["outputs"] == 1
+    assert len(summary.warnings) >= 3
+    for name in ("shiny", "failing", "empty"):
+        assert any(f"importer '{name}'" in line for line in summary.warnings)
+
+
+@pytest.mark.usefixtures("foreign")
+def test_the_house_still_works_beside_broken_plug_ins(study: Study, write: Write) -> None:
+    assert import_file(study, write("r.jsonl", [response(1, "A")])).added["responses"] == 1
