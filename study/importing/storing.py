@@ -78,10 +78,10 @@ def import_rows(
         },
     }
     with study.write() as connection:
+        _alone(connection)
         before, complete = _earlier(connection, record)
         if before is not None and complete:
             return ImportSummary.of(tally, source, importer, before)
-        _make_room(connection)
         held = Held(connection)
         content = ContentStore(connection, held, tally, revise=revise)
         scoring = Scoring(
@@ -115,10 +115,14 @@ def import_rows(
     return ImportSummary.of(tally, source, importer)
 
 
-def _make_room(connection: Connection) -> None:
-    # Passages are indexed by their digests, which touch the whole index in no order: with
-    # SQLite's 2 MB of cache its pages are written many times over.
-    if connection.dialect.name == "sqlite":
+def _alone(connection: Connection) -> None:
+    """Keep other imports out, and make room for the index of passages."""
+    if connection.dialect.name == "postgresql":
+        # SQLite's writing transactions exclude each other anyway.
+        connection.exec_driver_sql("LOCK TABLE imported_file IN EXCLUSIVE MODE")
+    elif connection.dialect.name == "sqlite":
+        # Digests touch the whole index in no order: with SQLite's 2 MB of cache its pages are
+        # written many times over.
         connection.exec_driver_sql("PRAGMA cache_size = -65536")
 
 
