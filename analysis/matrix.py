@@ -106,7 +106,9 @@ def construct_data(
     produced = np.zeros((n, len(table.systems)), dtype=bool)
     system = _positions(rows["system"], table.systems)
     produced[codes[system >= 0], system[system >= 0]] = True
-    kinds = {name: table.scorer_kinds[name] for name in table.scorers(construct)}
+    # Judges first: they are what a report is about.
+    in_order = (*table.scorers(construct, "judge"), *table.scorers(construct))
+    kinds = {name: table.scorer_kinds[name] for name in dict.fromkeys(in_order)}
     values = {name: _values(rows, codes, n, name) for name in kinds}
     raters = tuple(sorted(name for name, kind in kinds.items() if kind == "human"))
     ratings = np.column_stack([values[name] for name in raters]) if raters else np.empty((n, 0))

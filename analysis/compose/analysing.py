@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.compose.answer_correctness import answer_correctness
 from analysis.compose.context import Context
-from analysis.compose.human_ceiling import biases, ceilings
+from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
 from analysis.compose.judge_against_humans import judge_against_humans
 from analysis.compose.missing import missing
 from analysis.compose.options import Options
@@ -113,6 +113,7 @@ def _analysis(
 def _everything(context: Context) -> Iterator[Estimate]:
     yield from judge_against_humans(context)
     yield from ceilings(context)
+    yield from raters_against_others(context)
     yield from biases(context)
     yield from reliability(context)
     yield from on_preferences(context)
@@ -124,6 +125,7 @@ def _everything(context: Context) -> Iterator[Estimate]:
 def _headline(context: Context) -> Iterator[Estimate]:
     yield from judge_against_humans(context, ("pearson", "bias"), ("pooled", "within_query"))
     yield from ceilings(context, ("pearson",))
+    yield from raters_against_others(context)
     yield from biases(context)
     for construct, data in context.rated.items():
         if data.raters:

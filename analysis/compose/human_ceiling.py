@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from analysis.association import association
 from analysis.ceiling import CeilingMeasure, human_ceiling
 from analysis.compose.context import Context
 from analysis.estimates import Estimate
-from analysis.matrix import ConstructData
+from analysis.matrix import ConstructData, mean_over
 from analysis.scopes import Scope
 from analysis.variance_components import bias_for_raters_like_these
 
@@ -79,6 +82,38 @@ def _ceiling(
         if statistic.reason and why != statistic.reason:
             estimate = Estimate(name, reason=why, params=params, **record)
         yield estimate
+
+
+def raters_against_others(context: Context) -> Iterator[Estimate]:
+    """`rater_against_others`: each rater's correlation with the mean of the other raters."""
+    for construct, data in context.rated.items():
+        if len(data.raters) < 2:
+            continue
+        for column, rater in enumerate(data.raters):
+            own = data.ratings[:, column]
+            others = mean_over(np.delete(data.ratings, column, axis=1))
+            others[~np.isfinite(own)] = np.nan
+            for scope in SCOPES:
+                statistic = association(
+                    "pearson",
+                    own,
+                    others,
+                    data.query,
+                    scope,
+                    n_queries=data.n_queries,
+                    names=(rater, "the mean of the other raters"),
+                )
+                yield context.estimate(
+                    "rater_against_others",
+                    statistic,
+                    transform="fisher_z",
+                    constructs=(construct,),
+                    scorers=(rater, *(name for name in data.raters if name != rater)),
+                    scope=scope,
+                    target="these_raters",
+                    n_raters=len(data.raters),
+                    params={"measure": "pearson"},
+                )
 
 
 def biases(context: Context) -> Iterator[Estimate]:

@@ -8,6 +8,7 @@ from string import ascii_lowercase
 
 import pandas as pd
 
+from analysis.compose import Analysis
 from analysis.estimates import Estimate, to_frame
 from analysis.report.words import between, correlation, points
 from analysis.scales import Scale
@@ -119,6 +120,13 @@ class TableBuilder:
             tuple((mark, reason) for reason, mark in self.reasons.items()),
             heads,
         )
+
+
+def of_one(analysis: Analysis, statistic: str, where: dict[str, str]) -> Estimate | None:
+    """A figure of one scorer alone, or of the mean of raters; never the one for the other."""
+    wanted = where.get("of")
+    found = analysis.estimates.select(statistic, **where)
+    return next((e for e in found if e.params.get("of") == wanted), None)
 
 
 def _letter(number: int) -> str:

@@ -19,6 +19,9 @@ WIDE = 0.2
 
 HALF = 0.5
 
+#: A rater stands apart from at least two others with less than this share of their correlation.
+STANDS_APART, RATERS_TO_STAND_APART = 0.67, 3
+
 
 def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) -> Iterator[str]:
     """Remarks on the verdict of one scorer on one construct."""
@@ -54,6 +57,8 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
             f"People agree little among themselves here (alpha {correlation(alpha.value)}"
             f"{interval}): a rater is a low bar, and the mean of few raters a blurred one."
         )
+    if difference is not None and difference.defined:
+        yield from _on_raters(analysis, construct, scope or "pooled")
     if analysis.scores.scale(construct, scorer) is None:
         yield (
             f"No scale is declared for {construct}: bias and the share at the ceiling are "
@@ -61,6 +66,21 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         )
     elif bias is not None and not bias.defined and plain is not None and plain.defined:
         yield f"Its bias is withheld: {bias.reason}."
+
+
+def _on_raters(analysis: Analysis, construct: str, scope: str) -> Iterator[str]:
+    """A rater who stands apart lowers what a judge is measured against."""
+    found = analysis.estimates.select("rater_against_others", construct=construct, scope=scope)
+    ranked = sorted((e for e in found if e.defined), key=lambda e: e.value)
+    if len(ranked) < RATERS_TO_STAND_APART:
+        return
+    lowest, rest = ranked[0], ranked[1:]
+    if lowest.value < STANDS_APART * rest[0].value:
+        yield (
+            f"{lowest.scorers[0]} agrees little with the other raters "
+            f"({correlation(lowest.value)}; the others {correlation(rest[0].value)} to "
+            f"{correlation(rest[-1].value)}), which lowers what a rater reaches here."
+        )
 
 
 def _on_difference(difference: Estimate) -> Iterator[str]:

@@ -95,6 +95,17 @@ def test_raters_who_disagree_are_a_low_bar(analysis: Analysis) -> None:
     assert any("alpha .40 [.30, .50]" in note for note in verdict.notes)
 
 
+def test_a_rater_who_stands_apart_is_named() -> None:
+    frame = simulated(raters=4, queries=20)
+    own = frame["scorer"] == "rater-4"
+    turned = frame.loc[own, "value"].sample(frac=1, random_state=2).to_numpy()
+    frame.loc[own, "value"] = turned
+    verdict = only(analyse(table(frame), options=QUICK))
+    assert any(note.startswith("rater-4 agrees little") for note in verdict.notes)
+    fair = only(analyse(table(simulated(raters=4, queries=20)), options=QUICK))
+    assert not any("agrees little with the other" in note for note in fair.notes)
+
+
 def test_one_response_a_query_falls_back_to_all_responses_and_says_so() -> None:
     verdict = only(analyse(table(simulated(queries=40, systems=1)), options=QUICK))
     assert verdict.scope == "pooled"
