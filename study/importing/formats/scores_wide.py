@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from study.errors import Fault, InputError
 from study.importing.formats.options import Options
 from study.importing.formats.scores import BESIDE, NAMING, beside, names_responses, naming
-from study.importing.reading.layout import Fields, layout_of
+from study.importing.reading.defused import MARK
+from study.importing.reading.layout import Fields, has
 from study.importing.reading.record_cells import Reader, RecordCells
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
@@ -23,37 +24,36 @@ def recognises(head: Head, constructs: Iterable[str] = ()) -> bool:
     plain = not there & {"construct", "value", "response_a"} and not (
         there & {"query", "question"} and there & {"response", "answer"}
     )
-    return plain and names_responses(head) and bool(score_columns(head, tuple(constructs)))
+    keys = tuple(constructs)
+    return plain and names_responses(head) and any(measured(c, keys) for c in head.columns)
 
 
-def score_columns(head: Head, constructs: tuple[str, ...]) -> dict[str, tuple[str | None, str]]:
-    """Return the columns that hold scores: column to (scorer, construct)."""
-    found: dict[str, tuple[str | None, str]] = {}
-    for column in head.columns:
-        scorer, colon, construct = column.rpartition(":")
-        if column in constructs:
-            found[column] = (None, column)
-        elif colon and scorer.strip() and construct in constructs:
-            found[column] = (scorer, construct)
-    return found
+def measured(column: str, constructs: tuple[str, ...]) -> tuple[str | None, str] | None:
+    """Return the scorer (if it is named) and the construct of a column; None for another one."""
+    scorer, colon, construct = column.rpartition(":")
+    if column in constructs:
+        return None, column
+    if colon and scorer.strip() and construct in constructs:
+        return scorer, construct
+    return None
 
 
 def rows(source: Source, options: Options) -> Rows:
     """Read the rows; a blank cell is a missing value."""
-    columns = score_columns(source.head, options.constructs)
-    if not columns:
-        known = ", ".join(options.constructs)
+    keys = options.constructs
+    found = [measured(column, keys) for column in source.head.columns]
+    if not any(found):
+        known = ", ".join(keys)
         fault = Fault(
             f"no column is a construct. There are: {', '.join(source.head.columns)}. The "
             f"constructs are: {known}.",
             "Name the columns QR or anna:QR, for example.",
         )
         raise InputError(source.path.name, [fault])
-    reader = Reader(source, FIELDS, kept=frozenset(columns))
-    there = layout_of(source.head.columns, FIELDS, frozenset(), families=False).columns
-    if options.scorer is None and any(scorer is None for scorer, _ in columns.values()):
+    reader = Reader(source, FIELDS, kept=lambda c: c == MARK or measured(c, keys) is not None)
+    if options.scorer is None and any(pair is not None and pair[0] is None for pair in found):
         reader.require("scorer", instead="--scorer NAME")
-    if "response_id" not in there:
+    if not has(FIELDS, source.head.columns, "response_id"):
         reader.require("query_id")
     for cells in reader:
         if not isinstance(cells, RecordCells):
@@ -62,7 +62,11 @@ def rows(source: Source, options: Options) -> Rows:
         own = cells.key("scorer") or options.scorer
         named, further = naming(cells, options), beside(cells)
         reason = cells.key("missing_reason")
-        for column, (scorer, construct) in columns.items():
+        for column in cells.columns:
+            pair = measured(column, keys)
+            if pair is None:
+                continue
+            scorer, construct = pair
             value = cells.value_of(column)
             who = scorer or own
             yield from cells.row(

@@ -1,7 +1,7 @@
 """Which column of a file holds which field, and what becomes of the others."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from study.errors import Fault, nearest
@@ -27,11 +27,11 @@ class Layout:
 
 
 def layout_of(
-    columns: Iterable[str], fields: Fields, kept: frozenset[str], *, families: bool
+    columns: Iterable[str], fields: Fields, kept: Callable[[str], bool], *, families: bool
 ) -> Layout:
     """Sort columns into fields, families of columns, and unknown ones.
 
-    `kept` are columns that the caller reads by itself; `families` says whether passage_1, ...
+    `kept` tells the columns that the caller reads by itself; `families` says whether passage_1, ...
     and attribute.NAME mean something.
     """
     there = list(columns)
@@ -40,7 +40,7 @@ def layout_of(
         found = next((column for column in names if column in there), None)
         if found is not None:
             known[name] = found
-    rest = [c for c in there if c not in known.values() and c not in kept]
+    rest = [c for c in there if c not in known.values() and not kept(c)]
     passages: list[str] = []
     attributes: list[str] = []
     if families:

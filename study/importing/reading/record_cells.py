@@ -26,14 +26,13 @@ class Reader:
 
     source: Source
     fields: Fields
-    kept: frozenset[str] = frozenset()
-    """Columns that the caller reads by itself."""
+    kept: Callable[[str], bool] = MARK.__eq__
+    """Tells the columns that the caller reads by itself."""
     families: bool = False
     """Whether passage_1, ... and attribute.NAME mean something."""
     _layouts: dict[tuple[str, ...], Layout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.kept |= {MARK}
         self.typed = self.source.form != "delimited"
         self.decimal_comma = False
         self.defused = False
@@ -88,6 +87,11 @@ class RecordCells:
         self._layout = layout
         self._reader = reader
         self._faults: list[Fault] = []
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the record's columns."""
+        return tuple(self._record)
 
     def has(self, name: str) -> bool:
         """Whether the record has a cell for a field, and something in it."""
