@@ -42,6 +42,11 @@ class Scale:
         """Distance between the ends, in points."""
         return self.max - self.min
 
+    @property
+    def two_valued(self) -> bool:
+        """Whether there are only the two ends, so that standing at one says nothing."""
+        return self.level == "nominal" or self.step == self.width
+
     def same_points(self, other: Scale) -> bool:
         """Whether differences between values on the two scales mean something."""
         return (self.min, self.max) == (other.min, other.max)

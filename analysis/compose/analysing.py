@@ -13,7 +13,10 @@ from analysis.compose.human_ceiling import biases, ceilings, raters_against_othe
 from analysis.compose.judge_against_humans import judge_against_humans
 from analysis.compose.missing import missing
 from analysis.compose.options import Options
-from analysis.compose.preferences import preferences as on_preferences
+from analysis.compose.preferences import (
+    agreement_over_constructs,
+    preferences as on_preferences,
+)
 from analysis.compose.reliability import alphas, reliability
 from analysis.compose.score_properties import ends_of_scale, score_properties
 from analysis.errors import AnalysisError
@@ -117,6 +120,7 @@ def _everything(context: Context) -> Iterator[Estimate]:
     yield from biases(context)
     yield from reliability(context)
     yield from on_preferences(context)
+    yield from agreement_over_constructs(context)
     yield from answer_correctness(context)
     yield from score_properties(context)
     yield from missing(context)

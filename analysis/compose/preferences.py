@@ -38,15 +38,38 @@ def preferences(
         return
     for construct in table.constructs:
         given = _wide(table, construct)
-        query = (
-            pd.Index(context.rated_queries)
-            .get_indexer(given.index.get_level_values("query_id"))
-            .astype(np.int64)
-        )
+        query = _queries(context, given)
         raters = table.scorers(construct, "human")
         yield from _between_raters(context, construct, given, query, raters, measures)
         for scorer, delta in _deltas(context, construct, given).items():
             yield from _against(context, construct, given, query, raters, scorer, delta, measures)
+
+
+def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
+    """`agreement_within` of two raters over all constructs together."""
+    table = context.preferences
+    if table is None or len(table.constructs) < 2:
+        return
+    given = {construct: _wide(table, construct) for construct in table.constructs}
+    raters = sorted(set.intersection(*({str(c) for c in wide.columns} for wide in given.values())))
+    people = [name for name in raters if table.scorer_kinds[name] == "human"]
+    for a, b in combinations(people, 2):
+        x, y = (np.concatenate([wide[name] for wide in given.values()]) for name in (a, b))
+        query = np.concatenate([_queries(context, wide) for wide in given.values()])
+        yield context.estimate(
+            "agreement_within",
+            _within(x, y, query, len(context.rated_queries)),
+            constructs=table.constructs,
+            scorers=(a, b),
+            target="these_raters",
+            n_raters=2,
+            params={"on": "preferences", "tolerance": TOLERANCE},
+        )
+
+
+def _queries(context: Context, given: pd.DataFrame) -> IntArray:
+    names = given.index.get_level_values("query_id")
+    return pd.Index(context.rated_queries).get_indexer(names).astype(np.int64)
 
 
 def _wide(table: PreferenceTable, construct: str) -> pd.DataFrame:

@@ -52,7 +52,9 @@ def say_written(page: Path, analysis: Analysis, checks: Checks | None) -> None:
     click.echo()
     click.echo(f"Report: {page}, with report.json and tables/ beside it")
     click.echo(f"        {len(analysis.estimates):,} figures, undefined ones with their reason")
-    if checks is not None:
+    if checks is not None and not checks:
+        click.echo("Checks: nothing here that another library could compute")
+    elif checks is not None:
         done = [check for check in checks if check["agrees"] is not None]
         agreeing = sum(1 for check in done if check["agrees"])
         click.echo(

@@ -6,7 +6,7 @@ response a query it falls back to all responses, and says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,6 @@ from analysis.estimates import Estimate
 from analysis.matrix import ConstructData
 from analysis.report.verdict_notes import notes
 from analysis.report.words import amount, between, correlation, counted, percent
-from analysis.scales import Scale
 
 Comparison = Literal["better", "worse", "undecided", "withheld"]
 
@@ -42,7 +41,10 @@ class Verdict:
 def verdicts(analysis: Analysis) -> list[Verdict]:
     """One verdict for each construct and judge; a metric speaks where there is no judge."""
     found = []
+    preferred = analysis.preferences.constructs if analysis.preferences is not None else ()
     for construct, data in analysis.context.whole.items():
+        if construct in preferred and data.reference_missing:
+            continue  # people compared responses here, and rated none
         judges = [name for name in data.scorers if data.kinds[name] == "judge"]
         speaking = judges or list(data.scorers)
         for scorer in speaking:
@@ -156,14 +158,20 @@ def _level(analysis: Analysis, construct: str, scorer: str) -> str:
     scale = analysis.context.human_scale(construct)
     if bias is None or not bias.defined:
         return ""
-    interval = between(bias, scale, in_points=True)
     way = "too kind" if bias.value > 0 else "too strict"
-    stated = f"{amount(bias.value, scale)} {way}"
+    stated = amount(bias.value, scale)
     if not bias.has_interval:
-        return f"it is {stated} on these responses"
+        return f"it is {stated} {way} on these responses"
+    interval = between(bias, scale, in_points=True)
     if bias.ci_low <= 0 <= bias.ci_high:
-        return f"no bias can be shown ({stated}, {interval})"
-    return f"it is {stated} {interval}"
+        sign = "-" if bias.value < 0 else ""
+        return f"no bias can be shown ({sign}{stated} {interval})"
+    if bias.value < 0:
+        # "6 points too strict" carries the sign in its words, so its interval does not.
+        interval = between(
+            replace(bias, ci_low=-bias.ci_high, ci_high=-bias.ci_low), scale, in_points=True
+        )
+    return f"it is {stated} {way} {interval}"
 
 
 def headline_bias(analysis: Analysis, construct: str, scorer: str) -> Estimate | None:
@@ -181,7 +189,7 @@ def headline_bias(analysis: Analysis, construct: str, scorer: str) -> Estimate |
 
 def _ends(analysis: Analysis, construct: str, scorer: str) -> str:
     scale = analysis.scores.scale(construct, scorer)
-    if scale is None or two_valued(scale):
+    if scale is None or scale.two_valued:
         return ""
     said = []
     for end, name in (("max", "ceiling"), ("min", "floor")):
@@ -191,11 +199,6 @@ def _ends(analysis: Analysis, construct: str, scorer: str) -> str:
         if share is not None and share.defined and share.value >= NOTABLE_SHARE:
             said.append(f"{percent(share.value)} of its scores are at the {name}")
     return " and ".join(said)
-
-
-def two_valued(scale: Scale) -> bool:
-    """Whether a scale has only its two ends, where standing at an end says nothing."""
-    return scale.level == "nominal" or scale.step == scale.width
 
 
 def _people_only(analysis: Analysis, construct: str) -> Verdict:

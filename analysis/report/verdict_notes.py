@@ -43,7 +43,9 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
                 "people's. Use it to compare, not to report a level."
             )
     share = found("share_at_max", construct=construct, scorer=scorer, scope="pooled")
-    if share is not None and share.value >= HALF:
+    own = analysis.scores.scale(construct, scorer)
+    told = own is not None and not own.two_valued
+    if told and share is not None and share.value >= HALF:
         yield (
             f"With {percent(share.value)} of its scores at the ceiling, it can't tell good "
             "responses from better ones there."
@@ -59,7 +61,7 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         )
     if difference is not None and difference.defined:
         yield from _on_raters(analysis, construct, scope or "pooled")
-    if analysis.scores.scale(construct, scorer) is None:
+    if own is None:
         yield (
             f"No scale is declared for {construct}: bias and the share at the ceiling are "
             f"withheld. Declare it with --scale {construct}=MIN:MAX."

@@ -243,6 +243,18 @@ def test_preferences_against_score_differences_repeat_each_pair_by_rater() -> No
     assert between.value == pytest.approx(stats.spearmanr(wide["ann"], wide["bob"])[0])
 
 
+def test_raters_agreement_over_all_constructs_counts_every_pair() -> None:
+    first = preference_frame()
+    second = first.assign(construct="AC", value=0)
+    compared = PreferenceTable.from_frame(pd.concat([first, second]), Scale(-2, 2))
+    found = analyse(ScoreTable.from_frame(rows({}).iloc[:0]), compared, QUICK).estimates
+    near = {e.constructs: e for e in found.select("agreement_within")}
+    both = near["QR", "AC"]
+    assert both.n_responses == 40
+    # On AC all agree, so the share lies half-way between that on QR and 1.
+    assert both.value == pytest.approx((near["QR",].value + 1) / 2)
+
+
 def test_two_empty_tables_are_refused() -> None:
     with pytest.raises(AnalysisError, match="no scores and no preferences"):
         analyse(table(rows({}).iloc[:0]))

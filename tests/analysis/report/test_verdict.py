@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis import Options, analyse
+from analysis import Options, Scale, analyse
 from analysis.compose import Analysis
 from analysis.estimates import Estimate, EstimateList
 from analysis.report.verdict import Verdict, verdicts
@@ -72,9 +72,21 @@ def test_an_interval_with_0_claims_nothing(analysis: Analysis) -> None:
     )
     assert verdict.comparison == "undecided"
     assert "can't be told apart from a rater in how it orders responses" in verdict.sentence
-    assert "no bias can be shown (3 points too strict, [-8, 2])" in verdict.sentence
+    assert "no bias can be shown (-3 points [-8, 2])" in verdict.sentence
     assert "ceiling" not in verdict.sentence
     assert any("The interval is wide" in note for note in verdict.notes)
+
+
+def test_a_strict_judge_has_its_sign_in_words(analysis: Analysis) -> None:
+    verdict = only(with_figures(analysis, bias=(-6, -9, -3)))
+    assert "it is 6 points too strict [3, 9]" in verdict.sentence
+
+
+def test_two_values_have_no_ceiling() -> None:
+    frame = simulated(queries=20)
+    frame["value"] = (frame["value"] > 55).astype(float)
+    verdict = only(analyse(table(frame, Scale(0, 1, level="nominal")), options=QUICK))
+    assert "ceiling" not in verdict.sentence + " ".join(verdict.notes)
 
 
 def test_a_better_judge_is_said_to_be_better(analysis: Analysis) -> None:
