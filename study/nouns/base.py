@@ -1,5 +1,6 @@
 """What all nouns share: one metadata with named constraints, checked text, one type for time."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
@@ -32,6 +33,9 @@ def table(noun: type[Noun]) -> Table:
     return cast(Table, inspect(noun).local_table)
 
 
+_CONTROL = re.compile(r"[\x00-\x1f]")
+
+
 def storable(text: str) -> str:
     """Refuse text that SQLite or PostgreSQL can't hold unchanged."""
     if "\x00" in text:
@@ -55,7 +59,7 @@ def naming(text: str) -> str:
         raise ValueError(f"{text!r} has white space around it; remove it")
     if len(text) > 500:
         raise ValueError(f"is {len(text)} characters long; 500 are the most")
-    if any(ord(character) < 32 for character in text):
+    if _CONTROL.search(text):
         raise ValueError(f"{text!r} holds a control character; remove it")
     return text
 

@@ -100,7 +100,13 @@ class RecordCells:
 
     def key(self, name: str) -> str | None:
         """Read a name or id."""
-        return self._read(name, lambda cell: cells.key(cell, self._reader.source.tally))
+        column = self._layout.columns.get(name)
+        if column is None:
+            return None
+        cell = self._record[column]
+        if type(cell) is str and not self._reader.defused:
+            return cell or None  # nearly every cell of a table of scores
+        return self._tried(column, lambda found: cells.key(found, self._reader.source.tally))
 
     def text(self, name: str) -> str | None:
         """Read a text."""
