@@ -95,4 +95,4 @@ def _draw(
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 14 else f"{name[:13]}…"
+    return name if len(name) <= 20 else f"{name[:19]}…"
