@@ -37,6 +37,8 @@ class FetchSummary:
     home: str
     license: str
     citation: str
+    published: tuple[str, ...] = ()
+    """A published table, computed again from the study, as lines of text."""
 
     def lines(self) -> list[str]:
         """Return the summary as lines of text, each of which stands by itself."""
@@ -50,11 +52,13 @@ class FetchSummary:
             f"License: {self.license}",
             f"Cite: {self.citation}",
             f"All of this is kept in {Path(self.folder) / 'SOURCE.md'}.",
+            *self.published,
         ]
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary as values that JSON can hold."""
-        return {**asdict(self), "warnings": list(self.warnings)}
+        lists = {"warnings": list(self.warnings), "published": list(self.published)}
+        return {**asdict(self), **lists}
 
 
 def fetch(
@@ -93,8 +97,8 @@ def fetch(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as aside:
         made = Path(aside) / "study"
-        imported = _make(dataset, contents, made)
-        summary = _summary(dataset, contents, imported, folder)
+        imported, published = _make(dataset, contents, made)
+        summary = _summary(dataset, contents, imported, folder, published)
         (made / "SOURCE.md").write_text(_source_page(dataset, summary), encoding="utf-8")
         if folder.exists():
             folder.rmdir()
@@ -113,7 +117,9 @@ def _dataset(name: str) -> Dataset:
     return dataset
 
 
-def _make(dataset: Dataset, contents: Contents, folder: Path) -> "ImportSummary":
+def _make(
+    dataset: Dataset, contents: Contents, folder: Path
+) -> tuple["ImportSummary", tuple[str, ...]]:
     from study.campaign import Study
     from study.datasets.tie_breaks import store_tie_breaks
     from study.importing import import_rows
@@ -129,13 +135,18 @@ def _make(dataset: Dataset, contents: Contents, folder: Path) -> "ImportSummary"
             options={},
         )
         store_tie_breaks(study, contents.tie_breaks)
+        published = () if dataset.published is None else tuple(dataset.published(study))
     finally:
         study.close()
-    return imported
+    return imported, published
 
 
 def _summary(
-    dataset: Dataset, contents: Contents, imported: "ImportSummary", folder: Path
+    dataset: Dataset,
+    contents: Contents,
+    imported: "ImportSummary",
+    folder: Path,
+    published: tuple[str, ...],
 ) -> FetchSummary:
     source = dataset.source
     added = dict(imported.added)
@@ -152,6 +163,7 @@ def _summary(
         home=f"https://github.com/{source.repository}/tree/{source.commit}/{source.root}",
         license=source.license,
         citation=source.citation,
+        published=published,
     )
 
 
@@ -183,6 +195,7 @@ def _source_page(dataset: Dataset, summary: FetchSummary) -> str:
         *(f"- Left out: {what}: {count}" for what, count in summary.left_out.items()),
         *(f"- Warning: {warning}" for warning in summary.warnings),
         "",
+        *(["```", *summary.published, "```", ""] if summary.published else []),
         "## Notice",
         "",
         source.notice.strip(),

@@ -6,6 +6,7 @@ of Large Language Models", ACL 2023.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from study.datasets.lexical import exact_match, token_f1
 from study.datasets.openqa_files import (
@@ -19,6 +20,9 @@ from study.datasets.openqa_source import SETTINGS, SOURCE
 from study.datasets.sources import Contents, Dataset, TieBreak
 from study.importing.rows import Placed, ResponseRow, ScoreRow
 from study.nouns import ScorerKind
+
+if TYPE_CHECKING:
+    from study.campaign import Study
 
 CONSTRUCT = "AC"
 _VERDICT = {"Yes": 1.0, "No": 0.0}
@@ -59,7 +63,7 @@ def contents(files: Mapping[str, bytes]) -> Contents:
             for answer in linked
             if answer.rated is not None and answer.rated.annotators[2]
         ],
-        rules=rules,
+        rules={"rated answers, each a response": len(answers), **rules},
         left_out={
             "references that not every system's file has (EviGen's repairs broken characters)": own
         },
@@ -133,4 +137,14 @@ def _score(
     )
 
 
-DATASET = Dataset("openqa-nq301", SOURCE, SETTINGS, contents)
+def _table1(study: "Study") -> list[str]:
+    from study.datasets.openqa_accuracy import openqa_table1
+
+    accuracy = openqa_table1(study).sort_values("Human", ascending=False)
+    return [
+        "Accuracy in percent, as in Table 1 of Kamalloo et al. 2023, from this study:",
+        *accuracy.to_string(float_format="%.1f", index_names=False).splitlines(),
+    ]
+
+
+DATASET = Dataset("openqa-nq301", SOURCE, SETTINGS, contents, published=_table1)

@@ -4,11 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from study.datasets.download import download
 from study.errors import StudyError
 from study.importing.rows import Placed
 from study.progress import Advance
+
+if TYPE_CHECKING:
+    from study.campaign import Study
 
 HOST = "https://raw.githubusercontent.com"
 
@@ -86,6 +90,8 @@ class Dataset:
     """The study.toml of its study."""
     contents: Callable[[Mapping[str, bytes]], Contents]
     """From the bytes of each file, by name."""
+    published: "Callable[[Study], Sequence[str]] | None" = None
+    """Lines of text: a published table of the data's makers, computed again from the study."""
 
 
 def collect(dataset: Dataset, folder: Path | None, advance: Advance) -> dict[str, bytes]:
