@@ -178,7 +178,7 @@ def _checked(source: Source, rows: Rows, scale: Any) -> Iterator[Placed]:
     tally = source.tally
     try:
         for placed in rows:
-            tally.rows += 1
+            tally.see(placed.row if isinstance(placed, Fault) else placed.number)
             if isinstance(placed, Fault):
                 tally.faults.append(placed)
                 continue

@@ -144,7 +144,7 @@ def _take(
 ) -> None:
     try:
         for placed in rows:
-            tally.rows += 1
+            tally.see(placed.row if isinstance(placed, Fault) else placed.number)
             if isinstance(placed, Fault):
                 tally.faults.append(placed)
             elif isinstance(placed.row, ResponseRow):

@@ -25,6 +25,13 @@ class Tally:
     notes: list[str] = field(default_factory=list)
     """What a reader of the faults must know, such as how rows are counted."""
 
+    _last: int | None = None
+
+    def see(self, row: int | None) -> None:
+        """Count a row of the file; what one row holds comes in turn."""
+        self.rows += row is None or row != self._last
+        self._last = row
+
     def fault(
         self, problem: str, remedy: str, row: int | None = None, column: str | None = None
     ) -> None:

@@ -57,6 +57,7 @@ def test_scores_wide_by_construct(filled: Study, write: Write) -> None:
     text = "response_id,scorer,scorer_kind,QR,CC\nr1A,anna,human,80,\nr1B,anna,human,70,60\n"
     summary = import_file(filled, write("s.csv", text))
     assert summary.importer == "scores-wide"
+    assert summary.rows == 2
     assert summary.added == {"scores": 4}
     assert filled.score_table()["missing_reason"].tolist().count("blank") == 1
 
