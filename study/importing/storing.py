@@ -126,16 +126,6 @@ def _alone(connection: Connection) -> None:
         connection.exec_driver_sql("PRAGMA cache_size = -65536")
 
 
-def imported_before(
-    study: "Study", *, sha256: str, importer: str, options: Mapping[str, Any]
-) -> datetime | None:
-    """Return when a source came in completely; None if it never did."""
-    with study.read() as connection:
-        record = {"sha256": sha256, "importer": importer, "options": dict(options)}
-        before, complete = _earlier(connection, record)
-    return before if complete else None
-
-
 def _take(
     rows: Iterable[Placed | Fault],
     content: ContentStore,

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from study.importing.reading.record_cells import RecordCells
-from study.importing.rows import Rows  # noqa: F401  (importers name it from here)
 
 
 @dataclass(frozen=True)
