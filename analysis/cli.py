@@ -99,7 +99,7 @@ def report(
     ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
     """
     from analysis.errors import AnalysisError
-    from analysis.report.writing import check_folder
+    from analysis.report.folder import check_folder
     from study.errors import StudyError
 
     for path in filter(None, (source, preferences)):
@@ -165,7 +165,7 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
     from tempfile import TemporaryDirectory
 
     from analysis.errors import AnalysisError
-    from analysis.report.writing import check_folder
+    from analysis.report.folder import check_folder
     from study.errors import StudyError
     from study.example import build_example
 
@@ -182,8 +182,11 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if not as_json:
-        kept = f"ccrs status {keep}" if keep else "ccrs demo --keep DIR   (leaves the study in DIR)"
-        click.echo(f"Next: {kept}")
+        click.echo(
+            f"        or `ccrs status {keep}`"
+            if keep
+            else "        or keep the study: `ccrs demo --keep DIR`"
+        )
 
 
 def default_folder(source: Path) -> Path:
@@ -214,15 +217,18 @@ def _report(
 
     from analysis.report import as_document, write_document
 
-    analysis = completed(first)
-    content = as_document(analysis, _command(), found)
-    page = write_document(content, folder)
+    with terminal.working("Computing every figure"):
+        analysis = completed(first)
+    with terminal.working("Drawing and writing"):
+        content = as_document(analysis, _command(), found)
+        page = write_document(content, folder)
     checks: list[Any] = []
     if verify:
         from analysis.verify import verify as verified
 
-        checks = [check.as_json() for check in verified(scores)]
-        write_document(content.with_checks(checks), folder)
+        with terminal.working("Checking against krippendorff, pingouin and scipy"):
+            checks = [check.as_json() for check in verified(scores)]
+            write_document(content.with_checks(checks), folder)
     differing = [check for check in checks if check["agrees"] is False]
     if as_json:
         terminal.say_json(page, content, checks if verify else None)

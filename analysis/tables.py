@@ -152,9 +152,7 @@ class ScoreTable(_Table):
             raise TableError("score table", faults)
         _, again = check.two_values(check.combined([*key_parts, system]), value, "")
         table = columns.frame().assign(repeat=repeat, value=value, inclusion_prob=probability)
-        warnings = columns.ignored()
-        left_out: Mapping[str, int] = frame.attrs.get("left_out", {})
-        warnings += [f"{count} values left out: {why}" for why, count in left_out.items()]
+        warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(
                 f"{again.sum()} rows repeat another row with the same value and count once"
@@ -226,7 +224,7 @@ class PreferenceTable(_Table):
         if faults:
             raise TableError("preference table", faults)
         table = columns.frame().assign(repeat=repeat, value=value)
-        warnings = columns.ignored()
+        warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(f"{again.sum()} preferences repeat another with the same value")
             table = table[~again]
@@ -239,6 +237,12 @@ def _shape(frame: pd.DataFrame, required: Sequence[str]) -> list[str]:
     twice = sorted({name for name in names if names.count(name) > 1})
     faults = [f"column {name!r} stands there twice" for name in twice]
     return faults + check.missing_columns(names, required)
+
+
+def _left_out(frame: pd.DataFrame) -> list[str]:
+    """Say what whoever made the table left out of it."""
+    left_out: Mapping[str, int] = frame.attrs.get("left_out", {})
+    return [f"{count} values left out: {why}" for why, count in left_out.items()]
 
 
 def _first_rows(groups: check.Codes) -> list[int]:

@@ -125,13 +125,15 @@ class Study:
         """
         from study.table import score_table
 
-        return score_table(self)
+        with self.read() as connection:
+            return score_table(connection, self.construct_versions(connection))
 
     def preference_table(self) -> "DataFrame":
         """Return every preference as the long table that `analysis` takes."""
         from study.table import preference_table
 
-        return preference_table(self)
+        with self.read() as connection:
+            return preference_table(connection, self.construct_versions(connection))
 
     def close(self) -> None:
         """Let go of the database's connections."""

@@ -4,7 +4,8 @@ What is left out of the table is counted in its `attrs["left_out"]`, a mapping f
 number of values.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 from sqlalchemy import Connection, Table, and_, func, literal, null, select
@@ -22,9 +23,6 @@ from study.nouns import (
     Score,
     table,
 )
-
-if TYPE_CHECKING:
-    from study.campaign import Study
 
 SCORE_COLUMNS = {
     "response_id": "str",
@@ -56,17 +54,15 @@ PREFERENCE_COLUMNS = {
 _MEASURING = ("main", "repeat")
 
 
-def score_table(study: "Study") -> pd.DataFrame:
+def score_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     """Return one row for each value (and, where systems share a response, each system).
 
-    The columns are those of `SCORE_COLUMNS`; rows are ordered by response, construct, scorer,
-    repeat and system.
+    `versions` holds the current version of each construct that counts. The columns are those of
+    `SCORE_COLUMNS`; rows are ordered by response, construct, scorer, repeat and system.
     """
-    with study.read() as connection:
-        versions = study.construct_versions(connection)
-        responses = _responses(connection)
-        outputs = _outputs(connection)
-        parts = [_scores(connection), _ratings(connection), _judgments(connection)]
+    responses = _responses(connection)
+    outputs = _outputs(connection)
+    parts = [_scores(connection), _ratings(connection), _judgments(connection)]
     scores = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     left_out: dict[str, int] = {}
     scores = _on_current_constructs(scores, versions, left_out)
@@ -84,40 +80,26 @@ def score_table(study: "Study") -> pd.DataFrame:
     return result
 
 
-def preference_table(study: "Study") -> pd.DataFrame:
+def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
-    p, q, r = table(Preference), table(Query), table(Response)
-    a, b = r.alias("a"), r.alias("b")
-    with study.read() as connection:
-        versions = study.construct_versions(connection)
-        rows = _frame(
-            connection,
-            select(
-                q.c.key.label("query_id"),
-                a.c.key.label("response_a"),
-                b.c.key.label("response_b"),
-                p.c.construct_key.label("construct"),
-                p.c.construct_version,
-                p.c.scorer,
-                p.c.scorer_kind,
-                p.c.repeat,
-                p.c.value,
-                p.c.missing_reason,
-            )
-            .join_from(p, q, p.c.query_id == q.c.id)
-            .join(a, p.c.response_a_id == a.c.id)
-            .join(b, p.c.response_b_id == b.c.id)
-            .order_by(p.c.id),
-        )
+    responses = _responses(connection)
+    rows = _preferences(connection)
     left_out: dict[str, int] = {}
     rows = _on_current_constructs(rows, versions, left_out)
+    replaced = _replaced(responses, _outputs(connection))
+    stale = rows["a"].isin(replaced) | rows["b"].isin(replaced)
+    if stale.any():
+        left_out["comparing a response that a later one replaced"] = int(stale.sum())
+        rows = rows[~stale]
+    names = responses.set_index("response")["response_id"]
+    rows = rows.assign(response_a=rows["a"].map(names), response_b=rows["b"].map(names))
     result = _typed(rows, PREFERENCE_COLUMNS).reset_index(drop=True)
     result.attrs["left_out"] = left_out
     return result
 
 
 def _on_current_constructs(
-    rows: pd.DataFrame, versions: dict[str, int], left_out: dict[str, int]
+    rows: pd.DataFrame, versions: Mapping[str, int], left_out: dict[str, int]
 ) -> pd.DataFrame:
     version = rows["construct"].map(versions)
     gone, earlier = version.isna(), version.notna() & (version != rows["construct_version"])
@@ -147,6 +129,27 @@ def _scores(connection: Connection) -> pd.DataFrame:
             s.c.stratum,
             func.coalesce(s.c.source, "imported").label("source"),
         ),
+    )
+
+
+def _preferences(connection: Connection) -> pd.DataFrame:
+    p, q = table(Preference), table(Query)
+    return _frame(
+        connection,
+        select(
+            q.c.key.label("query_id"),
+            p.c.response_a_id.label("a"),
+            p.c.response_b_id.label("b"),
+            p.c.construct_key.label("construct"),
+            p.c.construct_version,
+            p.c.scorer,
+            p.c.scorer_kind,
+            p.c.repeat,
+            p.c.value,
+            p.c.missing_reason,
+        )
+        .join_from(p, q, p.c.query_id == q.c.id)
+        .order_by(p.c.id),
     )
 
 

@@ -10,7 +10,8 @@ from platform import python_version
 from typing import Any
 
 from analysis.compose import Analysis
-from analysis.report.figures import Figure, figures
+from analysis.report.figure import Figure
+from analysis.report.figures import figures
 from analysis.report.not_established import not_established
 from analysis.report.report_table import Table
 from analysis.report.tables import tables

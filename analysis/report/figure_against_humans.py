@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.compose import Analysis
 from analysis.report.drawing import ACCENT, MUTED, Drawing, as_svg, canvas
-from analysis.report.figures import Figure
+from analysis.report.figure import Figure
 from analysis.report.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
 from analysis.report.words import correlation
 

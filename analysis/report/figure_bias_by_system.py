@@ -9,7 +9,7 @@ import numpy as np
 from analysis.compose import Analysis
 from analysis.estimates import Estimate, to_frame
 from analysis.report.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas
-from analysis.report.figures import Figure
+from analysis.report.figure import Figure
 from analysis.report.panels import JUDGES_DRAWN, WIDTH, left_out
 from analysis.report.words import points
 

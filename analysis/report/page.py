@@ -12,6 +12,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis.report.csv_tables import csv_frames, csv_text
 from analysis.report.document import Document
 from analysis.report.words import counted, listed
 from analysis.resampling import PERCENTILE_FROM
@@ -21,8 +22,6 @@ _MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 
 def page(document: Document) -> str:
     """The report as HTML. Everything from data is escaped."""
-    from analysis.report.writing import csv_frames
-
     frames = csv_frames(document)
     return (
         _environment()
@@ -61,8 +60,6 @@ def summary(document: Document) -> str:
 
 def csv_link(frame: pd.DataFrame) -> str:
     """The table as a data URI."""
-    from analysis.report.writing import csv_text
-
     return f"data:text/csv;charset=utf-8;base64,{b64encode(csv_text(frame).encode()).decode()}"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,18 @@ from analysis.report.json_document import as_json
 from analysis.report.verdict import Verdict
 
 Checks = Sequence[Mapping[str, Any]]
+
+
+@contextmanager
+def working(step: str) -> Iterator[None]:
+    """Show on a terminal's standard error that a longer step is under way."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(step):
+        yield
 
 
 def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:

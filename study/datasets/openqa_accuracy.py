@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from study.datasets.lexical import exact_match
-from study.datasets.openqa_nq301 import CONSTRUCT
+from study.datasets.openqa_source import CONSTRUCT
 from study.nouns import Query, Response, table
 
 if TYPE_CHECKING:

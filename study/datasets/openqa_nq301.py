@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from study.datasets.lexical import exact_match, token_f1
+from study.datasets.openqa_accuracy import openqa_table1
 from study.datasets.openqa_files import (
     RatedAnswer,
     SystemOutput,
@@ -16,7 +17,7 @@ from study.datasets.openqa_files import (
     system_outputs,
 )
 from study.datasets.openqa_matching import LinkedAnswer, link
-from study.datasets.openqa_source import SETTINGS, SOURCE
+from study.datasets.openqa_source import CONSTRUCT, SETTINGS, SOURCE
 from study.datasets.sources import Contents, Dataset, TieBreak
 from study.importing.rows import Placed, ResponseRow, ScoreRow
 from study.nouns import ScorerKind
@@ -24,7 +25,6 @@ from study.nouns import ScorerKind
 if TYPE_CHECKING:
     from study.campaign import Study
 
-CONSTRUCT = "AC"
 _VERDICT = {"Yes": 1.0, "No": 0.0}
 _LEADING_VERDICT = re.compile(r"\s*(yes|no)\b", re.IGNORECASE)
 
@@ -138,8 +138,6 @@ def _score(
 
 
 def _table1(study: "Study") -> list[str]:
-    from study.datasets.openqa_accuracy import openqa_table1
-
     accuracy = openqa_table1(study).sort_values("Human", ascending=False)
     return [
         "Accuracy in percent, as in Table 1 of Kamalloo et al. 2023, from this study:",

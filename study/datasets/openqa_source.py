@@ -2,6 +2,8 @@
 
 from study.datasets.sources import Source, SourceFile
 
+CONSTRUCT = "AC"
+
 _FILES = (
     SourceFile(
         "data/NQ301_BEM.tsv",

@@ -10,8 +10,9 @@ from study.errors import Fault, InputError
 from study.importing.formats import preferences, responses, scores, scores_wide
 from study.importing.formats.options import Options
 from study.importing.reading.cells import CellError, number
+from study.importing.reading.file import Advance, Record, unseen
 from study.importing.reading.layout import missing_column
-from study.importing.reading.source import Advance, Head, Record, Source, unseen
+from study.importing.reading.source import Head, Source
 from study.importing.rows import Placed, PreferenceRow, Rows, ScoreRow
 from study.importing.scoring import BLANK
 from study.importing.tally import Tally

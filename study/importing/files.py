@@ -9,8 +9,9 @@ from sqlalchemy import select
 from study.errors import StudyError, nearest
 from study.importing.formats.options import Options
 from study.importing.importers import importer_for
+from study.importing.reading.file import Advance, unseen
 from study.importing.reading.record_cells import KINDS
-from study.importing.reading.source import Advance, Source, unseen
+from study.importing.reading.source import Source
 from study.importing.scoring import known_kinds
 from study.importing.storing import import_rows
 from study.importing.summary import ImportSummary

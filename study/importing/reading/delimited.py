@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from study.errors import Fault, InputError
+from study.importing.reading.file import InputFile, Record
 from study.importing.reading.plain import decoding, open_text
-from study.importing.reading.source import Record, Source
 
 SEMICOLON = "semicolons as delimiter"
 BLANK_LINES = "blank lines skipped"
@@ -19,7 +19,7 @@ COUNTED = (
 _DELIMITERS = ",;\t"
 
 
-def header(source: Source) -> tuple[str, ...]:
+def header(source: InputFile) -> tuple[str, ...]:
     """Return the column names.
 
     Raises
@@ -31,7 +31,7 @@ def header(source: Source) -> tuple[str, ...]:
         return _header(source, csv.reader(stream, delimiter=delimiter(source), strict=True))
 
 
-def delimiter(source: Source) -> str:
+def delimiter(source: InputFile) -> str:
     """Return the delimiter of the header: the one that stands there most often unquoted."""
     with decoding(source.path), _opened(source) as stream:
         line = stream.readline()
@@ -43,7 +43,7 @@ def delimiter(source: Source) -> str:
     return max(counts, key=lambda sign: counts[sign])
 
 
-def records(source: Source) -> Iterator[Record | Fault]:
+def records(source: InputFile) -> Iterator[Record | Fault]:
     """Read the rows after the header."""
     sign = delimiter(source)
     if sign == ";":
@@ -77,13 +77,13 @@ def records(source: Source) -> Iterator[Record | Fault]:
         )
 
 
-def _opened(source: Source) -> TextIO:
+def _opened(source: InputFile) -> TextIO:
     # Cells of any length: the standard library stops at 131,072 characters otherwise.
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     return open_text(source.path, source.tally)
 
 
-def _header(source: Source, reader: Iterator[list[str]]) -> tuple[str, ...]:
+def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
     try:
         names = next(reader, [])
     except csv.Error as error:

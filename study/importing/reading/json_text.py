@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from study.errors import Fault, InputError
+from study.importing.reading.file import Form, InputFile, Record
 from study.importing.reading.plain import decoding, open_text
-from study.importing.reading.source import Form, Record, Source
 
 ITEMS = "Rows are the items of the JSON array, counted from 1."
 LINES = "Rows are the lines of the file, counted from 1."
@@ -32,7 +32,7 @@ def form(path: Path, suffix: str, start: bytes) -> Form:
     return "json lines" if more else "json document"
 
 
-def document(source: Source) -> Any:
+def document(source: InputFile) -> Any:
     """Read a whole document.
 
     Raises
@@ -59,15 +59,7 @@ def document(source: Source) -> Any:
         raise InputError(source.path.name, [fault]) from None
 
 
-def records(source: Source) -> Iterator[Record | Fault]:
-    """Read the objects of a file: its lines, or the items of its one array."""
-    if source.form == "json lines":
-        return _lines(source)
-    whole = source.document
-    return objects(source, whole if isinstance(whole, list) else [whole])
-
-
-def objects(source: Source, items: list[Any], name: str = "item") -> Iterator[Record | Fault]:
+def objects(source: InputFile, items: list[Any], name: str = "item") -> Iterator[Record | Fault]:
     """Yield the objects of an array, counted from 1."""
     if ITEMS not in source.tally.notes:
         source.tally.notes.append(ITEMS)
@@ -80,7 +72,7 @@ def objects(source: Source, items: list[Any], name: str = "item") -> Iterator[Re
             source.advance(number, len(items))
 
 
-def _lines(source: Source) -> Iterator[Record | Fault]:
+def lines(source: InputFile) -> Iterator[Record | Fault]:
     with decoding(source.path), open_text(source.path, source.tally) as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip():

@@ -4,19 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from study.errors import Fault, InputError
-from study.importing.reading.source import Record, Source
+from study.importing.reading.file import InputFile, Record
 
 COUNTED = "Rows of a Parquet file are counted from 1."
 
 _ROWS = 500
 
 
-def header(source: Source) -> tuple[str, ...]:
+def header(source: InputFile) -> tuple[str, ...]:
     """Return the column names."""
     return tuple(_opened(source).schema_arrow.names)
 
 
-def records(source: Source) -> Iterator[Record | Fault]:
+def records(source: InputFile) -> Iterator[Record | Fault]:
     """Read the rows; lists stay lists, missing cells are None."""
     if COUNTED not in source.tally.notes:
         source.tally.notes.append(COUNTED)
@@ -37,7 +37,7 @@ def records(source: Source) -> Iterator[Record | Fault]:
         source.advance(number, total)
 
 
-def _opened(source: Source) -> Any:
+def _opened(source: InputFile) -> Any:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 

@@ -10,8 +10,9 @@ from study.errors import Fault, InputError, nearest
 from study.importing.reading import cells
 from study.importing.reading.cells import CellError
 from study.importing.reading.defused import MARK, restored
+from study.importing.reading.file import Record
 from study.importing.reading.layout import ATTRIBUTE, Fields, Layout, layout_of, missing_column
-from study.importing.reading.source import Record, Source
+from study.importing.reading.source import Source
 from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
 from study.nouns.imported import ScorerKind
 
