@@ -123,3 +123,13 @@ def test_every_package_directory_is_installed() -> None:
         for path in (ROOT / package).rglob("__init__.py")
     }
     assert listed == present
+
+
+def test_the_verdict_that_the_readme_quotes_is_the_demos(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    quote = " ".join(re.findall(r"^> (.*)$", README, re.M))
+    words = ["demo", "--no-verify", "--out", str(tmp_path / "report")]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0, result.output
+    assert quote in result.output
