@@ -70,7 +70,7 @@ def _draw(
         area = 6 + 90 * size / max(size.max(), 12)
         axes.scatter(counted["human"], counted["judge"], s=area, color=ACCENT, alpha=0.55,
                      linewidths=0, zorder=2, clip_on=False)  # fmt: skip
-        margin = 0.05 * (panel.high - panel.low)
+        margin = 0.09 * (panel.high - panel.low)
         axes.set_xlim(panel.low - margin, panel.high + margin)
         axes.set_ylim(panel.low - margin, panel.high + margin)
         ticks = [panel.low, (panel.low + panel.high) / 2, panel.high]
