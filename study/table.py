@@ -50,6 +50,14 @@ PREFERENCE_COLUMNS = {
     "missing_reason": "str",
 }
 
+_STORED_TYPES = {
+    "response": "int64",
+    "construct_version": "int64",
+    "repeat": "int64",
+    "value": "float64",
+    "inclusion_prob": "float64",
+}
+
 # Ratings for training, calibration or checks say how raters learn; they are no measurements.
 _MEASURING = ("main", "repeat")
 
@@ -63,7 +71,9 @@ def score_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
     responses = _responses(connection)
     outputs = _outputs(connection)
     parts = [_scores(connection), _ratings(connection), _judgments(connection)]
-    scores = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    # Of one type each, so that an empty part or column has no say in the type of the whole.
+    alike = [_of_stored_types(part) for part in parts]
+    scores = pd.concat(alike, ignore_index=True)
     left_out: dict[str, int] = {}
     scores = _on_current_constructs(scores, versions, left_out)
     scores = scores.merge(responses, on="response", how="left")
@@ -251,6 +261,12 @@ def _newest(source: Table, *keys: Any, by: str) -> Any:
 def _frame(connection: Connection, statement: Any) -> pd.DataFrame:
     result = connection.execute(statement)
     return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
+
+
+def _of_stored_types(frame: pd.DataFrame) -> pd.DataFrame:
+    other = {str(name): "object" for name in frame}
+    types: Any = {**other, **_STORED_TYPES}
+    return frame.astype(types)
 
 
 def _typed(frame: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:

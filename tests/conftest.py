@@ -64,5 +64,5 @@ def any_study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Study]
     yield made
     made.close()
     with server.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name}"))
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
     server.dispose()
