@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, insert, select
 from study.config import StudyConfig, parse_config, read_config
 from study.constructs import ConstructSpec
 from study.database import SCHEMA_REVISION, open_engine, reading, schema_revision, writing
-from study.errors import StudyError
+from study.errors import StudyError, StudyExistsError
 from study.nouns import Construct, ConstructBase, table
 
 if TYPE_CHECKING:
@@ -51,17 +51,27 @@ class Study:
         text = study_toml(folder.resolve().name) if settings is None else settings
         config = parse_config(text)
         if path.exists():
-            raise StudyError(f"{folder} already holds a study; choose another folder.")
+            raise StudyExistsError(f"{folder} already holds a study; choose another folder.")
         if "://" not in config.database and (folder / config.database).exists():
             raise StudyError(f"{folder / config.database} already exists; move it away first.")
+        if folder.exists() and not folder.is_dir():
+            raise StudyError(f"{folder} is a file; choose another folder.")
         folder.mkdir(parents=True, exist_ok=True)
         engine = open_engine(config.database, folder)
-        if schema_revision(engine) is not None:
-            raise StudyError("The database already holds a study; name another in study.toml.")
-        migrate(engine)
-        engine.dispose()
-        # Written last: a folder with study.toml is a study that can be opened.
-        path.write_text(text, encoding="utf-8")
+        try:
+            migrate(engine)
+            # Written last: a folder with study.toml is a study that can be opened.
+            path.write_text(text, encoding="utf-8")
+        except StudyExistsError:
+            raise
+        except BaseException:
+            # Nothing half made stays behind to be in the way of the next try.
+            if "://" not in config.database:
+                for suffix in ("", "-wal", "-shm"):
+                    (folder / f"{config.database}{suffix}").unlink(missing_ok=True)
+            raise
+        finally:
+            engine.dispose()
         study = cls(folder, *read_config(path))
         with study.write():
             pass

@@ -1,9 +1,11 @@
 """The root command: `ccrs` and the commands that packages register under `ccrs.commands`."""
 
+import os
 import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points, version
 from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
@@ -84,10 +86,26 @@ def main() -> None:
     """Run `ccrs`; exit 0 when done, 1 when a result falls short, 2 when it could not run."""
     from study.errors import StudyError
 
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal's encoding lacks is shown escaped; it never stops a command.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     for line in _shadowed():
         click.echo(line, err=True)
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
+    except BrokenPipeError:
+        # Whoever read the output has had enough, as `head` does. Nothing more can be said there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(
+            f"Error: {place}{error.strerror or error}. Check the path, its permissions and the "
+            "free space, and run the command again.",
+            err=True,
+        )
+        sys.exit(2)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.Abort:

@@ -96,34 +96,40 @@ def import_(
       ccrs import my-study ratings.csv --kind anna=human --kind ben=human
       ccrs import my-study ccrs_results_A.json --system A --scorer llama-3
     """
+    from dataclasses import asdict
+
     from study.campaign import Study
+    from study.errors import InputError
     from study.importing import import_file
 
     named = dict(_pair(kind) for kind in kinds)
     study = Study.open(folder)
-    summaries = []
+    summaries: list[dict[str, Any]] = []
     for path in files:
-        with _progress(f"Reading {path.name}", hidden=as_json) as advance:
-            summary = import_file(
-                study,
-                path,
-                importer=importer,
-                kinds=named,
-                scorer=scorer,
-                system=system,
-                allow_unmatched=allow_unmatched,
-                revise=revise,
-                conflicts_as_repeats=conflicts_as_repeats,
-                progress=advance,
-            )
-        summaries.append(summary)
+        try:
+            with _progress(f"Reading {path.name}", hidden=as_json) as advance:
+                summary = import_file(
+                    study,
+                    path,
+                    importer=importer,
+                    kinds=named,
+                    scorer=scorer,
+                    system=system,
+                    allow_unmatched=allow_unmatched,
+                    revise=revise,
+                    conflicts_as_repeats=conflicts_as_repeats,
+                    progress=advance,
+                )
+        except InputError as error:
+            # A program learns what came in before, and every fault of the file that did not.
+            if as_json:
+                faults = [asdict(fault) for fault in error.faults]
+                _say([*summaries, {"source": error.source, "faults": faults}], [], as_json)
+            raise
+        summaries.append(summary.as_json())
         if not as_json:
             click.echo("\n".join(summary.lines()))
-    _say(
-        [summary.as_json() for summary in summaries],
-        [f"Next: {_next_step(study)}"],
-        as_json,
-    )
+    _say(summaries, [f"Next: {_next_step(study)}"], as_json)
 
 
 @click.command()
@@ -278,14 +284,17 @@ def fetch(name: str, folder: Path | None, source: Path | None, as_json: bool) ->
 
 
 def _settings(path: Path) -> str:
+    from study.config import parse_config
     from study.errors import StudyError
 
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise StudyError(
             f"{path}: byte {error.start} is not UTF-8; save the file again as UTF-8."
         ) from None
+    parse_config(text, str(path))
+    return text
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -84,8 +84,10 @@ class StudyConfig(_Section):
     @classmethod
     def _reachable_and_without_secret(cls, address: str) -> str:
         if "://" not in address:
-            if Path(address).name != address or not address:
+            if Path(address).name != address or address in {"", ".", "..", "study.toml"}:
                 raise ValueError("name a file beside study.toml, without a folder")
+            if any(character in address for character in "?#%\x00"):
+                raise ValueError("name a file without ?, # or %")
             return address
         parts = urlsplit(address)
         if parts.scheme not in {"postgresql", "postgresql+psycopg"}:
@@ -140,8 +142,11 @@ def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
 def read_config(path: Path) -> tuple[StudyConfig, str]:
     """Read study.toml; return its settings and the SHA-256 of its text."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        # Some editors begin a file with a byte order mark; it is no part of the settings.
+        text = path.read_text(encoding="utf-8-sig")
+    except IsADirectoryError:
+        raise StudyError(f"{path} is a folder; move it away.") from None
+    except (FileNotFoundError, NotADirectoryError):
         raise StudyError(
             f"{path.parent} holds no study.toml. Make a study with `ccrs init {path.parent}`."
         ) from None

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 
 from study.errors import StudyError
@@ -21,7 +21,9 @@ def open_engine(address: str, folder: Path) -> Engine:
     """Return an engine for `address`: a file name in `folder`, or a PostgreSQL URL."""
     if "://" in address:
         return create_engine(address)
-    engine = create_engine(f"sqlite:///{folder / address}", connect_args={"timeout": _BUSY_SECONDS})
+    # Built from its parts: a folder's name may hold characters that mean something in an address.
+    url = URL.create("sqlite", database=str(folder / address))
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -60,21 +62,27 @@ def writing(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+_REMEDIES = {
+    "locked": "Another process is writing; try again when it has finished.",
+    "disk is full": "Free some space and run the command again; nothing was stored.",
+    "disk I/O": "Check the disk and its quota, and run the command again; nothing was stored.",
+    "readonly": "Make the study's folder and database writable.",
+    "unable to open": "Check that the study's folder exists and can be written.",
+    "not a database": "The file is damaged or no study; restore it from a backup.",
+    "malformed": "The file is damaged; restore it from a backup.",
+    "connection failed": "Check that the server runs and that study.toml names it rightly.",
+    "does not exist": "Check that the database exists and that study.toml names it rightly.",
+    "permission denied": "Give the database's user the right to read and write it.",
+}
+
+
 @contextmanager
 def _explained() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        cause = str(error.orig)
-        remedies = {
-            "locked": "Another process is writing; try again when it has finished.",
-            "disk is full": "Free some space and run the command again; nothing was stored.",
-            "readonly": "Make the study's folder and database writable.",
-            "unable to open": "Check that the study's folder exists and can be written.",
-            "not a database": "The file is damaged or no study; restore it from a backup.",
-            "malformed": "The file is damaged; restore it from a backup.",
-        }
-        for sign, remedy in remedies.items():
+        cause = " ".join(str(error.orig).split()).rstrip(".")
+        for sign, remedy in _REMEDIES.items():
             if sign in cause:
                 raise StudyError(f"The study's database says: {cause}. {remedy}") from error
         raise

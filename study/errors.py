@@ -9,6 +9,10 @@ class StudyError(Exception):
     """A study could not do what was asked; the message names the thing and the remedy."""
 
 
+class StudyExistsError(StudyError):
+    """A study is already where one was to be made."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing wrong with the input: where it stands, what was found, what to do."""

@@ -10,10 +10,13 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from study.config import read_config
 from study.database import SCHEMA_REVISION, open_engine, schema_revision, writing
-from study.errors import StudyError
+from study.errors import StudyError, StudyExistsError
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+# Any number that no other program locks.
+_MAKING = 0x63637273
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -70,8 +73,21 @@ def upgrade_study(
 
 
 def migrate(engine: Engine, migrations: Path = MIGRATIONS) -> None:
-    """Run all migrations on an empty database."""
+    """Run all migrations on an empty database.
+
+    Raises
+    ------
+    StudyExistsError
+        The database holds a study, be it one that another process has just made.
+    """
     with writing(engine) as connection:
+        if connection.dialect.name == "postgresql":
+            # SQLite's writing transaction keeps others out by itself.
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MAKING})
+        if inspect(connection).has_table("alembic_version"):
+            raise StudyExistsError(
+                "The database already holds a study; name another in study.toml."
+            )
         _run(connection, migrations)
 
 

@@ -36,6 +36,63 @@ def test_settings_that_cannot_be_used_leave_nothing_behind(tmp_path: Path) -> No
     assert not (tmp_path / "s").exists()
 
 
+def test_a_failed_start_leaves_nothing_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from study import upgrading
+
+    def fail(engine: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(upgrading, "migrate", fail)
+        with pytest.raises(OSError, match="No space"):
+            Study.create(tmp_path / "s")
+    assert list((tmp_path / "s").iterdir()) == []
+    Study.create(tmp_path / "s").close()
+
+
+def test_of_two_that_make_one_study_one_succeeds(any_study: Study, tmp_path: Path) -> None:
+    """The database is there, study.toml is not yet: the other process is in between."""
+    from study.upgrading import migrate
+
+    settings = (any_study.folder / "study.toml").read_text()
+    with pytest.raises(StudyError, match="already holds a study"):
+        migrate(any_study.engine)
+    if any_study.engine.dialect.name == "postgresql":
+        with pytest.raises(StudyError, match="already holds a study"):
+            Study.create(tmp_path / "other", settings)
+    Study.open(any_study.folder).close()
+
+
+def test_a_file_in_the_place_of_the_folder_is_said(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("")
+    with pytest.raises(StudyError, match="is a file"):
+        Study.create(tmp_path / "s")
+
+
+def test_settings_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    made = Study.create(tmp_path / "s")
+    path = tmp_path / "s" / "study.toml"
+    path.write_text('name = "Mark"\n', encoding="utf-8-sig")
+    opened = Study.open(tmp_path / "s")
+    assert opened.config.name == "Mark"
+    made.close()
+    opened.close()
+
+
+def test_a_server_that_does_not_answer_is_said_with_the_remedy(tmp_path: Path) -> None:
+    address = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
+    with pytest.raises(StudyError, match="Check that the server runs"):
+        Study.create(tmp_path / "s", f'database = "{address}"\n')
+
+
+def test_a_folder_whose_name_means_something_in_an_address_is_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "50% ? #1"
+    Study.create(folder).close()
+    assert (folder / "study.db").exists()
+
+
 def test_a_folder_without_a_study_is_named_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="ccrs init"):
         Study.open(tmp_path)

@@ -1,6 +1,7 @@
 """The commands as a person runs them: what they print, and how they exit."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -159,3 +160,41 @@ def test_a_folder_that_hides_one_of_our_packages_is_named(tmp_path: Path) -> Non
     )
     assert "hides ccrs-study's own package 'analysis'" in done.stderr
     assert done.returncode == 0
+
+
+def test_a_full_disk_or_a_closed_pipe_ends_in_words(folder: Path) -> None:
+    ccrs("init", "s", cwd=folder)
+    command = f"{sys.executable} -c 'from study.cli import main; main()' status s > /dev/full"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert done.returncode == 2
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_name_that_the_terminal_cannot_show_does_not_stop_a_command(folder: Path) -> None:
+    ccrs("init", "s", cwd=folder)
+    path = folder / "s" / "study.toml"
+    path.write_text('name = "Jürgens Studie"\n', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "from study.cli import main; main()", "status", "s"],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "J\\xfcrgens" in done.stdout
+
+
+def test_json_says_what_came_in_before_a_faulty_file(folder: Path) -> None:
+    ccrs("init", "s", cwd=folder)
+    (folder / "bad.csv").write_text(SCORES + "r0A,IR,anna,human,250\n")
+    done = ccrs("import", "s", "responses.jsonl", "bad.csv", "--json", cwd=folder)
+    assert done.returncode == 2
+    first, second = json.loads(done.stdout)
+    assert first["added"]["responses"] == 6
+    assert second["source"] == "bad.csv"
+    assert second["faults"][0]["row"] == 8

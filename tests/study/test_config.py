@@ -102,3 +102,11 @@ def test_the_range_check_refuses(value: float) -> None:
 @pytest.mark.parametrize("value", [0.0, 100.0, 66.67])
 def test_the_range_check_takes_values_between_the_steps(value: float) -> None:
     assert Scale(step=5).problem(value) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "study.toml", "a?mode=ro", "a#b", "a%b", "a\\u0000b"]
+)
+def test_a_database_is_a_plain_file_name(name: str) -> None:
+    with pytest.raises(StudyError, match="name a file"):
+        parse_config(f'database = "{name}"')
