@@ -53,6 +53,9 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
 )
 @click.option("--scorer", metavar="NAME", help="Scorer of the scores, where the file names none.")
 @click.option(
+    "--construct", metavar="KEY", help="Construct of the scores, where the file names none."
+)
+@click.option(
     "--system", metavar="NAME", help="System of the responses, where the file names none."
 )
 @click.option(
@@ -78,6 +81,7 @@ def import_(
     importer: str | None,
     kinds: tuple[str, ...],
     scorer: str | None,
+    construct: str | None,
     system: str | None,
     allow_unmatched: bool,
     revise: bool,
@@ -114,6 +118,7 @@ def import_(
                     importer=importer,
                     kinds=named,
                     scorer=scorer,
+                    construct=construct,
                     system=system,
                     allow_unmatched=allow_unmatched,
                     revise=revise,
