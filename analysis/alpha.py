@@ -26,6 +26,7 @@ from analysis.query_statistic import (
     QueryStatistic,
     as_codes,
     as_values,
+    centered,
     comparable,
     counts_by_query,
     in_row_blocks,
@@ -87,7 +88,7 @@ def alpha_of_weights(
     if reason is not None:
         of_weights = undefined
     elif level == "interval":
-        of_weights = _interval(comparable(rated), codes, total)
+        of_weights = _interval(rated, codes, total)
     else:
         of_weights = _by_categories(comparable(rated), codes, total, level)
     return QueryStatistic(of_weights, contributing, len(rated), rated_at_all - len(rated), reason)
@@ -95,13 +96,15 @@ def alpha_of_weights(
 
 def _interval(rated: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
     """Squared differences: four sums per query suffice."""
-    centered = rated - np.nanmean(rated)
+    level = comparable(rated)
+    points = centered(rated)
+    points /= np.nanmax(np.abs(points))
     m = np.isfinite(rated).sum(axis=1).astype(np.float64)
-    first = np.nansum(centered, axis=1)
-    second = np.nansum(centered**2, axis=1)
+    first = np.nansum(points, axis=1)
+    second = np.nansum(points**2, axis=1)
     # The spread within an item around its own mean, so that agreement gives an exact 0.
-    low, high = np.nanmin(rated, axis=1), np.nanmax(rated, axis=1)
-    spread = np.nansum((rated - np.nanmean(rated, axis=1, keepdims=True)) ** 2, axis=1)
+    low, high = np.nanmin(level, axis=1), np.nanmax(level, axis=1)
+    spread = np.nansum((points - np.nanmean(points, axis=1, keepdims=True)) ** 2, axis=1)
     observed = np.where(low == high, 0.0, spread * m / (m - 1))
     sums = sums_by_query(np.column_stack([observed, m, first, second]), query, n_queries)
 

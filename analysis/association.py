@@ -11,7 +11,7 @@ Scopes
     system_level     one point per system, the means over the responses it produced
 
 Notes. Only responses with both values enter. Spearman within queries ranks the deviations over all
-queries. Values are compared after rounding to 12 digits, so that float noise makes no order.
+queries. Values that differ by float noise only are equal (`comparable`), so that it makes no order.
 Correlations equal scipy's pearsonr, spearmanr and kendalltau on the pooled sample.
 """
 
@@ -31,7 +31,7 @@ from analysis.correlations import (
     spearman_of,
     within_query_pairs,
 )
-from analysis.query_statistic import OfWeights, QueryStatistic, comparable, undefined
+from analysis.query_statistic import OfWeights, QueryStatistic, undefined
 from analysis.scopes import Pairs, Scope, between_queries, read_pairs, within_query
 from analysis.system_level import system_level
 
@@ -126,7 +126,7 @@ def undefined_query_share(
 
 def _kernel(measure: Measure, pairs: Pairs, scope: Scope) -> OfWeights:
     if measure == "pearson":
-        return pearson_of(pairs, centered=scope == "within_query")
+        return pearson_of(pairs, deviations=scope == "within_query")
     if measure == "spearman":
         return spearman_of(pairs)
     if measure == "kendall_tau_b":
@@ -144,8 +144,8 @@ def _reason(measure: Measure, pairs: Pairs, scope: Scope, names: Names) -> str |
     if count < 3:
         of = {"between_queries": "queries", "within_query": "responses in queries of two or more"}
         return f"a correlation needs at least 3 {of.get(scope, 'responses')}, there are {count}"
-    for name, values in zip(names, (pairs.x, pairs.y), strict=True):
-        if np.unique(comparable(values)).size == 1:
+    for name, values in zip(names, pairs.levels, strict=True):
+        if np.unique(values).size == 1:
             if scope == "within_query":
                 return f"{name} does not differ between the responses of any query"
             return f"{name} gives every one the same value ({values[0]:g})"

@@ -71,7 +71,7 @@ def human_ceiling(
         raise ValueError(f"judge has shape {machine.shape}, expected ({people.shape[0]},)")
     present = np.isfinite(people)
     counts = present.sum(axis=1)
-    sums = np.where(present, people, 0.0).sum(axis=1)
+    given = np.where(present, people, 0.0)
 
     rater_parts: dict[int, QueryStatistic] = {}
     judge_parts: dict[int, QueryStatistic] = {}
@@ -85,7 +85,7 @@ def human_ceiling(
             excluded[column] = _no_items(present[:, column], counts, machine is not None)
             continue
         others = np.full(people.shape[0], np.nan)
-        others[items] = (sums[items] - people[items, column]) / (counts[items] - 1)
+        others[items] = np.delete(given, column, axis=1)[items].sum(axis=1) / (counts[items] - 1)
 
         against = partial(
             association,

@@ -6,10 +6,11 @@ import numpy as np
 
 from analysis.query_statistic import (
     NEGLIGIBLE,
+    NOISE,
     FloatArray,
     IntArray,
     OfWeights,
-    comparable,
+    centered,
     counts_by_query,
     in_row_blocks,
     ratio,
@@ -19,20 +20,26 @@ from analysis.query_statistic import (
 from analysis.scopes import Pairs
 
 
-def pearson_of(pairs: Pairs, centered: bool = False) -> OfWeights:
-    """Pearson's r; `centered` points are deviations whose mean is 0 in every query."""
-    x, y = comparable(pairs.x), comparable(pairs.y)
-    if not centered:
-        x, y = x - x.mean(), y - y.mean()
-    columns = np.column_stack([np.ones(x.size), x, y, x * x, y * y, x * y])
+def pearson_of(pairs: Pairs, deviations: bool = False) -> OfWeights:
+    """Pearson's r; points that are `deviations` have a mean of 0 in every query."""
+    x, y = pairs.x, pairs.y
+    if not deviations:
+        x, y = centered(x), centered(y)
+    x_unit, y_unit = _largest(x), _largest(y)
+    x, y = x / x_unit, y / y_unit
+    x_noise, y_noise = NOISE * pairs.x_size / x_unit, NOISE * pairs.y_size / y_unit
+    columns = np.column_stack([np.ones(x.size), x, y, x * x, y * y, x * y, x_noise**2, y_noise**2])
     sums = sums_by_query(columns, pairs.query, pairs.n_queries)
-    if centered:
+    if deviations:
         sums[:, 1:3] = 0
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        n, sx, sy, sxx, syy, sxy = (weights @ sums).T
+        n, sx, sy, sxx, syy, sxy, nx, ny = (weights @ sums).T
         vx, vy = n * sxx - sx * sx, n * syy - sy * sy
-        varies = (vx > NEGLIGIBLE * n * sxx) & (vy > NEGLIGIBLE * n * syy)
+        # Variation below the float noise of the values, or of the sums, is none.
+        varies = (vx > n * np.maximum(nx, NEGLIGIBLE * sxx)) & (
+            vy > n * np.maximum(ny, NEGLIGIBLE * syy)
+        )
         return _correlation(n * sxy - sx * sy, vx, vy, varies)
 
     return of_weights
@@ -40,7 +47,7 @@ def pearson_of(pairs: Pairs, centered: bool = False) -> OfWeights:
 
 def spearman_of(pairs: Pairs) -> OfWeights:
     """Spearman's rho: mid-ranks within each weighted sample."""
-    return _rank_correlation(comparable(pairs.x), comparable(pairs.y), pairs.query, pairs.n_queries)
+    return _rank_correlation(*pairs.levels, pairs.query, pairs.n_queries)
 
 
 def _rank_correlation(x: FloatArray, y: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
@@ -72,7 +79,7 @@ def kendall_of(pairs: Pairs) -> OfWeights:
     """Kendall's tau-b over all pairs of points."""
     from analysis.kendall import tau_b_of_weights
 
-    return tau_b_of_weights(comparable(pairs.x), comparable(pairs.y), pairs.query)
+    return tau_b_of_weights(*pairs.levels, pairs.query)
 
 
 def kendall_within_of(pairs: Pairs) -> OfWeights:
@@ -91,7 +98,7 @@ def within_query_pairs(pairs: Pairs) -> FloatArray:
     """Concordant minus discordant pairs, pairs untied in x, and in y, by query (Q, 3)."""
     order = np.argsort(pairs.query, kind="stable")
     query = pairs.query[order]
-    x, y = comparable(pairs.x)[order], comparable(pairs.y)[order]
+    x, y = (values[order] for values in pairs.levels)
     sums = np.zeros((pairs.n_queries, 3))
     longest = int(np.bincount(query).max()) if query.size else 0
     for lag in range(1, longest):
@@ -112,6 +119,11 @@ def mean_of(values: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
         return ratio(total, n, n > 0)
 
     return of_weights
+
+
+def _largest(values: FloatArray) -> float:
+    """Largest magnitude, 1 if there is none: the unit in which squares stay within range."""
+    return float(np.abs(values).max(initial=0.0)) or 1.0
 
 
 def _correlation(

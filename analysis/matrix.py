@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from analysis.query_statistic import NOISE
 from analysis.tables import ScoreTable
 
 Reference = Literal["mean_of_raters", "adjudicated"]
@@ -77,7 +78,10 @@ def mean_over(ratings: FloatArray) -> FloatArray:
     """Mean of each row's present values (n,), NaN where a row has none."""
     present = np.isfinite(ratings)
     count = present.sum(axis=1)
-    total = np.where(present, ratings, 0.0).sum(axis=1)
+    given = np.where(present, ratings, 0.0)
+    total = given.sum(axis=1)
+    # Values that cancel each other leave float noise in place of 0.
+    total[np.abs(total) <= NOISE * np.abs(given).sum(axis=1)] = 0.0
     mean: FloatArray = np.full(len(ratings), np.nan)
     np.divide(total, count, out=mean, where=count > 0)
     return mean

@@ -17,10 +17,12 @@ import numpy.typing as npt
 
 from analysis.correlations import mean_of
 from analysis.query_statistic import (
+    NOISE,
     FloatArray,
     QueryStatistic,
     as_codes,
     as_values,
+    centered,
     comparable,
     counts_by_query,
     in_row_blocks,
@@ -87,11 +89,12 @@ def population_statistics(scores: npt.ArrayLike) -> PopulationStatistics:
     else:
         reasons["variance"] = "a variance needs at least 2 scores"
     skewness = kurtosis = nan
-    deviation = comparable(x)
-    if np.unique(deviation).size == 1:
+    if np.unique(comparable(x)).size == 1:
         reasons["skewness"] = reasons["excess_kurtosis"] = f"all scores are {x[0]:g}"
     else:
-        deviation = deviation - deviation.mean()
+        deviation = centered(x)
+        deviation /= np.abs(deviation).max()
+        deviation -= deviation.mean()
         second = float(np.mean(deviation**2))
         skewness = float(np.mean(deviation**3)) / second**1.5
         kurtosis = float(np.mean(deviation**4)) / second**2 - 3
@@ -113,7 +116,7 @@ def population_statistics(scores: npt.ArrayLike) -> PopulationStatistics:
 
 
 def bounds(scores: npt.ArrayLike, minimum: float, maximum: float) -> Bounds:
-    """Scores (n,) exactly at the ends of the declared scale, up to 12 digits; outside: counted."""
+    """Scores (n,) at the ends of the declared scale, but for float noise; outside: counted."""
     _check_scale(minimum, maximum)
     x = _finite(scores)
     at_min = int(np.count_nonzero(_at(x, minimum, minimum, maximum)))
@@ -215,7 +218,8 @@ def _undefined(
 
 
 def _at(x: FloatArray, end: float, minimum: float, maximum: float) -> npt.NDArray[np.bool_]:
-    return np.abs(x - end) <= 1e-12 * (maximum - minimum)
+    # Of the end itself, not of a wide scale: on 0 to 1e16 a score of 0.5 is no 0.
+    return np.abs(x - end) <= NOISE * max(abs(end), min(1.0, maximum - minimum))
 
 
 def _check_scale(minimum: float, maximum: float) -> None:

@@ -24,6 +24,9 @@ OfWeights = Callable[[FloatArray], FloatArray]
 #: A sum of squares below this share of its uncentered sum is rounding error, not variation.
 NEGLIGIBLE = 1e-12
 
+#: Values that differ by a smaller share of their size are equal: a dozen digits count.
+NOISE = 1e-12
+
 #: Upper bound on one block of temporary numbers (64 MB of float64).
 BLOCK_NUMBERS = 8_000_000
 
@@ -101,16 +104,40 @@ def as_codes(query: npt.ArrayLike, n_items: int, n_queries: int | None) -> tuple
     return codes, total
 
 
-def comparable(values: FloatArray) -> FloatArray:
-    """Values divided by the largest magnitude and rounded to 12 digits.
+def comparable(values: FloatArray, size: FloatArray | None = None) -> FloatArray:
+    """Values in which those that differ by float noise only are equal; NaN stays.
 
-    For statistics that do not depend on the unit. Rounding removes float noise that would turn
-    ties into non-ties (0.1 + 0.2 against 0.3).
+    For ranks, ties and equality: 0.1 + 0.2 and 0.3 would otherwise be no tie. Each value has the
+    noise of its own `size` (default: its magnitude), so that one huge value makes no others equal.
+    A difference or deviation has the size of what it was computed from: 90.1 - 90 is noisier than
+    its own digits say.
     """
-    largest = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 0.0
-    if largest == 0.0:
-        return values.copy()
-    return np.round(values / largest, 12)
+    out = values.astype(np.float64)
+    finite = np.isfinite(out)
+    found = out[finite]
+    if found.size == 0:
+        return out
+    noise = NOISE * (np.abs(found) if size is None else size[finite])
+    order = np.argsort(found, kind="stable")
+    level, noise = found[order], noise[order]
+    starts = np.r_[True, np.diff(level) > np.maximum(noise[1:], noise[:-1])]
+    run = np.cumsum(starts) - 1
+    first = level[starts][run]
+    width = np.maximum.reduceat(noise, np.flatnonzero(starts))[run]
+    # Values dense enough to follow each other within the noise are cut into steps of its width.
+    steps = np.floor(ratio(level - first, width, width > 0))
+    found[order] = first + np.where(width > 0, steps, 0.0) * width
+    out[finite] = found
+    return out
+
+
+def centered(values: FloatArray) -> FloatArray:
+    """Values less their median.
+
+    For what does not depend on the origin. Sums of squares then keep the digits that tell values
+    apart, also around 1e9, and also where a single value is 1e15.
+    """
+    return values - np.nanmedian(values) if np.isfinite(values).any() else values.copy()
 
 
 def sums_by_query(columns: FloatArray, query: IntArray, n_queries: int) -> FloatArray:

@@ -14,6 +14,7 @@ from analysis.query_statistic import (
     IntArray,
     as_codes,
     as_values,
+    centered,
     comparable,
     sums_by_query,
 )
@@ -25,16 +26,24 @@ Scope = Literal["pooled", "between_queries", "within_query", "system_level"]
 class Pairs:
     """Points to correlate: x, y (n,) and the query each belongs to.
 
-    `n_responses` counts the responses behind the points and `n_dropped` those left out because
-    one of the two values is missing.
+    `x_size`, `y_size` (n,) are the magnitudes that the points were computed from, which say how
+    much float noise they carry (see `comparable`). `n_responses` counts the responses behind the
+    points and `n_dropped` those left out because one of the two values is missing.
     """
 
     x: FloatArray
     y: FloatArray
+    x_size: FloatArray
+    y_size: FloatArray
     query: IntArray
     n_queries: int
     n_responses: int
     n_dropped: int
+
+    @property
+    def levels(self) -> tuple[FloatArray, FloatArray]:
+        """x and y with values equal that differ by float noise only."""
+        return comparable(self.x, self.x_size), comparable(self.y, self.y_size)
 
     @property
     def contributing(self) -> BoolArray:
@@ -63,14 +72,33 @@ def read_pairs(
     both = np.isfinite(first) & np.isfinite(second) & chosen
     one = (np.isfinite(first) ^ np.isfinite(second)) & chosen
     count, dropped = int(np.count_nonzero(both)), int(np.count_nonzero(one))
-    return Pairs(first[both], second[both], codes[both], total, count, dropped), both
+    return Pairs(
+        first[both],
+        second[both],
+        np.abs(first[both]),
+        np.abs(second[both]),
+        codes[both],
+        total,
+        count,
+        dropped,
+    ), both
 
 
 def between_queries(pairs: Pairs) -> Pairs:
     """One point per query: the means over its common responses."""
-    means, queries = _query_means(pairs)
+    columns = np.column_stack([np.ones(pairs.x.size), pairs.x, pairs.y, pairs.x_size, pairs.y_size])
+    sums = sums_by_query(columns, pairs.query, pairs.n_queries)
+    queries = np.flatnonzero(sums[:, 0])
+    x, y, x_size, y_size = (sums[queries, 1:] / sums[queries, :1]).T
     return Pairs(
-        means[:, 0], means[:, 1], queries, pairs.n_queries, pairs.n_responses, pairs.n_dropped
+        x,
+        y,
+        x_size,
+        y_size,
+        queries.astype(np.int64),
+        pairs.n_queries,
+        pairs.n_responses,
+        pairs.n_dropped,
     )
 
 
@@ -78,11 +106,15 @@ def within_query(pairs: Pairs) -> Pairs:
     """Deviations from the query's mean; queries with a single response have none."""
     counts = np.bincount(pairs.query, minlength=pairs.n_queries)
     kept = counts[pairs.query] >= 2
-    x, y, query = pairs.x[kept], pairs.y[kept], pairs.query[kept]
+    query = pairs.query[kept]
+    x, x_size = _deviations(pairs.x[kept], pairs.x_size[kept], query, pairs.n_queries)
+    y, y_size = _deviations(pairs.y[kept], pairs.y_size[kept], query, pairs.n_queries)
     alone = int(np.count_nonzero(~kept))
     return Pairs(
-        _deviations(x, query, pairs.n_queries),
-        _deviations(y, query, pairs.n_queries),
+        x,
+        y,
+        x_size,
+        y_size,
         query,
         pairs.n_queries,
         pairs.n_responses - alone,
@@ -90,23 +122,21 @@ def within_query(pairs: Pairs) -> Pairs:
     )
 
 
-def _query_means(pairs: Pairs) -> tuple[FloatArray, IntArray]:
-    sums = sums_by_query(
-        np.column_stack([np.ones(pairs.x.size), pairs.x, pairs.y]), pairs.query, pairs.n_queries
-    )
-    queries = np.flatnonzero(sums[:, 0])
-    return sums[queries, 1:] / sums[queries, :1], queries.astype(np.int64)
+def _deviations(
+    values: FloatArray, size: FloatArray, query: IntArray, n_queries: int
+) -> tuple[FloatArray, FloatArray]:
+    """Deviations, and the largest size in their query.
 
-
-def _deviations(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """Exactly 0 where a query's values are equal, whatever the rounding of their mean."""
-    if values.size == 0:
-        return values
+    Exactly 0 where a query's values are equal, whatever the rounding of their mean.
+    """
     low = np.full(n_queries, np.inf)
     high = np.full(n_queries, -np.inf)
-    level = comparable(values)
+    largest = np.zeros(n_queries)
+    level = comparable(values, size)
     np.minimum.at(low, query, level)
     np.maximum.at(high, query, level)
-    sums = sums_by_query(np.column_stack([np.ones(values.size), values]), query, n_queries)
+    np.maximum.at(largest, query, size)
+    origin = centered(values)
+    sums = sums_by_query(np.column_stack([np.ones(values.size), origin]), query, n_queries)
     means = sums[query, 1] / sums[query, 0]
-    return np.where((low == high)[query], 0.0, values - means)
+    return np.where((low == high)[query], 0.0, origin - means), largest[query]

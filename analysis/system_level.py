@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 
 import numpy as np
 
 from analysis.query_statistic import (
-    NEGLIGIBLE,
+    NOISE,
     BoolArray,
     FloatArray,
     QueryStatistic,
+    centered,
     comparable,
+    in_row_blocks,
     ratio,
     sums_by_query,
 )
 from analysis.scopes import Pairs
+
+DIFFERENCES = ("mae", "bias")
 
 
 def system_level(
@@ -33,26 +36,28 @@ def system_level(
             "column for each system"
         )
     chosen = produced[:, produced.any(axis=0)].astype(np.float64)
-    sums = [
+    x, y = pairs.x, pairs.y
+    if measure not in DIFFERENCES:
+        x, y = centered(x), centered(y)
+    counts_of, *sums = [
         sums_by_query(chosen * values[:, None], pairs.query, pairs.n_queries)
         if chosen.shape[1]
         else np.zeros((pairs.n_queries, 0))
-        for values in (np.ones(pairs.x.size), pairs.x, pairs.y)
+        for values in (np.ones(pairs.x.size), x, y, pairs.x_size, pairs.y_size)
     ]
 
-    def means(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        counts = weights @ sums[0]
-        return ratio(weights @ sums[1], counts, counts > 0), ratio(
-            weights @ sums[2], counts, counts > 0
-        )
+    def means(weights: FloatArray) -> tuple[FloatArray, ...]:
+        counts = weights @ counts_of
+        return tuple(ratio(weights @ of, counts, counts > 0) for of in sums)
 
     def of_weights(weights: FloatArray) -> FloatArray:
         return _ROWWISE[measure](*means(weights))
 
     used = chosen.any(axis=1)
-    reason = _reason(measure, chosen.shape[1], means, pairs.n_queries, names)
+    reason = _reason(measure, chosen, pairs, means(np.ones((1, pairs.n_queries))), names)
     return QueryStatistic(
-        of_weights,
+        # Ranks compare every two systems.
+        lambda weights: in_row_blocks(of_weights, weights, 4 * chosen.shape[1] ** 2),
         np.bincount(pairs.query[used], minlength=pairs.n_queries) > 0,
         int(np.count_nonzero(used)),
         pairs.n_dropped + int(np.count_nonzero(~used)),
@@ -62,63 +67,74 @@ def system_level(
 
 def _reason(
     measure: str,
-    n_systems: int,
-    means: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
-    n_queries: int,
+    chosen: FloatArray,
+    pairs: Pairs,
+    means: tuple[FloatArray, ...],
     names: tuple[str, str],
 ) -> str | None:
-    if measure in {"mae", "bias"}:
+    n_systems = chosen.shape[1]
+    if measure in DIFFERENCES:
         return None if n_systems else "no system has a response with both values"
     if n_systems < 3:
         return f"a correlation of systems needs at least 3, there are {n_systems}"
-    for name, values in zip(names, means(np.ones((1, n_queries))), strict=True):
-        if np.unique(comparable(values[0])).size == 1:
-            return f"{name} gives every system the same mean ({values[0, 0]:g})"
+    x, y, x_size, y_size = (of[0] for of in means)
+    of_first = chosen[:, 0] > 0
+    for name, points, values, size in zip(
+        names, (pairs.x, pairs.y), (x, y), (x_size, y_size), strict=True
+    ):
+        if np.unique(comparable(values, size)).size == 1:
+            return f"{name} gives every system the same mean ({points[of_first].mean():g})"
     return None
 
 
-def _pearson_rows(x: FloatArray, y: FloatArray) -> FloatArray:
+def _pearson_rows(
+    x: FloatArray, y: FloatArray, x_size: FloatArray, y_size: FloatArray
+) -> FloatArray:
     dx = x - x.mean(axis=1, keepdims=True)
     dy = y - y.mean(axis=1, keepdims=True)
     vx, vy = (dx**2).sum(axis=1), (dy**2).sum(axis=1)
-    varies = (vx > NEGLIGIBLE**2 * (x**2).sum(axis=1)) & (vy > NEGLIGIBLE**2 * (y**2).sum(axis=1))
+    varies = (vx > ((NOISE * x_size) ** 2).sum(axis=1)) & (vy > ((NOISE * y_size) ** 2).sum(axis=1))
     scale = np.sqrt(vx) * np.sqrt(vy)
     # Only rounding carries a correlation beyond 1 in magnitude.
     return np.clip(ratio((dx * dy).sum(axis=1), scale, varies & (scale > 0)), -1, 1)
 
 
-def _spearman_rows(x: FloatArray, y: FloatArray) -> FloatArray:
-    whole = np.isfinite(x).all(axis=1)
-    out = np.full(x.shape[0], np.nan)
-    out[whole] = _pearson_rows(_mid_ranks(x[whole]), _mid_ranks(y[whole]))
-    return out
+def _spearman_rows(
+    x: FloatArray, y: FloatArray, x_size: FloatArray, y_size: FloatArray
+) -> FloatArray:
+    # A system's signs against all sum up to twice its rank, measured from the middle.
+    return _of_whole_numbers(_signs(x, x_size).sum(axis=2), _signs(y, y_size).sum(axis=2))
 
 
-def _mid_ranks(values: FloatArray) -> FloatArray:
-    """Ranks within rows; systems are few, so every pair is compared."""
-    rounded = comparable(values)
-    order = np.sign(rounded[:, :, None] - rounded[:, None, :])
-    return np.asarray(order.sum(axis=2) / 2)
+def _signs(values: FloatArray, size: FloatArray) -> FloatArray:
+    """Order of every two systems (R, S, S); 0 where their means differ by float noise only."""
+    difference = values[:, :, None] - values[:, None, :]
+    noise = NOISE * np.maximum(size[:, :, None], size[:, None, :])
+    return np.asarray(np.where(np.abs(difference) <= noise, 0.0, np.sign(difference)))
 
 
-def _kendall_rows(x: FloatArray, y: FloatArray) -> FloatArray:
-    x, y = comparable(x), comparable(y)
-    first, second = np.array(list(combinations(range(x.shape[1]), 2))).T
-    dx = np.sign(x[:, first] - x[:, second])
-    dy = np.sign(y[:, first] - y[:, second])
-    scale = np.sqrt(np.abs(dx).sum(axis=1)) * np.sqrt(np.abs(dy).sum(axis=1))
-    return ratio((dx * dy).sum(axis=1), scale, scale > 0)
+def _kendall_rows(
+    x: FloatArray, y: FloatArray, x_size: FloatArray, y_size: FloatArray
+) -> FloatArray:
+    shape = (x.shape[0], -1)
+    return _of_whole_numbers(_signs(x, x_size).reshape(shape), _signs(y, y_size).reshape(shape))
 
 
-def _mae_rows(x: FloatArray, y: FloatArray) -> FloatArray:
+def _of_whole_numbers(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Correlation of rows of whole numbers whose mean is 0; exactly 1 where it is 1."""
+    scale = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
+    return ratio((x * y).sum(axis=1), scale, scale > 0)
+
+
+def _mae_rows(x: FloatArray, y: FloatArray, *_: FloatArray) -> FloatArray:
     return np.asarray(np.abs(x - y).mean(axis=1))
 
 
-def _bias_rows(x: FloatArray, y: FloatArray) -> FloatArray:
+def _bias_rows(x: FloatArray, y: FloatArray, *_: FloatArray) -> FloatArray:
     return np.asarray((x - y).mean(axis=1))
 
 
-_ROWWISE: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+_ROWWISE: dict[str, Callable[..., FloatArray]] = {
     "pearson": _pearson_rows,
     "spearman": _spearman_rows,
     "kendall_tau_b": _kendall_rows,

@@ -20,6 +20,7 @@ from analysis.alpha import Level, krippendorff_alpha
 from analysis.association import Measure, association
 from analysis.icc import Form, icc
 from analysis.matrix import ConstructData, FloatArray, construct_data
+from analysis.query_statistic import centered, comparable
 from analysis.tables import ScoreTable
 
 #: Two figures are equal within this.
@@ -84,7 +85,7 @@ def _alphas(data: ConstructData) -> Iterator[Check]:
             data.raters,
             "krippendorff",
             krippendorff_alpha(part, level),
-            lambda level=level: _krippendorff(part, level),  # type: ignore[misc]
+            lambda level=level: _krippendorff(comparable(part), level),  # type: ignore[misc]
             len(part),
         )
 
@@ -112,7 +113,8 @@ def _iccs(data: ConstructData) -> Iterator[Check]:
             data.raters,
             "pingouin",
             ours,
-            lambda form=form: _pingouin(complete, form),  # type: ignore[misc]
+            # Less their median: its sums of squares lose the digits of values around 1e9.
+            lambda form=form: _pingouin(centered(complete), form),  # type: ignore[misc]
             len(complete),
         )
 
@@ -148,7 +150,7 @@ def _associations(data: ConstructData) -> Iterator[Check]:
     for scorer, values in data.scorers.items():
         both = np.flatnonzero(np.isfinite(values) & np.isfinite(data.reference))[:LARGEST]
         # Means of raters differ by float noise where they are equal; scipy takes noise for order.
-        x, y = values[both].round(9), data.reference[both].round(9)
+        x, y = comparable(values[both]), comparable(data.reference[both])
         for measure in _MEASURES:
             ours = association(measure, x, y, np.zeros(x.size, dtype=np.int64)).point
             if math.isnan(ours):

@@ -13,7 +13,7 @@ from analysis.association import association
 from analysis.compose.context import Context
 from analysis.correlations import mean_of
 from analysis.estimates import Estimate
-from analysis.query_statistic import FloatArray, IntArray, QueryStatistic
+from analysis.query_statistic import FloatArray, IntArray, QueryStatistic, comparable
 from analysis.tables import PreferenceTable
 
 #: Raters within this many points of each other agree (Ru et al. 2024, RAGChecker, section 4.2).
@@ -136,7 +136,8 @@ def _deltas(context: Context, construct: str, given: pd.DataFrame) -> dict[str, 
         b = place.get_indexer(given.index.get_level_values("response_b"))
         known = (a >= 0) & (b >= 0)
         for scorer, values in data.scorers.items():
-            found[scorer] = np.where(known, values[b] - values[a], np.nan)
+            size = np.maximum(np.abs(values[a]), np.abs(values[b]))
+            found[scorer] = np.where(known, comparable(values[b] - values[a], size), np.nan)
     return found
 
 

@@ -66,6 +66,14 @@ def test_equals_the_krippendorff_package(level: Level, step: float | None, missi
     assert krippendorff_alpha(values, level) == pytest.approx(expected, abs=1e-9)
 
 
+def test_interval_alpha_does_not_depend_on_the_origin() -> None:
+    # Sixteenths, which stay exact on top of 1e9.
+    values = ratings(5, step=None)
+    values = np.round(16 * values / 100) / 16
+    plain = krippendorff_alpha(values, "interval")
+    assert krippendorff_alpha(1e9 + values, "interval") == pytest.approx(plain, abs=1e-9)
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("step", [5, None])
 def test_weights_equal_repeating_queries(level: Level, step: float | None) -> None:

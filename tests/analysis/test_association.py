@@ -56,6 +56,47 @@ def test_pooled_correlations_equal_scipy(measure: Measure, step: float | None) -
     assert statistic.n_dropped == (np.isfinite(x) ^ np.isfinite(y)).sum()
 
 
+@pytest.mark.parametrize("measure", CORRELATIONS)
+@pytest.mark.parametrize("scope", ["pooled", "within_query"])
+def test_one_huge_value_leaves_scipys_figure(measure: Measure, scope: Scope) -> None:
+    rng = np.random.default_rng(11)
+    query, y = np.repeat(np.arange(30), 3), rng.integers(0, 101, 90).astype(float)
+    x = y / 100 + rng.normal(0, 0.2, 90)
+    x[7] = 1e15
+    statistic = association(measure, x, y, query, scope)
+    if scope == "pooled":
+        assert statistic.point == pytest.approx(SCIPY[measure](x, y)[0], abs=1e-9)
+    # Resamples that lack the value keep all digits of the others.
+    without = np.ones((1, 30))
+    without[0, 2] = 0
+    kept = query != 2
+    alone = association(measure, x[kept], y[kept], query[kept], scope, n_queries=30)
+    assert statistic(without)[0] == pytest.approx(alone.point, abs=1e-9)
+    assert 0.5 < alone.point < 1
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_an_offset_leaves_pearson_as_it_is(scope: Scope) -> None:
+    rng = np.random.default_rng(12)
+    # Sixteenths, which stay exact on top of 1e9.
+    query, y = np.repeat(np.arange(30), 4), rng.integers(0, 17, 120) / 16
+    x = rng.integers(0, 17, 120) / 16 + y
+    produced = np.tile(np.eye(4, dtype=bool), (30, 1))
+    plain = pearson(x, y, query, scope, produced=produced).point
+    high = pearson(x + 1e9, y + 1e9, query, scope, produced=produced).point
+    # Means of queries are rounded to the digits that stand beside 1e9.
+    assert high == pytest.approx(plain, abs=1e-6 if scope == "between_queries" else 1e-9)
+    if scope == "pooled":
+        assert high == pytest.approx(stats.pearsonr(x + 1e9, y + 1e9)[0], abs=1e-9)
+
+
+def test_float_noise_makes_no_order_between_deviations() -> None:
+    # Deviations of -0.05 and 0.05 in both queries, computed from 90 and from 0.
+    x, query = np.array([90.1, 90.2, 0.1, 0.2]), np.array([0, 0, 1, 1])
+    y = np.array([1, 2, 1, 2.0])
+    assert spearman(x, y, query, "within_query").point == 1
+
+
 def test_kendall_of_the_scipy_documentation() -> None:
     tau = kendall_tau_b([12, 2, 1, 12, 2], [1, 4, 7, 1, 0], np.arange(5)).point
     # 1 concordant and 5 discordant pairs, 8 untied in x and 9 in y: -4 / sqrt(72).

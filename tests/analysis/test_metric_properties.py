@@ -70,6 +70,21 @@ def test_bounds_by_hand() -> None:
         bounds([1], 5, 5)
 
 
+def test_one_huge_score_makes_no_ties_and_no_scores_at_the_end() -> None:
+    scores = [0.1, 0.2, 0.5, 0.5, 1e15]
+    assert tie_probability(scores) == pytest.approx(1 / 10)
+    assert bounds(scores, 0, 1e16).count_at_min == 0
+    assert population_statistics(scores).skewness == pytest.approx(stats.skew(scores), abs=1e-9)
+
+
+def test_moments_do_not_depend_on_the_origin() -> None:
+    # Sixteenths, which stay exact on top of 1e9.
+    low = np.array([0, 1, 1, 5, 9, 16]) / 16
+    plain, high = population_statistics(low), population_statistics(1e9 + low)
+    for name in ("variance", "skewness", "excess_kurtosis"):
+        assert getattr(high, name) == pytest.approx(getattr(plain, name), abs=1e-9), name
+
+
 def test_tie_probability_by_hand() -> None:
     # Pairs of 1 1 1 2 2: 3 + 1 tied of 10.
     assert tie_probability([1, 1, 1, 2, 2]) == pytest.approx(0.4)

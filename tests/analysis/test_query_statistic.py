@@ -49,3 +49,22 @@ def test_float_noise_makes_no_order() -> None:
     values = comparable(np.array([0.1 + 0.2, 0.3, 100.0]))
     assert values[0] == values[1]
     assert comparable(np.array([np.nan, 0.0]))[1] == 0
+
+
+def test_one_huge_value_makes_no_others_equal() -> None:
+    values = np.array([0.1, 0.2, 0.1 + 0.2, 0.3, 1e15])
+    assert np.unique(comparable(values)).tolist() == [0.1, 0.2, 0.3, 1e15]
+
+
+def test_a_difference_carries_the_noise_of_what_it_was_computed_from() -> None:
+    differences = np.array([100.1 - 100, 20.1 - 20, 0.1])
+    size = np.array([100.1, 20.1, 0.1])
+    assert np.unique(comparable(differences, size)).size == 1
+
+
+def test_dense_values_do_not_run_together() -> None:
+    # A thousand values in 0 to 1, on top of 1e9: a dozen digits leave steps of 0.001.
+    values = 1e9 + np.linspace(0, 1, 100_001)
+    levels = comparable(values)
+    assert np.abs(levels - values).max() < 0.002
+    assert np.unique(levels).size > 900
