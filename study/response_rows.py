@@ -14,6 +14,7 @@ from study.nouns import (
     ResponsePassage,
     table,
 )
+from study.versions import response_versions
 
 RESPONSE_COLUMNS = (
     "query_id",
@@ -38,29 +39,16 @@ class CurrentResponse(NamedTuple):
 
 
 def current_responses(connection: Connection) -> tuple[list[CurrentResponse], int]:
-    """Return the responses that the tables speak of, and how many others there are.
-
-    A later version of a response is another content: in tables its id is key@version.
-    """
+    """Return the responses that the tables speak of, and how many others there are."""
     r, o = table(Response), table(Output)
     outputs = connection.execute(select(o.c.response_id, o.c.query_id, o.c.system, o.c.revision))
-    given: set[int] = set()
-    newest_output: dict[tuple[int, str], tuple[int, int]] = {}
-    for response, query, system, revision in outputs:
-        given.add(response)
-        newest_output[query, system] = max(
-            newest_output.get((query, system), (0, 0)), (revision, response)
-        )
-    in_use = {response for _, response in newest_output.values()}
     rows = connection.execute(select(r.c.id, r.c.key, r.c.version).order_by(r.c.query_id, r.c.id))
-    found = [tuple(row) for row in rows]
-    newest: dict[str, int] = {}
-    for _, key, version in found:
-        newest[key] = max(newest.get(key, 0), version)
+    found = [(row[0], row[1], row[2]) for row in rows]
+    versions = response_versions(found, ((row[0], row[1], row[2], row[3]) for row in outputs))
     current = [
-        CurrentResponse(response, key if version == 1 else f"{key}@{version}")
-        for response, key, version in found
-        if response in in_use or (response not in given and version == newest[key])
+        CurrentResponse(response, versions.ids[response])
+        for response, _, _ in found
+        if response in versions.in_use
     ]
     return current, len(found) - len(current)
 

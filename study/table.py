@@ -23,6 +23,7 @@ from study.nouns import (
     Score,
     table,
 )
+from study.versions import response_versions
 
 SCORE_COLUMNS = {
     "response_id": "str",
@@ -68,8 +69,8 @@ def score_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
     `versions` holds the current version of each construct that counts. The columns are those of
     `SCORE_COLUMNS`; rows are ordered by response, construct, scorer, repeat and system.
     """
-    responses = _responses(connection)
     outputs = _outputs(connection)
+    responses = _responses(connection, outputs)
     parts = [_scores(connection), _ratings(connection), _judgments(connection)]
     # Of one type each, so that an empty part or column has no say in the type of the whole.
     alike = [_of_stored_types(part) for part in parts]
@@ -77,7 +78,7 @@ def score_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
     left_out: dict[str, int] = {}
     scores = _on_current_constructs(scores, versions, left_out)
     scores = scores.merge(responses, on="response", how="left")
-    stale = scores["response"].isin(_replaced(responses, outputs))
+    stale = scores["response"].isin(_replaced(responses))
     if stale.any():
         left_out["given to a response that a later one replaced"] = int(stale.sum())
         scores = scores[~stale]
@@ -92,11 +93,11 @@ def score_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
 
 def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
-    responses = _responses(connection)
+    responses = _responses(connection, _outputs(connection))
     rows = _preferences(connection)
     left_out: dict[str, int] = {}
     rows = _on_current_constructs(rows, versions, left_out)
-    replaced = _replaced(responses, _outputs(connection))
+    replaced = _replaced(responses)
     stale = rows["a"].isin(replaced) | rows["b"].isin(replaced)
     if stale.any():
         left_out["comparing a response that a later one replaced"] = int(stale.sum())
@@ -219,7 +220,8 @@ def _judgments(connection: Connection) -> pd.DataFrame:
     )
 
 
-def _responses(connection: Connection) -> pd.DataFrame:
+def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
+    """Return each response with its id in the table, and whether it is in use."""
     r, q = table(Response), table(Query)
     responses = _frame(
         connection,
@@ -227,11 +229,13 @@ def _responses(connection: Connection) -> pd.DataFrame:
             r, q, r.c.query_id == q.c.id
         ),
     )
-    # A later version is another content, so it has an identifier of its own in the table.
-    later = responses["version"] > 1
-    responses["response_id"] = responses["key"].where(
-        ~later, responses["key"] + "@" + responses["version"].astype(str)
+    given = outputs[["response", "query_id", "system", "revision"]]
+    versions = response_versions(
+        responses[["response", "key", "version"]].itertuples(index=False, name=None),
+        given.itertuples(index=False, name=None),
     )
+    responses["response_id"] = responses["response"].map(versions.ids)
+    responses["in_use"] = responses["response"].isin(versions.in_use)
     return responses
 
 
@@ -246,12 +250,9 @@ def _outputs(connection: Connection) -> pd.DataFrame:
     return outputs
 
 
-def _replaced(responses: pd.DataFrame, outputs: pd.DataFrame) -> set[int]:
+def _replaced(responses: pd.DataFrame) -> set[int]:
     """Return the responses that a later version or a later output has taken the place of."""
-    newest = responses.groupby("key")["version"].transform("max")
-    superseded = set(responses.loc[responses["version"] < newest, "response"])
-    in_use = set(outputs.loc[outputs["current"], "response"])
-    return (superseded | set(outputs["response"])) - in_use
+    return set(responses.loc[~responses["in_use"], "response"])
 
 
 def _newest(source: Table, *keys: Any, by: str) -> Any:

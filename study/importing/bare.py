@@ -99,12 +99,13 @@ def read_scores(
             continue
         name = row.response_id or f"{row.query_id}/{row.system}"
         if row.query_id is None:
-            source.tally.fault("is blank.", "Give it in every row.", placed.number, "query_id")
+            column = placed.column("query_id")
+            source.tally.fault("is blank.", "Give it in every row.", placed.number, column)
             continue
         cells = row.model_dump(exclude={"construct_key"}) | _valued(row)
         cells |= {"response_id": name, "construct": row.construct_key}
         key = (name, row.construct_key, row.scorer, row.repeat)
-        if _first(source.tally, held, key, row, placed.number):
+        if _first(source.tally, held, key, placed, row):
             found.append(cells)
     return _frame(source, found, SCORE_COLUMNS)
 
@@ -131,7 +132,7 @@ def read_preferences(
         cells["construct"] = row.construct_key
         pair = (row.query_id, row.response_a, row.response_b)
         key = (*pair, row.construct_key, row.scorer, row.repeat)
-        if _first(source.tally, held, key, row, placed.number):
+        if _first(source.tally, held, key, placed, row):
             found.append(cells)
     return _frame(source, found, PREFERENCE_COLUMNS)
 
@@ -183,7 +184,7 @@ def _checked(source: Source, rows: Rows, scale: Any) -> Iterator[Placed]:
             if isinstance(placed, Fault):
                 tally.faults.append(placed)
                 continue
-            number, row = placed
+            number, row = placed.number, placed.row
             if not isinstance(row, ScoreRow | PreferenceRow):
                 continue
             kind, first = kinds.setdefault(row.scorer, (row.scorer_kind, number))
@@ -192,7 +193,7 @@ def _checked(source: Source, rows: Rows, scale: Any) -> Iterator[Placed]:
                     f"scorer {row.scorer!r} is {row.scorer_kind} here and {kind} in row {first}.",
                     "A scorer has one kind; rename the other scorer.",
                     number,
-                    "scorer_kind",
+                    placed.column("scorer_kind"),
                 )
             limits = scale(row)
             if limits and row.value is not None and not limits.min <= row.value <= limits.max:
@@ -201,7 +202,7 @@ def _checked(source: Source, rows: Rows, scale: Any) -> Iterator[Placed]:
                     f"{limits.min:g} to {limits.max:g}.",
                     "Correct it, or declare the scorer's own scale.",
                     number,
-                    "value",
+                    placed.column("value"),
                 )
             yield placed
     except InputError as error:
@@ -212,11 +213,11 @@ def _first(
     tally: Tally,
     held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]],
     key: tuple[Any, ...],
+    placed: Placed,
     row: ScoreRow | PreferenceRow,
-    number: int,
 ) -> bool:
     """Whether a row is the first to say something; another value for its key is a fault."""
-    said = (row.value, row.missing_reason)
+    number, said = placed.number, (row.value, row.missing_reason)
     first, before = held.setdefault(key, (number, said))
     system = row.system if isinstance(row, ScoreRow) else None
     if before != said:
@@ -226,7 +227,7 @@ def _first(
             f"{first} has {kept} for the same response.",
             "Keep one of them, or number them as repeats.",
             number,
-            "value",
+            placed.column("value"),
         )
         return False
     again, _ = held.setdefault((*key, "system", system), (number, said))

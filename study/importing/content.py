@@ -5,6 +5,7 @@ from sqlalchemy import Connection
 from study.importing.batches import Batch
 from study.importing.held import Held, HeldQuery, HeldResponse, digest_of
 from study.importing.passages import PassageStore
+from study.importing.revising import OWN_ID, not_revisable
 from study.importing.rows import ResponseRow
 from study.importing.tally import Tally
 from study.nouns import (
@@ -22,8 +23,8 @@ from study.nouns import (
 EMPTY = "empty responses (the system answered nothing)"
 SAME_CONTENT = "the same content under a further id (one response, two ids)"
 TWICE = "an identical row twice"
-
-_OWN_ID = "Give this response an id of its own."
+BLANK_PASSAGES = "blank passages read as no passage"
+BLANK_REFERENCES = "blank reference answers read as none"
 
 
 class ContentStore:
@@ -51,6 +52,7 @@ class ContentStore:
 
     def add(self, number: int, row: ResponseRow) -> None:
         """Add what a row says, or note why it can't be added."""
+        row = self._without_blanks(row)
         query = self._query(number, row)
         if query is None:
             return
@@ -68,6 +70,18 @@ class ContentStore:
             self._count_known(number, row, query, response)
         if self._responses.full or self._passages.full:
             self._write()
+
+    def _without_blanks(self, row: ResponseRow) -> ResponseRow:
+        """Take blank passages and references away: they are no context, and count as missing."""
+        passages = tuple(passage for passage in row.passages if passage.text.strip())
+        references = tuple(reference for reference in row.references if reference.strip())
+        blank = len(row.passages) - len(passages), len(row.references) - len(references)
+        if not any(blank):
+            return row
+        for rule, count in zip((BLANK_PASSAGES, BLANK_REFERENCES), blank, strict=True):
+            if count:
+                self._tally.rules[rule] += count
+        return row.model_copy(update={"passages": passages, "references": references})
 
     def finish(self) -> None:
         """Write what is still in memory."""
@@ -139,15 +153,17 @@ class ContentStore:
     ) -> int | None:
         key = row.response_id
         same = self._held.by_content.get((query, content))
-        current = None if key is None else self._held.response_ids.get(key)
+        current = None if key is None else self._held.find(key)
         if key is not None and current is not None:
             if current == same:
                 return same
-            problem = self._unchangeable(key, current, same, query)
+            problem = self._unchangeable(key, current, same, query, row.system)
             if problem:
                 self._tally.fault(problem[0], problem[1], number, "response_id")
                 return None
-            version = self._held.responses[current].version + 1
+            if same is not None:
+                return same  # back to an earlier version
+            version = self._held.versions(key) + 1
         elif same is not None:
             if key is not None:
                 self._further_key(number, key, same)
@@ -158,34 +174,23 @@ class ContentStore:
         return self._new_response(number, row, held, hashes)
 
     def _unchangeable(
-        self, key: str, current: int, same: int | None, query: int
+        self, key: str, current: int, same: int | None, query: int, system: str | None
     ) -> tuple[str, str] | None:
         """Say why a known id can't take another content, and what to do."""
         was = self._held.responses[current]
         if was.query != query:
             other = self._held.queries[was.query].key
-            return f"response {key!r} already answers query {other!r}{self._where(key)}.", _OWN_ID
+            return f"response {key!r} already answers query {other!r}{self._where(key)}.", OWN_ID
         if key in self._rows_of:
             return f"response {key!r} has another content in row {self._rows_of[key]}.", (
-                f"Remove one of the rows. {_OWN_ID}"
+                f"Remove one of the rows. {OWN_ID}"
             )
         if not self._revise:
             return f"response {key!r} is stored with another content.", (
-                f"{_OWN_ID} Or import with --revise, which keeps it as the next version; "
+                f"{OWN_ID} Or import with --revise, which keeps it as the next version; "
                 "ratings and scores stay with the version they were given to."
             )
-        if same is not None:
-            held = self._held.responses[same]
-            return (
-                f"response {key!r} can't be revised: its content is that of {held.key!r}, "
-                f"version {held.version}.",
-                _OWN_ID,
-            )
-        if key in self._held.further_keys:
-            return f"{key!r} is a further id of response {was.key!r}, with another content.", (
-                _OWN_ID
-            )
-        return None
+        return not_revisable(self._held, key, current, same, system)
 
     def _new_response(
         self, number: int, row: ResponseRow, held: HeldResponse, hashes: list[bytes]
@@ -214,7 +219,7 @@ class ContentStore:
 
     def _made_key(self, row: ResponseRow, query: int, content: bytes) -> str:
         key = f"{self._held.queries[query].key}/{row.system or content.hex()[:12]}"
-        if len(key) <= 450 and key not in self._held.response_ids:
+        if len(key) <= 450 and self._held.find(key) is None:
             return key
         # Long names, or a system whose response was revised.
         return f"{key[:450].rstrip()}/{content.hex()[:12]}"
@@ -237,7 +242,7 @@ class ContentStore:
                 )
             self._tally.fault(
                 f"system {system!r} already gave query {self._held.queries[query].key!r} "
-                f"another response, {self._held.responses[current[0]].key!r}"
+                f"another response, {self._held.id_of(current[0])!r}"
                 f"{self._where((query, system))}.",
                 remedy,
                 number,
@@ -247,7 +252,7 @@ class ContentStore:
         revision = 1 if current is None else current[1] + 1
         noun = OutputBase(system=system, revision=revision)
         self._outputs.add(**noun.model_dump(), query_id=query, response_id=response)
-        self._held.outputs[query, system] = (response, revision)
+        self._held.set_output(query, system, response, revision)
         self._rows_of[query, system] = number
         self._tally.added["outputs" if revision == 1 else "output revisions"] += 1
         return True

@@ -1,12 +1,13 @@
 """What an importer yields: one validated row for each thing in the file."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from study.errors import Fault
-from study.nouns.base import Key, Text
+from study.nouns.base import Attributes, Key, Text
 from study.nouns.imported import ScorerKind
 
 # More repeats than this are a shifted column, not a design.
@@ -37,7 +38,7 @@ class ResponseRow(_Row):
     system: Key | None = None
     passages: tuple[PassageRow, ...] = ()
     references: tuple[Text, ...] = ()
-    attributes: dict[str, Any] = Field(default_factory=dict)
+    attributes: Attributes = Field(default_factory=dict)
     """Attributes of the query, such as its domain."""
 
     @model_validator(mode="after")
@@ -112,7 +113,16 @@ class Placed(NamedTuple):
 
     number: int
     row: ResponseRow | ScoreRow | PreferenceRow
+    columns: Mapping[str, str] = MappingProxyType({})
+    """Field to the file's own column, where there is one; empty where nothing is known of it."""
 
+    def column(self, field: str) -> str | None:
+        """Return the column that a fault in a field is told under."""
+        return self.columns.get(field) if self.columns else _DOCUMENTED.get(field, field)
+
+
+# The names of columns that are not the names of fields.
+_DOCUMENTED = {"construct_key": "construct"}
 
 Rows = Iterator[Placed | Fault]
 """An importer yields rows, and a fault in the place of each row that it can't read."""

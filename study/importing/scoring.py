@@ -1,6 +1,6 @@
 """Checks of scores and preferences: known construct, known response, one kind, on the scale."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from study.config import StudyConfig
 from study.errors import nearest
 from study.importing.held import Held
-from study.importing.rows import PreferenceRow, ScoreRow
+from study.importing.rows import Placed, PreferenceRow, ScoreRow
 from study.importing.tally import Tally
 from study.importing.values import Entry, ValueStore
 from study.importing.watch import ValueWatch
@@ -26,6 +26,10 @@ from study.scales import Scale
 BLANK = "blank"
 IMPORTED = "imported"
 WITH_ITSELF = "a comparison of a response with itself (the two have the same content)"
+IN_USE = "an id of a response with several versions taken as the version in use"
+
+# How many replaced responses are named.
+_NAMED = 5
 
 
 class Scoring:
@@ -50,8 +54,10 @@ class Scoring:
         self.watch = ValueWatch()
         self.scored: set[int] = set()
         """Responses that the file says something of."""
-        self.columns: dict[str, str] = {}
-        """By name of a response that the study has not: the column it stood in."""
+        self._stale: dict[int, set[int]] = {}
+        """Responses that are no longer in use, with the rows that speak of them."""
+        self.columns: dict[str, tuple[str, str | None]] = {}
+        """By name of a response that the study has not: field and column it stood in."""
         self.scores = ValueStore(
             Score,
             ScoreBase,
@@ -69,45 +75,47 @@ class Scoring:
             conflicts_as_repeats=conflicts_as_repeats,
         )
 
-    def add_score(self, number: int, row: ScoreRow) -> None:
+    def add_score(self, placed: Placed, row: ScoreRow) -> None:
         """Take a score, or note why it can't be taken."""
         scale = self._config.scale(row.construct_key, row.scorer)
-        fits = self._fits(number, row, scale)
+        fits = self._fits(placed, row, scale)
         name = row.response_id or f"query {row.query_id}, system {row.system}"
-        response = self._response(number, row, name)
+        response = self._response(placed, row, name)
         if response is None or not fits:
             return
-        self.scored.add(response)
+        self._mark(placed.number, response)
         value, reason = _value_or_reason(row)
         if scale is not None:
             self.watch.see(row.scorer, row.construct_key, value, scale)
         extra = (row.inclusion_prob, row.stratum, row.source or IMPORTED)
         key = ((response,), row.construct_key, row.scorer, row.repeat)
         label = f"{name!r}" + (f" of system {row.system!r}" if row.system else "")
-        self.scores.add(key, Entry(value, reason, extra, number, label))
+        column = placed.column("value")
+        self.scores.add(key, Entry(value, reason, extra, placed.number, label, column))
 
-    def add_preference(self, number: int, row: PreferenceRow) -> None:
+    def add_preference(self, placed: Placed, row: PreferenceRow) -> None:
         """Take a preference, or note why it can't be taken."""
         scale = self._config.preferences.scale
-        fits = self._fits(number, row, scale)
+        fits = self._fits(placed, row, scale)
         query = self._held.query_ids.get(row.query_id)
         if query is None:
-            self._unmatched(number, f"query {row.query_id}", "query_id")
+            self._unmatched(placed, f"query {row.query_id}", "query_id")
         sides = [
-            self._side(number, getattr(row, column), column, row.query_id)
+            self._side(placed, getattr(row, column), column, row.query_id)
             for column in ("response_a", "response_b")
         ]
         first, second = sides
         if query is None or first is None or second is None or not fits:
             return
-        self.scored.update((first, second))
+        self._mark(placed.number, first, second)
         if first == second:
             self._tally.rules[WITH_ITSELF] += 1
         value, reason = _value_or_reason(row)
         self.watch.see(row.scorer, row.construct_key, value, scale)
         key = ((first, second, query), row.construct_key, row.scorer, row.repeat)
         label = f"{row.response_a!r} and {row.response_b!r}"
-        self.preferences.add(key, Entry(value, reason, (), number, label))
+        column = placed.column("value")
+        self.preferences.add(key, Entry(value, reason, (), placed.number, label, column))
 
     def join(self, connection: Connection, versions: Mapping[str, int]) -> None:
         """Compare what was gathered with what the study holds."""
@@ -119,8 +127,29 @@ class Scoring:
         self.scores.store(connection, versions, self.kinds, file_id)
         self.preferences.store(connection, versions, self.kinds, file_id)
 
-    def _fits(self, number: int, row: ScoreRow | PreferenceRow, scale: Scale | None) -> bool:
+    def warnings(self) -> Iterator[str]:
+        """Say what was taken although it looks wrong."""
+        yield from self.watch.warnings()
+        if self._stale:
+            rows = len(set().union(*self._stale.values()))
+            names = sorted(self._held.id_of(response) for response in self._stale)
+            more = ", ..." if len(names) > _NAMED else ""
+            yield (
+                f"{rows} {'row speaks' if rows == 1 else 'rows speak'} of responses that a later "
+                f"one replaced ({', '.join(names[:_NAMED])}{more}); what they say is kept with "
+                "those and left out of the tables. If the later response is meant, name its id."
+            )
+
+    def _mark(self, number: int, *responses: int) -> None:
+        """Note which responses a row speaks of."""
+        self.scored.update(responses)
+        for response in responses:
+            if not self._held.in_use(response):
+                self._stale.setdefault(response, set()).add(number)
+
+    def _fits(self, placed: Placed, row: ScoreRow | PreferenceRow, scale: Scale | None) -> bool:
         """Check the construct, the scorer's kind and the value; note every fault."""
+        number = placed.number
         good = True
         if row.construct_key not in self._constructs:
             self._tally.fault(
@@ -129,7 +158,7 @@ class Scoring:
                 f"{', '.join(self._constructs)}; others are defined in study.toml under "
                 "[[constructs]].".strip(),
                 number,
-                "construct",
+                placed.column("construct_key"),
             )
             good = False
         kind = self.kinds.setdefault(row.scorer, row.scorer_kind)
@@ -140,36 +169,36 @@ class Scoring:
                 f"scorer {row.scorer!r} is {row.scorer_kind} here and {kind} in {where}.",
                 "A scorer has one kind; rename the other scorer.",
                 number,
-                "scorer_kind",
+                placed.column("scorer_kind"),
             )
             good = False
         self._kind_rows.setdefault(row.scorer, number)
         problem = None if row.value is None or scale is None else scale.problem(row.value)
         if problem:
             self._tally.fault(
-                f"{problem}.",
+                f"{problem} ({row.construct_key} by {row.scorer!r}).",
                 f"Correct it, or declare the scale of {row.scorer!r} in study.toml under "
                 f'[scorers."{row.scorer}"].'
                 if isinstance(row, ScoreRow)
                 else "Correct it, or declare the scale in study.toml under [preferences].",
                 number,
-                "value",
+                placed.column("value"),
             )
             good = False
         return good
 
-    def _response(self, number: int, row: ScoreRow, name: str) -> int | None:
+    def _response(self, placed: Placed, row: ScoreRow, name: str) -> int | None:
         held = self._held
         query = None if row.query_id is None else held.query_ids.get(row.query_id)
         if row.response_id is None:
             output = held.outputs.get((query or 0, row.system or ""))
             if output is None:
-                self._unmatched(number, name, "query_id" if query is None else "system")
+                self._unmatched(placed, name, "query_id" if query is None else "system")
                 return None
             return output[0]
-        response = held.response_ids.get(row.response_id)
+        response = self._found(row.response_id)
         if response is None:
-            self._unmatched(number, name, "response_id")
+            self._unmatched(placed, name, "response_id")
             return None
         own = held.responses[response].query
         problem = column = ""
@@ -184,34 +213,41 @@ class Scoring:
             self._tally.fault(
                 f"response {row.response_id!r} {problem}.",
                 f"Correct one of the two, or leave {column} out.",
-                number,
-                column,
+                placed.number,
+                placed.column(column),
             )
             return None
         return response
 
-    def _side(self, number: int, key: str, column: str, query_id: str) -> int | None:
+    def _found(self, name: str) -> int | None:
+        """Return the response of an id; that one of several versions was meant is counted."""
+        response = self._held.find(name)
+        if self._held.versions(name) > 1:
+            self._tally.rules[IN_USE] += 1
+        return response
+
+    def _side(self, placed: Placed, key: str, column: str, query_id: str) -> int | None:
         held = self._held
-        response = held.response_ids.get(key)
+        response = self._found(key)
         if response is None:
-            self._unmatched(number, key, column)
+            self._unmatched(placed, key, column)
             return None
         own = held.queries[held.responses[response].query].key
         if own != query_id and query_id in held.query_ids:
             self._tally.fault(
                 f"response {key!r} answers query {own!r}, not {query_id!r}.",
                 "Both responses of a comparison answer the row's query; correct the row.",
-                number,
-                column,
+                placed.number,
+                placed.column(column),
             )
             return None
         return response
 
-    def _unmatched(self, number: int, name: str, column: str) -> None:
-        self.columns.setdefault(name, column)
+    def _unmatched(self, placed: Placed, name: str, field: str) -> None:
+        self.columns.setdefault(name, (field, placed.column(field)))
         rows = self._tally.unmatched.setdefault(name, [])
-        if not rows or rows[-1] != number:
-            rows.append(number)
+        if not rows or rows[-1] != placed.number:
+            rows.append(placed.number)
 
 
 def known_kinds(connection: Connection, config: StudyConfig) -> dict[str, str]:

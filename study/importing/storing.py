@@ -96,7 +96,7 @@ def import_rows(
         if tally.faults:
             in_order = sorted(tally.faults, key=lambda fault: fault.row or math.inf)
             raise InputError(source, in_order, tally.notes)
-        tally.warnings += scoring.watch.warnings()
+        tally.warnings += scoring.warnings()
         tally.warnings += _lacking(study, content)
         if before is None or tally.added.total():
             counts = {
@@ -104,7 +104,7 @@ def import_rows(
                 **{f"already {noun}": n for noun, n in tally.already.items() if n},
                 **{f"accepted: {rule}": n for rule, n in tally.rules.items()},
                 **{f"left out: {what}": n for what, n in tally.left_out.items()},
-                "unmatched": sum(len(numbers) for numbers in tally.unmatched.values()),
+                "unmatched": tally.kept_aside,
             }
             files = Batch(connection, table(ImportedFile))
             file_id = files.add(
@@ -140,9 +140,9 @@ def _take(
             elif isinstance(placed.row, ResponseRow):
                 content.add(placed.number, placed.row)
             elif isinstance(placed.row, PreferenceRow):
-                scoring.add_preference(placed.number, placed.row)
+                scoring.add_preference(placed, placed.row)
             else:
-                scoring.add_score(placed.number, placed.row)
+                scoring.add_score(placed, placed.row)
     except InputError as error:
         # The source can't be read on from here; what was found before is told with it.
         tally.faults += error.faults
@@ -166,10 +166,10 @@ def _unjoined(held: Held, scoring: Scoring, tally: Tally) -> list[Fault]:
     """Return a fault for each row whose response is not in the study, and one for the others."""
     faults = []
     known = {"query_id": list(held.query_ids)}
-    responses = list(held.response_ids)
+    responses = held.response_ids()
     for order, (name, numbers) in enumerate(tally.unmatched.items()):
-        column = scoring.columns[name]
-        there = known.get(column, responses)
+        field, column = scoring.columns[name]
+        there = known.get(field, responses)
         hint = nearest(name, there) if order < _HINTS and len(there) <= _KNOWN else ""
         faults += [
             Fault(
@@ -183,7 +183,7 @@ def _unjoined(held: Held, scoring: Scoring, tally: Tally) -> list[Fault]:
         ]
     if faults:
         current = held.current_responses()
-        bare = sorted(held.responses[response].key for response in current - scoring.scored)
+        bare = sorted(held.id_of(response) for response in current - scoring.scored)
         names = ", ".join(bare[:_LISTED]) + (", ..." if len(bare) > _LISTED else "")
         if bare:
             faults.append(

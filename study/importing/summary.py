@@ -23,7 +23,7 @@ class ImportSummary:
     """Accepted by a stated rule: the rule, and how often it was used."""
     left_out: dict[str, int]
     unmatched: dict[str, list[int]]
-    """Kept aside: names of responses that the study has not, with the rows that mention them."""
+    """Kept aside: ids that the study has not, with the rows that mention them."""
     warnings: tuple[str, ...]
     imported_before: datetime | None = None
     """When this very file came in before; nothing was done then."""
@@ -57,18 +57,19 @@ class ImportSummary:
                 f"{self.source} was imported as {self.importer} on {when}; nothing was changed."
             ]
         added = _listed(self.added) or "nothing"
-        lines = [f"{self.source} ({self.importer}, {self.rows} rows): {added} added."]
+        rows = _counted(self.rows, "row")
+        lines = [f"{self.source} ({self.importer}, {rows}): {added} added."]
         if self.already:
             lines.append(f"Already there: {_listed(self.already)}.")
         lines += [f"Accepted: {rule} ({n})." for rule, n in self.rules.items()]
         lines += [f"Left out: {what} ({n})." for what, n in self.left_out.items()]
         if self.unmatched:
-            rows = sum(len(numbers) for numbers in self.unmatched.values())
+            aside = len(set().union(*self.unmatched.values()))
             names = list(self.unmatched)
             more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             lines.append(
-                f"Kept aside: {rows} rows for {len(names)} responses that the study has not: "
-                f"{', '.join(names[:_SHOWN])}{more}."
+                f"Kept aside: {_counted(aside, 'row')} with {_counted(len(names), 'id')} that the "
+                f"study has not: {', '.join(names[:_SHOWN])}{more}."
             )
         return lines + [f"Warning: {warning}" for warning in self.warnings]
 
@@ -81,6 +82,10 @@ class ImportSummary:
             "imported_before": None if before is None else before.isoformat(),
             "changed": self.changed,
         }
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _listed(counts: dict[str, int]) -> str:

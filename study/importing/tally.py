@@ -32,6 +32,11 @@ class Tally:
         self.rows += row is None or row != self._last
         self._last = row
 
+    @property
+    def kept_aside(self) -> int:
+        """How many rows mention a response that the study has not."""
+        return len(set().union(*self.unmatched.values()))
+
     def fault(
         self, problem: str, remedy: str, row: int | None = None, column: str | None = None
     ) -> None:

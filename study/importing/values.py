@@ -29,6 +29,8 @@ class Entry(NamedTuple):
     """Row of the file; 0 when it stands in the study."""
     name: str = ""
     """How the file names what is scored."""
+    column: str | None = None
+    """The file's own column of the value."""
 
     def says_the_same(self, other: "Entry") -> bool:
         """Whether the other entry has the same value, reason and further columns."""
@@ -159,9 +161,9 @@ class ValueStore:
             column,
         )
 
-    def _difference(self, first: Entry, second: Entry) -> tuple[str, str, str]:
+    def _difference(self, first: Entry, second: Entry) -> tuple[str | None, str, str]:
         if first[:2] != second[:2]:
-            return "value", _said(second), _said(first)
+            return second.column, _said(second), _said(first)
         name, said, kept = next(
             (name, said, kept)
             for name, said, kept in zip(self._extra, second.extra, first.extra, strict=True)

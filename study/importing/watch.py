@@ -36,12 +36,18 @@ class ValueWatch:
 
     def warnings(self) -> Iterator[str]:
         """Say which scorers probably used another scale, or one value throughout."""
+        by_scorer: dict[str, list[tuple[str, _Seen]]] = {}
         for (scorer, construct), seen in self._seen.items():
-            if seen.lowest == seen.highest and seen.count >= _THROUGHOUT:
-                yield (
-                    f"{scorer!r} gave {seen.lowest:g} throughout on {construct} "
-                    f"({seen.count} values)."
-                )
+            by_scorer.setdefault(scorer, []).append((construct, seen))
+        for scorer, parts in by_scorer.items():
+            values = {end for _, seen in parts for end in (seen.lowest, seen.highest)}
+            for construct, seen in [_together(parts)] if len(values) == 1 else parts:
+                if seen.lowest == seen.highest and seen.count >= _THROUGHOUT:
+                    yield (
+                        f"{scorer!r} gave {seen.lowest:g} throughout on {construct} "
+                        f"({seen.count} values)."
+                    )
+        for (scorer, construct), seen in self._seen.items():
             # A range of 0 to 1 is a tenth of such a scale or less.
             if seen.scale.max >= 10 and seen.lowest >= 0 and 0 < seen.highest <= 1 < seen.count:
                 yield (
@@ -49,3 +55,10 @@ class ValueWatch:
                     f"scale of {seen.scale}. If that is the scorer's own scale, declare it in "
                     f'study.toml: [scorers."{scorer}"] scale = {{ min = 0, max = 1 }}'
                 )
+
+
+def _together(parts: list[tuple[str, _Seen]]) -> tuple[str, _Seen]:
+    """Return what a scorer gave on all constructs, where all of it is one value."""
+    first = parts[0][1]
+    seen = _Seen(first.scale, first.lowest, first.highest, sum(s.count for _, s in parts))
+    return ", ".join(construct for construct, _ in parts), seen

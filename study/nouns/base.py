@@ -1,5 +1,6 @@
 """What all nouns share: one metadata with named constraints, checked text, one type for time."""
 
+import math
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
@@ -55,17 +56,60 @@ def naming(text: str) -> str:
     storable(text)
     if not text.strip():
         raise ValueError("is blank; give it a name")
-    if text != text.strip():
-        raise ValueError(f"{text!r} has white space around it; remove it")
     if len(text) > 500:
         raise ValueError(f"is {len(text)} characters long; 500 are the most")
+    if text != text.strip():
+        raise ValueError(f"{text!r} has white space around it; remove it")
     if _CONTROL.search(text):
         raise ValueError(f"{text!r} holds a control character; remove it")
     return text
 
 
+def storable_tree(tree: dict[str, Any]) -> dict[str, Any]:
+    """Refuse an object that JSON in SQLite or PostgreSQL can't hold unchanged."""
+    _check_tree(tree, "", 0)
+    return tree
+
+
+def _check_tree(value: Any, place: str, depth: int) -> None:
+    at = f"at {place[:60]!r}: " if place else ""
+    if depth > _DEEPEST:
+        raise ValueError(f"is nested more than {_DEEPEST} deep; give it flat")
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            _check_text(str(name), at)
+            _check_tree(inner, f"{place}.{name}" if place else name, depth + 1)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            _check_tree(inner, place, depth + 1)
+    elif isinstance(value, str):
+        _check_text(value, at)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{at}{value} is not a finite number; write null if it is missing")
+    elif isinstance(value, int):
+        if value.bit_length() > _LONGEST:
+            raise ValueError(f"{at}holds a number of {value.bit_length()} bits; write it as text")
+    elif value is not None:
+        kind = type(value).__name__
+        raise ValueError(f"{at}holds a {kind}, which JSON has not; write it as text")
+
+
+def _check_text(text: str, at: str) -> None:
+    try:
+        storable(text)
+    except ValueError as error:
+        raise ValueError(f"{at}{error}") from None
+
+
+# Attributes are labels of a query, such as its domain; whatever lies deeper is no label.
+_DEEPEST = 20
+# As long as the largest float.
+_LONGEST = 1024
+
 Text = Annotated[str, AfterValidator(storable)]
 Key = Annotated[str, AfterValidator(naming)]
+Attributes = Annotated[dict[str, Any], AfterValidator(storable_tree)]
 
 
 class UTCDateTime(TypeDecorator[datetime]):

@@ -1,12 +1,11 @@
 """What is judged: queries, passages, responses, and which system gave which response."""
 
 from hashlib import blake2b
-from typing import Any
 
 from sqlalchemy import JSON, LargeBinary, Text as LongText, UniqueConstraint
 from sqlmodel import Field
 
-from study.nouns.base import Key, Noun, Text
+from study.nouns.base import Attributes, Key, Noun, Text
 
 
 def digest(*parts: bytes) -> bytes:
@@ -29,7 +28,7 @@ class QueryBase(Noun):
     text: Text = Field(sa_type=LongText)
     references: list[Text] = Field(default_factory=list, sa_type=JSON)
     """Reference answers; the first is the one shown, and the one that fills a prompt."""
-    attributes: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
+    attributes: Attributes = Field(default_factory=dict, sa_type=JSON)
     """Such as the domain or the type of question."""
 
 

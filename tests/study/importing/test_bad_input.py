@@ -110,7 +110,9 @@ class TestRefused:
         summary = import_file(filled, path, allow_unmatched=True)
         assert summary.added == {"scores": 1}
         assert summary.unmatched == {"r9A": [3]}
-        assert any("Kept aside: 1 rows" in line and "r9A" in line for line in summary.lines())
+        assert any(
+            "Kept aside: 1 row with 1 id " in line and "r9A" in line for line in summary.lines()
+        )
 
     def test_what_was_kept_aside_comes_in_when_its_response_is_there(
         self, filled: Study, write: Write

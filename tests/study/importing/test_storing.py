@@ -120,11 +120,19 @@ def test_revise_never_revises_twice_within_a_file(study: Study) -> None:
         take(study, *rows, sha256="1", revise=True)
 
 
-def test_a_content_that_came_back_is_not_a_new_version(study: Study) -> None:
-    take(study, answer("old", response_id="r"))
-    take(study, answer("new", response_id="r"), sha256="1", revise=True)
-    with pytest.raises(InputError, match="its content is that of 'r', version 1"):
-        take(study, answer("old", response_id="r"), sha256="2", revise=True)
+def test_the_content_of_another_response_is_not_a_new_version(study: Study) -> None:
+    take(study, answer("x", response_id="r"), answer("y", "B", response_id="s"))
+    with pytest.raises(InputError, match="its content is that of 's', version 1"):
+        take(study, answer("y", response_id="r"), sha256="1", revise=True)
+
+
+def test_blank_passages_and_references_are_missing_and_counted(study: Study) -> None:
+    blank = answer("x", passages=(PassageRow(text=" "),), references=("", "ref", "\n"))
+    summary = take(study, blank)
+    assert "passages" not in summary.added
+    assert summary.rules["blank passages read as no passage"] == 1
+    assert summary.rules["blank reference answers read as none"] == 2
+    assert summary.warnings == ("1 new response has no passages; CC, ID, AC, IR need them.",)
 
 
 def test_an_id_belongs_to_one_query(study: Study) -> None:
