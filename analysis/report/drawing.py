@@ -15,6 +15,8 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from analysis.report.naming import shortened
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
@@ -40,10 +42,6 @@ _STYLE: Any = {
     # Names come from data: a dollar sign in one starts no formula.
     "text.parse_math": False,
     "font.size": 8,
-    "axes.titlesize": 8.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlecolor": INK,
     "axes.labelsize": 7.5,
     "axes.labelcolor": MUTED,
     "axes.edgecolor": RULE,
@@ -64,6 +62,13 @@ _STYLE: Any = {
     "ytick.major.size": 2.5,
     "axes.unicode_minus": True,
 }
+
+
+#: Points from the top of a drawing to its first line of heading, and from line to line.
+_HEAD, _LINE = 10.0, 10.0
+
+#: Characters of a heading's first line (bold) and of the others that an inch holds.
+_BOLD_AN_INCH, _SMALL_AN_INCH = 12.5, 16.5
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,27 @@ def canvas(width: float, height: float) -> Iterator[tuple[Canvas, Axes]]:
         figure = Canvas(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
         yield figure, figure.add_subplot()
+
+
+def head(figure: Canvas, *lines: str) -> None:
+    """Lines over the axes from the drawing's left edge on, the first one bold; cut where long.
+
+    Empty lines are left out, so that a panel names its scorer only where there are several.
+    """
+    width, height = figure.get_size_inches() * 72
+    shown = [line for line in lines if line]
+    for number, line in enumerate(shown):
+        an_inch = _SMALL_AN_INCH if number else _BOLD_AN_INCH
+        figure.text(
+            2 / width,
+            1 - (_HEAD + _LINE * number) / height,
+            shortened(line, int(an_inch * width / 72)),
+            size=7 if number else 8.5,
+            weight="normal" if number else "bold",
+            color=MUTED if number else INK,
+        )
+    taken = (_HEAD + _LINE * len(shown)) / height - 4 / height
+    figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - taken))
 
 
 def as_svg(figure: Canvas, key: str, title: str, description: str) -> Drawing:

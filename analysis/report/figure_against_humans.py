@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.compose import Analysis
-from analysis.report.drawing import ACCENT, MUTED, Drawing, as_svg, canvas
+from analysis.report.drawing import ACCENT, MUTED, Drawing, as_svg, canvas, head
 from analysis.report.figure import Figure
 from analysis.report.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
 from analysis.report.words import correlation
@@ -81,8 +81,7 @@ def _draw(
         axes.set_ylabel("judge")
         name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
         said = _correlations(analysis, panel)
-        axes.set_title(name, pad=15)
-        axes.text(0, 1.035, said, transform=axes.transAxes, color=MUTED, size=7)
+        head(figure, panel.construct, panel.scorer if several else "", said)
         total = int(size.sum())
         return as_svg(
             figure,

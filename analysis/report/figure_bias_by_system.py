@@ -8,13 +8,17 @@ import numpy as np
 
 from analysis.compose import Analysis
 from analysis.estimates import Estimate, to_frame
-from analysis.report.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas
+from analysis.report.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
 from analysis.report.figure import Figure
+from analysis.report.naming import shortened
 from analysis.report.panels import JUDGES_DRAWN, WIDTH, left_out
-from analysis.report.words import points
+from analysis.report.words import on_scale, points
 
 #: Systems drawn in one panel; more than that are left to the tables.
 SYSTEMS_DRAWN = 16
+
+#: Characters of a system's name.
+NAME_ROOM = 20
 
 
 def bias_by_system(analysis: Analysis) -> Iterator[Figure]:
@@ -44,7 +48,8 @@ def bias_by_system(analysis: Analysis) -> Iterator[Figure]:
         key="bias-by-system",
         title="Is the judge kinder to some systems?",
         caption=(
-            "Judge minus people in points, on the responses of each system that both scored. "
+            "Judge minus people on the construct's scale, over the responses of each system that "
+            "both scored. "
             f"Bars: {analysis.options.level:.0%} intervals for these raters, queries resampled. "
             "Right of the line the judge is too kind; a system further right than the others is "
             f"favored.{left_out(analysis)}"
@@ -73,7 +78,7 @@ def _draw(
 ) -> Drawing:
     scale = analysis.context.human_scale(construct)
     name = f"{construct}, {scorer}" if several else construct
-    with canvas(WIDTH, 0.75 + 0.22 * len(rows)) as (figure, axes):
+    with canvas(WIDTH, 0.8 + 0.22 * len(rows) + 0.14 * several) as (figure, axes):
         place = np.arange(len(rows))[::-1]
         axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
         for at, row in zip(place, rows, strict=True):
@@ -82,17 +87,15 @@ def _draw(
         axes.plot([row.value for row in rows], place, "o", color=INK, markersize=4)
         axes.set_xlim(*reach)
         axes.set_ylim(-0.6, len(rows) - 0.4)
-        axes.set_yticks(place, [_short(row.systems[0]) for row in rows])
+        axes.set_yticks(place, [shortened(row.systems[0], NAME_ROOM) for row in rows])
         axes.tick_params(axis="y", length=0, labelcolor=INK)
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x", color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
         axes.locator_params(axis="x", nbins=5)
-        axes.set_title(name)
-        axes.set_xlabel("points, judge minus people")
+        head(figure, construct, scorer if several else "")
+        # Aligned right, it may reach below the systems' names.
+        unit = on_scale(scale).removeprefix("on a scale ") or "points"
+        axes.set_xlabel(f"judge minus people, {unit}", loc="right")
         said = "; ".join(f"{row.systems[0]} {points(row.value, scale)}" for row in rows)
-        return as_svg(figure, key, f"{name}: bias by system", f"Points: {said}.")
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 20 else f"{name[:19]}…"
+        return as_svg(figure, key, f"{name}: bias by system", f"Judge minus people: {said}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,7 +10,11 @@ from analysis.compose import Analysis
 from analysis.estimates import Estimate, to_frame
 from analysis.report.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas
 from analysis.report.figure import Figure
+from analysis.report.naming import shortened
 from analysis.report.words import between, correlation
+
+#: Characters of a line of a row's name.
+NAME_ROOM = 30
 
 _SCOPE = {"within_query": "within a query", "pooled": "over all responses"}
 
@@ -37,7 +41,8 @@ def ceiling(analysis: Analysis) -> Iterator[Figure]:
     )
 
 
-def _rows(analysis: Analysis) -> Iterator[tuple[str, Estimate]]:
+def _rows(analysis: Analysis) -> Iterator[tuple[tuple[str, ...], Estimate]]:
+    """The lines that name a row, with its difference."""
     for construct, data in analysis.rated.items():
         judges = [name for name in data.scorers if data.kinds[name] == "judge"]
         for scorer in judges or data.scorers:
@@ -50,13 +55,14 @@ def _rows(analysis: Analysis) -> Iterator[tuple[str, Estimate]]:
                     measure="pearson",
                 )
                 if found is not None and found.has_interval:
-                    name = f"{construct}, {scorer}" if len(judges) > 1 else construct
-                    yield name if scope == "within_query" else f"{name} (pooled)", found
+                    names = (construct, scorer) if len(judges) > 1 else (construct,)
+                    yield (*names, *(("pooled",) if scope == "pooled" else ())), found
                     break
 
 
-def _draw(rows: list[tuple[str, Estimate]]) -> Drawing:
-    with canvas(5.6, 0.75 + 0.3 * len(rows)) as (figure, axes):
+def _draw(rows: list[tuple[tuple[str, ...], Estimate]]) -> Drawing:
+    lines = max(len(names) for names, _ in rows)
+    with canvas(5.6, 0.75 + (0.16 + 0.14 * lines) * len(rows)) as (figure, axes):
         place = np.arange(len(rows))[::-1]
         values = np.array([estimate.value for _, estimate in rows])
         low = np.array([estimate.ci_low for _, estimate in rows])
@@ -67,7 +73,7 @@ def _draw(rows: list[tuple[str, Estimate]]) -> Drawing:
         reach = float(np.max(np.abs([low, high]))) * 1.08
         axes.set_xlim(-reach, reach)
         axes.set_ylim(-0.6, len(rows) - 0.2)
-        axes.set_yticks(place, [name for name, _ in rows])
+        axes.set_yticks(place, [_label(names) for names, _ in rows])
         axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=8)
         axes.spines["left"].set_visible(False)
         axes.xaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
@@ -84,8 +90,12 @@ def _draw(rows: list[tuple[str, Estimate]]) -> Drawing:
         right.spines["right"].set_visible(False)
         axes.grid(axis="x", color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
-        said = "; ".join(f"{name}: {_stated(estimate)}" for name, estimate in rows)
+        said = "; ".join(f"{', '.join(names)}: {_stated(estimate)}" for names, estimate in rows)
         return as_svg(figure, "ceiling", "Judge minus rater, by construct", said)
+
+
+def _label(names: Sequence[str]) -> str:
+    return "\n".join(shortened(name, NAME_ROOM) for name in names)
 
 
 def _stated(estimate: Estimate) -> str:

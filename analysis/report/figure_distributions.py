@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.compose import Analysis
-from analysis.report.drawing import ACCENT, INK, SOFT, Drawing, as_svg, canvas
+from analysis.report.drawing import ACCENT, INK, SOFT, Drawing, as_svg, canvas, head
 from analysis.report.figure import Figure
 from analysis.report.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
 from analysis.report.words import percent
@@ -63,7 +63,7 @@ def _draw(panel: Panel, key: str, several: bool) -> tuple[Drawing, pd.DataFrame]
         ticks = [panel.low, (panel.low + panel.high) / 2, panel.high]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_yticks([0, top], ["0", percent(top)])
-        axes.set_title(name)
+        head(figure, panel.construct, panel.scorer if several else "")
         said = _at_top(panel, judge, human)
         for line, (text, color) in enumerate(zip(said, (ACCENT, INK), strict=False)):
             axes.text(0.02, 0.99 - 0.11 * line, text, transform=axes.transAxes, va="top",

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from analysis.report.csv_tables import csv_frames, csv_text
 from analysis.report.document import Document
+from analysis.report.verdict_notes import reading
 from analysis.report.words import counted, listed
 from analysis.resampling import PERCENTILE_FROM
 
@@ -31,6 +32,7 @@ def page(document: Document) -> str:
             analysis=document.analysis,
             css=Markup(_css()),  # noqa: S704  (our own file)
             summary=summary(document),
+            reading=reading(document.analysis),
             csv={name: csv_link(frame) for name, frame in frames.items()},
             names=document.analysis.scores.construct_names,
             percentile_from=PERCENTILE_FROM,

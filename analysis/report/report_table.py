@@ -70,7 +70,7 @@ class TableBuilder:
         )
 
     def points(self, estimate: Estimate | None, scale: Scale | None, more: int = 1) -> Cell:
-        """A figure in points of a scale."""
+        """A figure in points of a scale, with a decimal more than in a sentence."""
         if estimate is None:
             return Cell("")
         self.used.append(estimate)

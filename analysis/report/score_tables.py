@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from analysis.compose import Analysis
 from analysis.compose.score_properties import MEAN_OF_RATERS
 from analysis.estimates import Estimate
+from analysis.matrix import ConstructData
 from analysis.report.report_table import Cell, Table, TableBuilder, of_one
-from analysis.report.words import counted, percent
+from analysis.report.words import counted, percent, points
+from analysis.scales import Scale
 
 
 def systems(analysis: Analysis) -> Iterator[Table]:
@@ -17,9 +19,8 @@ def systems(analysis: Analysis) -> Iterator[Table]:
     for construct, data in analysis.context.whole.items():
         for system in data.systems:
             scope = f"system:{system}"
-            people = first("mean", construct=construct, scope=scope, of=MEAN_OF_RATERS)
-            if people is None and data.raters:
-                people = first("mean", construct=construct, scorer=data.raters[0], scope=scope)
+            whose = _whose_mean(data)
+            people = first("mean", construct=construct, scope=scope, **whose) if whose else None
             for scorer in data.scorers:
                 where = {"construct": construct, "scorer": scorer, "scope": scope}
                 scale = analysis.scores.scale(construct, scorer)
@@ -32,14 +33,26 @@ def systems(analysis: Analysis) -> Iterator[Table]:
                     built.points(first("bias", **where), scale),
                     built.r(first("pearson", **where)),
                 )
+    adjudicated = analysis.options.reference == "adjudicated"
+    column = "Adjudicated mean" if adjudicated else "People's mean"
+    people_are = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield built.table(
         "systems",
         "Systems",
-        "Mean score on all responses of a system that have one; the means of people and judge may "
-        "rest on different responses, bias and r on those that both scored.",
-        ("Construct", "System", "Scorer", "Scorer's mean", "People's mean", "Bias", "r"),
+        "Mean score on all responses of a system that have one; the scorer's and the reference's "
+        "means may rest on different responses, bias and r on those with both. The reference is "
+        f"{people_are}.",
+        ("Construct", "System", "Scorer", "Scorer's mean", column, "Bias", "r"),
         heads=3,
     )
+
+
+def _whose_mean(data: ConstructData) -> dict[str, str] | None:
+    """Whose mean is that of the reference: one scorer's, that of the mean of raters, or none."""
+    alone = tuple(data.adjudicated) if data.reference_kind == "adjudicated" else data.raters
+    if len(alone) == 1:
+        return {"scorer": alone[0]}
+    return {"of": MEAN_OF_RATERS} if alone and alone == data.raters else None
 
 
 def properties(analysis: Analysis) -> Iterator[Table]:
@@ -60,7 +73,7 @@ def properties(analysis: Analysis) -> Iterator[Table]:
                 name,
                 built.points(mean, scale),
                 *(built.points(of_one(analysis, key, where), scale) for key in shape),
-                _deviation(variance),
+                _deviation(variance, scale),
                 built.number(of_one(analysis, "skewness", where), ".2f"),
                 built.number(of_one(analysis, "tie_probability", where), ".1%"),
                 built.number(of_one(analysis, "share_at_min", where), ".1%"),
@@ -79,10 +92,10 @@ def properties(analysis: Analysis) -> Iterator[Table]:
     )  # fmt: skip
 
 
-def _deviation(variance: Estimate | None) -> Cell:
+def _deviation(variance: Estimate | None, scale: Scale | None) -> Cell:
     if variance is None or not variance.defined:
         return Cell("—")
-    return Cell(f"{variance.value**0.5:.1f}")
+    return Cell(points(variance.value**0.5, scale, more=1))
 
 
 def composed(analysis: Analysis) -> Iterator[Table]:
@@ -110,8 +123,8 @@ def composed(analysis: Analysis) -> Iterator[Table]:
         "Answer Correctness: parts and whole",
         f"Composed AC = {weight} EM + (1 - {weight}) judge, both on the same scale. It gets "
         "correlations with people only: its level lies below people's by construction. The "
-        "largest value without an exact match, in points, says how far a response can come that "
-        "words the answer in its own way.",
+        "largest value without an exact match says how far a response can come that words the "
+        "answer in its own way.",
         ("Scorer", "Part", "r within a query", "r pooled", "tau-b within a query",
          "Largest without a match", "Exact matches"),
         heads=2,

@@ -58,7 +58,8 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
         "Judge against people",
         f"Agreement with {what}. Within a query: deviations from the query's mean (tau: pairs "
         "inside queries). Between queries and systems: their means. Mean absolute difference and "
-        "bias (scorer minus people) in points. Brackets: intervals for these raters.",
+        "bias (scorer minus people) on the construct's scale. Brackets: intervals for these "
+        "raters.",
         ("Construct", "Scorer", "Scope", "r", "rho", "tau-b", "MAE", "Bias", "Responses",
          "Queries"),
         heads=3,
@@ -69,7 +70,8 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
     """Judge and rater against the same mean of the other raters."""
     built, first = TableBuilder(), analysis.estimates.first
     for construct, data in analysis.rated.items():
-        if data.reference_missing:
+        # Against an adjudicated value there is none, which the last section says.
+        if data.reference_missing or data.reference_kind == "adjudicated":
             continue
         for scorer in data.scorers:
             for scope in ("within_query", "pooled"):

@@ -15,6 +15,7 @@ from analysis.compose import Analysis
 from analysis.report.document import Document
 from analysis.report.json_document import as_json
 from analysis.report.verdict import Verdict
+from analysis.report.verdict_notes import reading
 
 Checks = Sequence[Mapping[str, Any]]
 
@@ -33,12 +34,15 @@ def working(step: str) -> Iterator[None]:
 
 def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
     """The verdict on standard output: set for a terminal, one sentence a line when piped."""
+    brackets = reading(analysis) if any("[" in verdict.sentence for verdict in found) else ""
     if not sys.stdout.isatty():
         click.echo(analysis.title)
         for verdict in found:
             click.echo(verdict.sentence)
             for note in verdict.notes:
                 click.echo(f"    {note}")
+        if brackets:
+            click.echo(brackets)
         for warning in analysis.warnings:
             click.echo(f"Worth a look: {warning}")
         return
@@ -55,6 +59,9 @@ def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
         console.print(sentence)
         for note in verdict.notes:
             console.print(Padding(Text(note, style="dim"), (0, 0, 0, 4)))
+    if brackets:
+        console.print()
+        console.print(Text(brackets, style="dim"))
     for warning in analysis.warnings:
         console.print()
         console.print(Text(f"Worth a look: {warning}", style="yellow"))

@@ -6,7 +6,7 @@ response a query it falls back to all responses, and says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,13 +14,11 @@ import numpy as np
 from analysis.compose import Analysis
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData
+from analysis.report.verdict_level import ends, level
 from analysis.report.verdict_notes import notes
-from analysis.report.words import amount, between, correlation, counted, percent
+from analysis.report.words import NOISE, between, correlation, counted
 
 Comparison = Literal["better", "worse", "undecided", "withheld"]
-
-#: A share of scores at an end of the scale from which the verdict mentions it.
-NOTABLE_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def _verdict(
     kind = "judge" if data.kinds[scorer] == "judge" else "metric"
     who = scorer if several else f"the {kind}"
     parts, comparison, scope = _order(analysis, construct, scorer, who)
-    rest = [_level(analysis, construct, scorer), _ends(analysis, construct, scorer)]
+    rest = [level(analysis, construct, scorer), ends(analysis, construct, scorer)]
     tail = " and ".join(filter(None, rest))
     if tail:
         parts = f"{parts}; {tail}"
@@ -81,15 +79,7 @@ def _order(
     if data.reference_missing:
         return f"{data.reference_missing}, so nothing can be said of {who}", "withheld", None
     found = analysis.estimates.first
-    within = found("pearson", construct=construct, scorer=scorer, scope="within_query")
-    scope = "within_query" if within is not None and within.defined else "pooled"
-    where = (
-        "within a query"
-        if scope == "within_query"
-        else "over all responses (within a query it can't be told)"
-        if data.several_a_query
-        else "over all responses (one a query, so the order within a query can't be told)"
-    )
+    scope, where = _scope(analysis, construct, scorer)
     plain = found("pearson", construct=construct, scorer=scorer, scope=scope)
     difference = found(
         "human_ceiling_difference",
@@ -125,12 +115,33 @@ def _order(
     return says[comparison], comparison, scope
 
 
+def _scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str, str]:
+    """Within a query, unless only all responses carry an interval; with the words for it."""
+    within, pooled = (
+        analysis.estimates.first("pearson", construct=construct, scorer=scorer, scope=scope)
+        for scope in ("within_query", "pooled")
+    )
+    told = within is not None and within.defined
+    better = pooled is not None and pooled.has_interval
+    if within is not None and told and (within.has_interval or not better):
+        return "within_query", "within a query"
+    why = "within a query it can't be told"
+    if not analysis.rated[construct].several_a_query:
+        why = "one a query, so the order within a query can't be told"
+    elif within is not None and told:
+        why = (
+            f"within a query, {counted(within.n_responses, 'response')} to "
+            f"{counted(within.n_queries, 'query', 'queries')} carry no interval"
+        )
+    return "pooled", f"over all responses ({why})"
+
+
 def _compare(difference: Estimate) -> Comparison:
     if not difference.has_interval:
         return "withheld"
-    if difference.ci_high < 0:
+    if difference.ci_high < -NOISE:
         return "worse"
-    return "better" if difference.ci_low > 0 else "undecided"
+    return "better" if difference.ci_low > NOISE else "undecided"
 
 
 def _without_ceiling(data: ConstructData, plain: Estimate, who: str, where: str) -> str:
@@ -150,55 +161,6 @@ def _without_ceiling(data: ConstructData, plain: Estimate, who: str, where: str)
         f"{where} {who} correlates {figure} with the mean of the raters; a rater can't be compared "
         "with the others, who rated too few of the same responses"
     )
-
-
-def _level(analysis: Analysis, construct: str, scorer: str) -> str:
-    """'it is 11 points too kind [7, 15]', or what keeps it from being said."""
-    bias = headline_bias(analysis, construct, scorer)
-    scale = analysis.context.human_scale(construct)
-    if bias is None or not bias.defined:
-        return ""
-    way = "too kind" if bias.value > 0 else "too strict"
-    stated = amount(bias.value, scale)
-    if not bias.has_interval:
-        return f"it is {stated} {way} on these responses"
-    interval = between(bias, scale, in_points=True)
-    if bias.ci_low <= 0 <= bias.ci_high:
-        sign = "-" if bias.value < 0 else ""
-        return f"no bias can be shown ({sign}{stated} {interval})"
-    if bias.value < 0:
-        # "6 points too strict" carries the sign in its words, so its interval does not.
-        interval = between(
-            replace(bias, ci_low=-bias.ci_high, ci_high=-bias.ci_low), scale, in_points=True
-        )
-    return f"it is {stated} {way} {interval}"
-
-
-def headline_bias(analysis: Analysis, construct: str, scorer: str) -> Estimate | None:
-    """Bias for raters like these where it has an interval, else for these raters."""
-    for target in ("raters_like_these", "these_raters"):
-        found = analysis.estimates.first(
-            "bias", construct=construct, scorer=scorer, scope="pooled", target=target
-        )
-        if found is not None and found.has_interval:
-            return found
-    return analysis.estimates.first(
-        "bias", construct=construct, scorer=scorer, scope="pooled", target="these_raters"
-    )
-
-
-def _ends(analysis: Analysis, construct: str, scorer: str) -> str:
-    scale = analysis.scores.scale(construct, scorer)
-    if scale is None or scale.two_valued:
-        return ""
-    said = []
-    for end, name in (("max", "ceiling"), ("min", "floor")):
-        share = analysis.estimates.first(
-            f"share_at_{end}", construct=construct, scorer=scorer, scope="pooled"
-        )
-        if share is not None and share.defined and share.value >= NOTABLE_SHARE:
-            said.append(f"{percent(share.value)} of its scores are at the {name}")
-    return " and ".join(said)
 
 
 def _people_only(analysis: Analysis, construct: str) -> Verdict:

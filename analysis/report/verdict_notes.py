@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from analysis.compose import Analysis
 from analysis.estimates import Estimate
-from analysis.report.words import between, correlation, percent
+from analysis.report.verdict_level import excludes_0, headline_bias, two_valued
+from analysis.report.words import between, correlation, counted, percent
 
 #: Correlation from which a scorer orders well, and bias (share of the scale) that then matters.
 ORDERS_WELL, FAR_OFF = 0.7, 0.05
@@ -18,6 +19,9 @@ TENTATIVE = 0.667
 WIDE = 0.2
 
 HALF = 0.5
+
+#: Fewer queries than this are named beside the order that rests on them.
+FEW_QUERIES = 20
 
 #: A rater stands apart from at least two others with less than this share of their correlation.
 STANDS_APART, RATERS_TO_STAND_APART = 0.67, 3
@@ -33,19 +37,24 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
     if scope is not None and difference is not None:
         yield from _on_difference(difference)
     plain = found("pearson", construct=construct, scorer=scorer, scope=scope or "pooled")
-    bias = found("bias", construct=construct, scorer=scorer, scope="pooled", target="these_raters")
+    used = difference if difference is not None and difference.defined else plain
+    if scope is not None and used is not None and used.defined and used.n_queries < FEW_QUERIES:
+        yield (
+            f"That order rests on {counted(used.n_responses, 'response')} to "
+            f"{counted(used.n_queries, 'query', 'queries')} only."
+        )
+    bias = headline_bias(analysis, construct, scorer)
     scale = analysis.context.human_scale(construct)
     if plain is not None and bias is not None and scale is not None:
         far = abs(bias.value) >= FAR_OFF * scale.width
-        if plain.value >= ORDERS_WELL and far and not bias.ci_low <= 0 <= bias.ci_high:
+        if plain.value >= ORDERS_WELL and far and excludes_0(bias, analysis):
             yield (
                 "A high correlation beside a large bias: it orders responses, but its level is not "
                 "people's. Use it to compare, not to report a level."
             )
     share = found("share_at_max", construct=construct, scorer=scorer, scope="pooled")
     own = analysis.scores.scale(construct, scorer)
-    told = own is not None and not own.two_valued
-    if told and share is not None and share.value >= HALF:
+    if not two_valued(analysis, construct, scorer) and share is not None and share.value >= HALF:
         yield (
             f"With {percent(share.value)} of its scores at the ceiling, it can't tell good "
             "responses from better ones there."
@@ -53,7 +62,8 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
     alpha = found(
         "krippendorff_alpha", construct=construct, level=analysis.context.level(construct)
     )
-    if alpha is not None and alpha.value < TENTATIVE:
+    adjudicated = analysis.options.reference == "adjudicated"
+    if alpha is not None and alpha.value < TENTATIVE and not adjudicated:
         interval = f" {between(alpha)}" if alpha.has_interval else ""
         yield (
             f"People agree little among themselves here (alpha {correlation(alpha.value)}"
@@ -94,3 +104,14 @@ def _on_difference(difference: Estimate) -> Iterator[str]:
             "The interval is wide: neither an advantage nor a shortfall of a size that matters is "
             "excluded. More rated queries narrow it."
         )
+
+
+def reading(analysis: Analysis) -> str:
+    """Which bracket of a verdict is which, in one sentence or two."""
+    level = f"Square brackets hold {analysis.options.level:.0%} intervals"
+    if analysis.options.reference == "adjudicated":
+        return f"{level} over queries, with the adjudicated values as they are."
+    return (
+        f"{level}. Those of correlations and their differences are for these raters; that of the "
+        "bias is for raters like these, a claim about people, unless it says otherwise."
+    )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from analysis.estimates import Estimate
 from analysis.scales import Scale
+
+#: Share of a scale's width below which a difference is floating-point noise, and so none.
+NOISE = 1e-12
 
 
 def correlation(value: float) -> str:
@@ -19,24 +22,48 @@ def correlation(value: float) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
-def digits(scale: Scale | None) -> int:
-    """Decimals that suit a scale: none on 0 to 100, one on 1 to 10, two on 0 to 1."""
-    width = 100.0 if scale is None else scale.width
-    return 0 if width >= 50 else 1 if width >= 3 else 2
+def digits(scale: Scale | None, shown: Iterable[float] = ()) -> int:
+    """Decimals that suit a scale: none on 0 to 100, one on 1 to 10, two on 0 to 1.
+
+    More where one of `shown`, figures whose side of 0 matters, would read 0.
+    """
+    width = _width(scale)
+    decimals = 0 if width >= 50 else 1 if width >= 3 else 2
+    sided = [abs(value) for value in shown if abs(value) > NOISE * width]
+    while any(value <= 0.5 * 10**-decimals for value in sided):
+        decimals += 1
+    return decimals
 
 
-def points(value: float, scale: Scale | None, more: int = 0) -> str:
-    """A number of points, rounded to suit the scale, never '-0'."""
+def nothing(value: float, scale: Scale | None) -> bool:
+    """Whether a difference is 0, but for the noise of floating point."""
+    return abs(value) <= NOISE * _width(scale)
+
+
+def _width(scale: Scale | None) -> float:
+    return 100.0 if scale is None else scale.width
+
+
+def points(value: float, scale: Scale | None, more: int = 0, shown: Iterable[float] = ()) -> str:
+    """A number of points, rounded to suit the scale (see `digits`), never '-0'."""
     if math.isnan(value):
         return "undefined"
-    text = f"{value:.{digits(scale) + more}f}"
+    text = f"{value:.{digits(scale, shown) + more}f}"
     return text.lstrip("-") if not float(text) else text
 
 
-def amount(value: float, scale: Scale | None) -> str:
-    """'11 points', '1 point', '0.4 points'."""
-    text = points(abs(value), scale)
-    return f"{text} point" if text == "1" else f"{text} points"
+def amount(value: float, scale: Scale | None, shown: Iterable[float] = ()) -> str:
+    """With its unit: '11 points', '-1 point'; '0.04' on a scale that `on_scale` names."""
+    text = points(value, scale, shown=shown)
+    if on_scale(scale):
+        return text
+    return f"{text} point" if text.lstrip("-") == "1" else f"{text} points"
+
+
+def on_scale(scale: Scale | None) -> str:
+    """'on a scale from 0 to 1' where that says more than 'points' does, else nothing."""
+    narrow = scale is not None and scale.width < 3
+    return f"on a scale from {scale.min:g} to {scale.max:g}" if narrow and scale else ""
 
 
 def percent(share: float) -> str:
@@ -55,14 +82,19 @@ def between(estimate: Estimate, scale: Scale | None = None, *, in_points: bool =
     if not estimate.has_interval:
         return ""
     if in_points:
-        return f"[{points(estimate.ci_low, scale)}, {points(estimate.ci_high, scale)}]"
+        ends = (estimate.ci_low, estimate.ci_high)
+        low, high = (points(end, scale, shown=ends) for end in ends)
+        return f"[{low}, {high}]"
     return f"[{_end(estimate.ci_low)}, {_end(estimate.ci_high)}]"
 
 
 def _end(value: float) -> str:
-    """An end of an interval; a third digit where two would hide on which side of 0 it lies."""
-    if 0.0005 <= abs(value) < 0.005:
-        return f"{value:.3f}".replace("0.", ".", 1)
+    """An end of an interval; more digits where two would hide on which side of 0 it lies."""
+    if NOISE < abs(value) < 0.005:
+        decimals = 3
+        while abs(value) <= 0.5 * 10**-decimals:
+            decimals += 1
+        return f"{value:.{decimals}f}".replace("0.", ".", 1)
     return correlation(value)
 
 

@@ -1,5 +1,6 @@
 """Each sentence is tested on figures made by hand, so that its words are seen in full."""
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -9,16 +10,18 @@ from analysis import Options, Scale, analyse
 from analysis.compose import Analysis
 from analysis.estimates import Estimate, EstimateList
 from analysis.report.verdict import Verdict, verdicts
+from analysis.report.verdict_notes import reading
+from analysis.scales import Level
 from tests.analysis.scores import rows, simulated, table
 
 QUICK = Options(resamples=200)
 
 
 def with_figures(analysis: Analysis, **values: tuple[float, float, float]) -> Analysis:
-    """The analysis with figures replaced: value, low, high by statistic (and scope)."""
+    """The analysis with figures replaced: value, low, high by statistic (and target)."""
 
     def changed(e: Estimate) -> Estimate:
-        for key in (f"{e.statistic}_{e.scope}", e.statistic):
+        for key in (f"{e.statistic}_{e.target}", e.statistic):
             if key in values:
                 value, low, high = values[key]
                 return replace(e, value=value, ci_low=low, ci_high=high, ci_level=0.95, method="m")
@@ -82,11 +85,87 @@ def test_a_strict_judge_has_its_sign_in_words(analysis: Analysis) -> None:
     assert "it is 6 points too strict [3, 9]" in verdict.sentence
 
 
-def test_two_values_have_no_ceiling() -> None:
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ((1.0, 0.3, 1.6), "it is 1.0 points too kind [0.3, 1.6]."),
+        ((-1.0, -1.6, -0.3), "it is 1.0 points too strict [0.3, 1.6]."),
+        ((-0.3, -1.0, 0.4), "no bias can be shown (-0.3 points [-1.0, 0.4])."),
+        ((-0.2, -3.0, 2.0), "no bias can be shown (0 points [-3, 2])."),
+        ((0.07, 0.03, 0.11), "it is 0.07 points too kind [0.03, 0.11]."),
+        ((0.0, 0.0, 0.0), "it has no bias on these responses."),
+    ],
+)
+def test_a_bias_near_0_shows_its_side(
+    analysis: Analysis, figures: tuple[float, float, float], said: str
+) -> None:
+    verdict = only(with_figures(analysis, bias=figures, share_at_max=(0.1, 0, 0.2)))
+    assert verdict.sentence.endswith(f"; {said}")
+
+
+def test_equal_values_throughout_are_no_bias() -> None:
+    verdict = only(analyse(table(simulated().assign(value=70.0)), options=QUICK))
+    assert verdict.sentence.endswith("; it has no bias on these responses.")
+    assert not any("rests on" in note for note in verdict.notes)
+
+
+def test_a_narrow_scale_is_named_instead_of_points() -> None:
+    frame = simulated()
+    frame["value"] = frame["value"] / 100
+    analysis = analyse(table(frame, Scale(0, 1)), options=QUICK)
+    strict = only(with_figures(analysis, bias=(-0.04, -0.07, -0.01)))
+    assert "it is 0.04 too strict [0.01, 0.07] on a scale from 0 to 1" in strict.sentence
+    unclear = only(with_figures(analysis, bias=(-0.04, -0.1, 0.02)))
+    assert "no bias can be shown (-0.04 [-0.10, 0.02] on a scale from 0 to 1)" in unclear.sentence
+
+
+def test_a_bias_for_these_raters_says_so() -> None:
+    verdict = only(analyse(table(simulated(raters=1)), options=QUICK))
+    assert re.search(r"points too kind \[\d+, \d+\] for this rater\.$", verdict.sentence)
+    analysis = analyse(table(simulated()), options=QUICK)
+    kept = [e for e in analysis.estimates if e.target != "raters_like_these"]
+    here = only(replace(analysis, estimates=EstimateList(tuple(kept))))
+    assert re.search(r"points too kind \[\d+, \d+\] for these raters\.$", here.sentence)
+    assert "bias is for raters like these, a claim about people, unless" in reading(analysis)
+
+
+@pytest.mark.parametrize("level", ["nominal", "interval"])
+def test_two_values_have_no_ceiling(level: Level) -> None:
     frame = simulated(queries=20)
     frame["value"] = (frame["value"] > 55).astype(float)
-    verdict = only(analyse(table(frame, Scale(0, 1, level="nominal")), options=QUICK))
-    assert "ceiling" not in verdict.sentence + " ".join(verdict.notes)
+    verdict = only(analyse(table(frame, Scale(0, 1, level=level)), options=QUICK))
+    assert "ceiling" not in verdict.sentence
+    assert not any("can't tell good" in note for note in verdict.notes)
+
+
+def test_a_judge_at_the_ends_beside_people_between_them_keeps_its_ceiling() -> None:
+    frame = simulated(queries=20)
+    judged = frame["scorer"] == "judge"
+    frame.loc[judged, "value"] = 100.0 * (frame.loc[judged, "value"] > 30)
+    verdict = only(analyse(table(frame), options=QUICK))
+    assert "of its scores are at the ceiling" in verdict.sentence
+
+
+def test_one_query_with_several_responses_does_not_speak_for_all() -> None:
+    frame = pd.concat([simulated(queries=60, systems=1), more_responses_to_q0()])
+    verdict = only(analyse(table(frame), options=QUICK))
+    assert verdict.scope == "pooled"
+    assert (
+        "over all responses (within a query, 3 responses to 1 query carry no interval)"
+        in verdict.sentence
+    )
+
+
+def more_responses_to_q0() -> pd.DataFrame:
+    frame = simulated(queries=1, systems=3, seed=1)
+    return frame[frame["system"] != "s0"].assign(response_id=lambda f: "more-" + f["system"])
+
+
+def test_few_queries_are_counted_beside_the_order() -> None:
+    verdict = only(analyse(table(simulated()), options=QUICK))
+    assert "That order rests on 36 responses to 12 queries only." in verdict.notes
+    verdict = only(analyse(table(simulated(queries=20)), options=QUICK))
+    assert not any("rests on" in note for note in verdict.notes)
 
 
 def test_a_better_judge_is_said_to_be_better(analysis: Analysis) -> None:
@@ -98,8 +177,16 @@ def test_a_better_judge_is_said_to_be_better(analysis: Analysis) -> None:
 def test_a_high_correlation_with_a_large_bias_is_explained(analysis: Analysis) -> None:
     verdict = only(with_figures(analysis, pearson=(0.9, 0.8, 0.95), bias=(12, 9, 15)))
     assert any("Use it to compare, not to report a level" in note for note in verdict.notes)
-    fair = only(with_figures(analysis, pearson=(0.9, 0.8, 0.95), bias=(2, 1, 3)))
-    assert not any("Use it to compare" in note for note in fair.notes)
+    nan = float("nan")
+    for harmless in ((2, 1, 3), (12, -1, 25), (12, nan, nan)):
+        fair = only(with_figures(analysis, pearson=(0.9, 0.8, 0.95), bias=harmless))
+        assert not any("Use it to compare" in note for note in fair.notes)
+    # The sentence speaks of raters like these, and so does the note.
+    claimed = only(
+        with_figures(analysis, pearson=(0.9, 0.8, 0.95), bias_raters_like_these=(12, -1, 25))
+    )
+    assert "no bias can be shown" in claimed.sentence
+    assert not any("Use it to compare" in note for note in claimed.notes)
 
 
 def test_raters_who_disagree_are_a_low_bar(analysis: Analysis) -> None:
@@ -141,6 +228,16 @@ def test_an_adjudicated_reference_gives_no_ceiling() -> None:
     assert "with the adjudicated values; whether a rater does better is not said" in (
         verdict.sentence
     )
+    assert "for these raters" not in verdict.sentence
+
+
+def test_raters_who_disagree_are_no_bar_beside_an_adjudicated_value() -> None:
+    frame = simulated()
+    final = frame[frame["scorer"] == "rater-1"].assign(scorer="final", scorer_kind="adjudicated")
+    options = Options(resamples=200, reference="adjudicated")
+    analysis = analyse(table(pd.concat([frame, final])), options=options)
+    verdict = only(with_figures(analysis, krippendorff_alpha=(0.4, 0.3, 0.5)))
+    assert not any("low bar" in note for note in verdict.notes)
 
 
 def test_no_human_rating_leaves_nothing_to_say() -> None:

@@ -25,11 +25,11 @@ def test_an_end_near_0_shows_its_side() -> None:
 @pytest.mark.parametrize(
     ("scale", "text"),
     [
-        (Scale(0, 100), "11 points"),
-        (Scale(0, 10), "11.2 points"),
-        (Scale(1, 5), "11.2 points"),
-        (Scale(0, 1), "11.23 points"),
-        (None, "11 points"),
+        (Scale(0, 100), "-11 points"),
+        (Scale(0, 10), "-11.2 points"),
+        (Scale(1, 5), "-11.2 points"),
+        (Scale(0, 1), "-11.23"),
+        (None, "-11 points"),
     ],
 )
 def test_points_are_rounded_to_suit_the_scale(scale: Scale | None, text: str) -> None:
@@ -38,7 +38,17 @@ def test_points_are_rounded_to_suit_the_scale(scale: Scale | None, text: str) ->
 
 def test_one_point_is_singular_and_nothing_is_minus_zero() -> None:
     assert amount(1.2, None) == "1 point"
+    assert amount(-0.8, None) == "-1 point"
     assert points(-0.3, None) == "0"
+
+
+def test_an_end_in_points_shows_its_side_with_as_many_digits_as_that_takes() -> None:
+    estimate = Estimate("bias", value=1.0, ci_low=0.3, ci_high=1.6)
+    assert between(estimate, Scale(0, 100), in_points=True) == "[0.3, 1.6]"
+    assert amount(1.0, Scale(0, 100), (0.3, 1.6)) == "1.0 points"
+    noise = Estimate("bias", value=1.0, ci_low=1e-13, ci_high=1.6)
+    assert between(noise, Scale(0, 100), in_points=True) == "[0, 2]"
+    assert between(Estimate("pearson", value=0.1, ci_low=-0.0003, ci_high=0.2)) == "[-.0003, .20]"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from analysis.compose import Analysis
 from analysis.errors import ReportError
 from analysis.report import as_document, write_document
 from analysis.report.json_document import as_json, schema
+from analysis.report.naming import shortened
 from analysis.report.writing import csv_text
 from analysis.verify import verify
 from tests.analysis.scores import POINTS, rows, simulated, table
@@ -199,6 +200,71 @@ def test_names_from_data_are_text_everywhere(tmp_path: Path) -> None:
     cells = pd.read_csv(tmp_path / "report" / "tables" / "estimates.csv")["scorers"]
     assert cells.str.startswith("'=").all()
     assert text
+
+
+def long_names(letters: str) -> pd.DataFrame:
+    """Two constructs, judges and systems with names of 60 characters that differ at their end."""
+    frame = simulated(constructs=("A", "B"), queries=8)
+    frame = pd.concat([frame, frame[frame["scorer"] == "judge"].assign(scorer="other")])
+    for column in ("construct", "scorer", "system"):
+        numbers = {name: number for number, name in enumerate(frame[column].unique())}
+        frame[column] = [f"{letters * 59}{numbers[name]}"[-60:] for name in frame[column]]
+    return frame
+
+
+@pytest.mark.parametrize("letters", ["n", "W", "判"])
+def test_long_names_fit_their_figures_and_stand_in_full_in_their_descriptions(letters: str) -> None:
+    frame = long_names(letters)
+    drawings = [
+        (figure.key, drawing)
+        for figure in as_document(analyse(table(frame), options=QUICK)).figures
+        for drawing in figure.drawings
+    ]
+    assert {key for key, _ in drawings} == {
+        "ceiling", "against-humans", "distributions", "bias-by-system",
+    }  # fmt: skip
+    for key, drawing in drawings:
+        root = ElementTree.fromstring(drawing.svg)
+        said = next(node.text for node in root.iter() if node.tag.endswith("desc"))
+        shown = [node.text for node in root.iter() if node.tag.endswith("text") and node.text]
+        assert max(map(len, shown)) <= 46
+        for column in ("construct", "scorer", *(["system"] if key == "bias-by-system" else [])):
+            judged = frame.loc[frame["scorer_kind"] == "judge", column].unique()
+            assert any(name in f"{drawing.title} {said}" for name in judged), (key, column)
+
+
+def test_a_name_is_cut_in_its_middle() -> None:
+    assert shortened("short", 20) == "short"
+    assert shortened("a-long-name-of-a-system-v1", 16) == "a-long-n…stem-v1"
+    assert shortened("判" * 12, 10) == "判判…判判"
+
+
+def adjudicated() -> Analysis:
+    frame = simulated()
+    final = frame[frame["scorer"] == "rater-1"].assign(
+        scorer="final", scorer_kind="adjudicated", value=80.0
+    )
+    options = Options(resamples=100, reference="adjudicated")
+    return analyse(table(pd.concat([frame, final])), options=options)
+
+
+def test_an_adjudicated_reference_is_named_and_has_no_empty_tables() -> None:
+    document = as_document(adjudicated())
+    found = {t.key: t for t in document.tables}
+    assert "human-ceiling" not in found
+    assert not any(figure.key == "ceiling" for figure in document.figures)
+    assert any("How a judge stands against a rater" in s for s in document.not_established)
+    column = found["systems"].columns.index("Adjudicated mean")
+    assert {row[column].text for row in found["systems"].rows} == {"80.0"}
+
+
+def test_a_deviation_has_the_digits_of_its_scale() -> None:
+    frame = simulated()
+    frame["value"] = frame["value"] / 100
+    analysis = analyse(table(frame, Scale(0, 1)), options=QUICK)
+    properties = next(t for t in as_document(analysis).tables if t.key == "score-properties")
+    deviation = properties.rows[0][properties.columns.index("SD")].text
+    assert re.fullmatch(r"0\.\d{3}", deviation)
 
 
 def test_a_cell_of_text_can_not_act_as_a_formula() -> None:
