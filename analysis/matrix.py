@@ -32,6 +32,7 @@ class ConstructData:
     """(n,) codes from 0 to Q - 1."""
     n_queries: int
     raters: tuple[str, ...]
+    """Those with at least one rating."""
     ratings: FloatArray
     """(n, R), NaN where missing."""
     scorers: dict[str, FloatArray]
@@ -114,7 +115,8 @@ def construct_data(
     in_order = (*table.scorers(construct, "judge"), *table.scorers(construct))
     kinds = {name: table.scorer_kinds[name] for name in dict.fromkeys(in_order)}
     values = {name: _values(rows, codes, n, name) for name in kinds}
-    raters = tuple(sorted(name for name, kind in kinds.items() if kind == "human"))
+    people = (name for name, kind in kinds.items() if kind == "human")
+    raters = tuple(sorted(name for name in people if np.isfinite(values[name]).any()))
     ratings = np.column_stack([values[name] for name in raters]) if raters else np.empty((n, 0))
     return ConstructData(
         construct=construct,

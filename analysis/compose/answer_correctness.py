@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from analysis.answer_correctness import (
     attainable_without_match,
     composed_ac,
@@ -16,6 +14,7 @@ from analysis.answer_correctness import (
 from analysis.association import Measure
 from analysis.compose.context import Context
 from analysis.compose.judge_against_humans import compared, reference_scorers
+from analysis.compose.score_properties import counts
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData
 
@@ -62,7 +61,8 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
             yield from _composed(context, context.rated[CONSTRUCT], judge, weight)
     if scale is not None and em_problem(em, scale) is None:
         for system in (None, *data.systems):
-            chosen = em if system is None else em[data.of_system(system)]
+            of_system = slice(None) if system is None else data.of_system(system)
+            chosen = em[of_system]
             yield Estimate(
                 "exact_matches",
                 (CONSTRUCT,),
@@ -70,7 +70,7 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
                 (system,) if system else (),
                 f"system:{system}" if system else "pooled",
                 value=float(exact_matches(chosen, scale)),
-                n_responses=int(np.isfinite(chosen).sum()),
+                **counts(chosen, data.query[of_system]),
             )
 
 

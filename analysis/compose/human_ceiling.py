@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def _ceiling(
             **record,
         )
         if statistic.reason and why != statistic.reason:
-            estimate = Estimate(name, reason=why, params=params, **record)
+            estimate = replace(estimate, reason=why)
         yield estimate
 
 

@@ -27,7 +27,7 @@ def missing(context: Context) -> Iterator[Estimate]:
 def _by_reason(
     construct: str, rows: pd.DataFrame, scope: str, system: str | None
 ) -> Iterator[Estimate]:
-    responses = rows["response_id"].nunique()
+    responses, queries = rows["response_id"].nunique(), rows["query_id"].nunique()
     for scorer, own in rows.groupby("scorer", observed=True, sort=False):
         distinct = own.drop_duplicates("response_id")
         gaps = distinct.loc[distinct["value"].isna(), "missing_reason"].value_counts(sort=False)
@@ -43,6 +43,7 @@ def _by_reason(
                 scope,
                 value=count / responses,
                 n_responses=responses,
+                n_queries=queries,
                 n_dropped=count,
                 params={"reason": reason, "count": count},
             )

@@ -67,6 +67,7 @@ def _iccs(context: Context, construct: str, data: ConstructData) -> Iterator[Est
             "n_responses": len(values),
             "n_queries": int(np.unique(query).size),
             "n_raters": int(present.sum()),
+            "n_dropped": int((~rated).sum()),
             "params": {"form": form, "k": k if np.isfinite(k) else None},
         }
         if reason is not None:

@@ -30,6 +30,7 @@ SHAPE = tuple(
 
 NO_SCALE = "no scale is declared, so its ends are unknown; declare it with --scale"
 NO_SCORES = "there are no scores"
+NO_VARIATION = "{which} the scores lie there: without variation there is no interval"
 
 
 def score_properties(context: Context) -> Iterator[Estimate]:
@@ -47,7 +48,7 @@ def score_properties(context: Context) -> Iterator[Estimate]:
                 record = _record(construct, scorers, of, system)
                 yield from _location(context, data, chosen, query, record)
                 yield from _ends(context, data, chosen, query, scale, system is None, record)
-                yield from _shape(chosen, record)
+                yield from _shape(chosen, record | counts(chosen, query))
 
 
 def ends_of_scale(context: Context) -> Iterator[Estimate]:
@@ -57,6 +58,16 @@ def ends_of_scale(context: Context) -> Iterator[Estimate]:
             record = _record(construct, (scorer,), None, None)
             scale = context.scores.scale(construct, scorer)
             yield from _ends(context, data, values, data.query, scale, True, record)
+
+
+def counts(values: FloatArray, query: IntArray) -> dict[str, Any]:
+    """What a figure of these values (n,) rests on: responses, their queries, and those without."""
+    present = np.isfinite(values)
+    return {
+        "n_responses": int(present.sum()),
+        "n_queries": int(np.unique(query[present]).size),
+        "n_dropped": int((~present).sum()),
+    }
 
 
 def _record(
@@ -101,11 +112,11 @@ def _ends(
     intervals: bool,
     record: dict[str, Any],
 ) -> Iterator[Estimate]:
-    n = int(np.isfinite(values).sum())
+    counted = record | counts(values, query)
     names = ("share_at_min", "share_at_max", "count_at_min", "count_at_max")
-    if scale is None or n == 0:
+    if scale is None or counted["n_responses"] == 0:
         why = NO_SCALE if scale is None else NO_SCORES
-        yield from (Estimate(name, reason=why, n_responses=n, **record) for name in names)
+        yield from (Estimate(name, reason=why, **counted) for name in names)
         return
     found = bounds(values, scale.min, scale.max)
     for end, share in (("min", found.share_at_min), ("max", found.share_at_max)):
@@ -116,27 +127,22 @@ def _ends(
             )  # fmt: skip
             yield context.estimate(f"share_at_{end}", statistic, context.whole_resampling, **record)
         else:
-            yield Estimate(f"share_at_{end}", value=share, n_responses=n, **record)
+            which = {0.0: "none of", 1.0: "all"}.get(share)
+            reason = NO_VARIATION.format(which=which) if which else None
+            yield Estimate(f"share_at_{end}", value=share, reason=reason, **counted)
     for end, count in (("min", found.count_at_min), ("max", found.count_at_max)):
-        yield Estimate(f"count_at_{end}", value=float(count), n_responses=n, **record)
+        yield Estimate(f"count_at_{end}", value=float(count), **counted)
 
 
 def _shape(values: FloatArray, record: dict[str, Any]) -> Iterator[Estimate]:
     ties = tie_probability(values)
-    n = int(np.isfinite(values).sum())
-    yield Estimate(
-        "tie_probability",
-        value=ties,
-        n_responses=n,
-        reason=f"a pair needs 2 scores, there are {n}" if np.isnan(ties) else None,
-        **record,
-    )
+    few = f"a pair needs 2 scores, there are {record['n_responses']}"
+    yield Estimate("tie_probability", value=ties, reason=few if np.isnan(ties) else None, **record)
     found = population_statistics(values)
     for name in SHAPE:
         yield Estimate(
             name,
             value=float(getattr(found, name)),
-            n_responses=n,
             reason=found.reasons.get(name),
             **record,
         )

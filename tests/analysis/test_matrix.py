@@ -29,6 +29,17 @@ def test_only_first_scores_enter() -> None:
     assert construct_data(table(frame), "QR").ratings.tolist() == [[10]]
 
 
+def test_a_rater_without_a_rating_on_the_construct_is_none() -> None:
+    frame = rows(
+        {"value": 10},
+        {"scorer": "bob", "value": None},
+        {"scorer": "bob", "construct": "AC", "value": 20},
+    )
+    scores = table(frame)
+    assert construct_data(scores, "QR").raters == ("ann",)
+    assert construct_data(scores, "AC").raters == ("bob",)
+
+
 def test_the_adjudicated_reference_is_never_mixed_with_raters() -> None:
     frame = rows(
         {"value": 10},

@@ -204,6 +204,42 @@ def test_missing_values_are_counted_by_reason() -> None:
     }
 
 
+def test_every_figure_counts_what_it_rests_on() -> None:
+    frame = simulated(queries=20, constructs=("QR", "AC"), missing=0.3)
+    em = frame[(frame["scorer"] == "judge") & (frame["construct"] == "AC")]
+    em = em.assign(scorer="EM", scorer_kind="metric", value=np.arange(60) % 2 * 100.0)
+    em.loc[em["query_id"] == "q3", "value"] = np.nan
+    found = analyse(table(pd.concat([frame, em])), options=QUICK).estimates
+    people = frame[(frame["scorer_kind"] == "human") & (frame["construct"] == "QR")]
+    given = people.dropna(subset="value")
+    first = given[given["scorer"] == "rater-1"]
+    own = [e for e in found.select(construct="QR", scope="pooled") if e.scorers == ("rater-1",)]
+    described = [e for e in own if e.statistic != "missing_share"]
+    assert len(described) == 16
+    assert {(e.n_responses, e.n_dropped) for e in described} == {(len(first), 60 - len(first))}
+    assert {e.n_queries for e in described} == {first["query_id"].nunique()}
+    matches = found.first("exact_matches", scope="pooled")
+    assert matches is not None
+    assert (matches.n_responses, matches.n_queries, matches.n_dropped) == (57, 19, 3)
+    icc = found.first("icc", construct="QR")
+    assert icc is not None
+    assert icc.n_dropped == 60 - given["response_id"].nunique() > 0
+    for e in found:
+        assert (e.n_queries > 0) == (e.n_responses > 0), e
+
+
+def test_a_share_of_none_or_all_has_a_reason_in_place_of_an_interval() -> None:
+    frame = simulated()
+    frame.loc[frame["scorer"] == "judge", "value"] = 100
+    found = analyse(table(frame), options=QUICK).estimates
+    for name, word in (("share_at_min", "none of"), ("share_at_max", "all")):
+        share = found.first(name, scorer="judge", scope="pooled")
+        assert share is not None
+        assert (
+            share.reason == f"{word} the scores lie there: without variation there is no interval"
+        )
+
+
 def preference_frame() -> pd.DataFrame:
     rng = np.random.default_rng(5)
     records = []
