@@ -99,6 +99,24 @@ def one_human_scale(
     return faults
 
 
+def without_first(table: pd.DataFrame, of: Sequence[str], what: str) -> list[str]:
+    """Repeats that stand for no first value (repeat 0) of the same thing, named by columns `of`."""
+    if not (table["repeat"] > 0).any():
+        return []
+    keys = ["scorer", "construct", *of]
+    lowest = table.groupby(keys, observed=True, sort=False)["repeat"].min()
+    found = []
+    without = lowest[lowest > 0].groupby(level=["scorer", "construct"], observed=True, sort=False)
+    for key, of_responses in without:
+        assert isinstance(key, tuple)  # noqa: S101  (two levels: scorer and construct)
+        count = len(of_responses)
+        found.append(
+            f"{key[0]} on {key[1]} has repeats but no repeat 0 of {count} "
+            f"{what}{'s' if count > 1 else ''}, so these do not enter; number repeats from 0"
+        )
+    return found
+
+
 def suspicions(
     table: pd.DataFrame,
     scales: Mapping[str, Scale],

@@ -19,7 +19,13 @@ import pandas as pd
 from analysis import table_checks as check
 from analysis.errors import TableError
 from analysis.scales import Scale
-from analysis.table_columns import Columns, one_human_scale, suspicions, value_or_reason
+from analysis.table_columns import (
+    Columns,
+    one_human_scale,
+    suspicions,
+    value_or_reason,
+    without_first,
+)
 
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = ("system", "repeat", "missing_reason", "inclusion_prob", "stratum", "source")
@@ -158,6 +164,7 @@ class ScoreTable(_Table):
                 f"{again.sum()} rows repeat another row with the same value and count once"
             )
             table = table[~again]
+        warnings += without_first(table, ["response_id"], "response")
         return cls(
             table.reset_index(drop=True),
             scales,
@@ -228,6 +235,7 @@ class PreferenceTable(_Table):
         if again.any():
             warnings.append(f"{again.sum()} preferences repeat another with the same value")
             table = table[~again]
+        warnings += without_first(table, ["query_id", "response_a", "response_b"], "pair")
         scales = {} if scale is None else dict.fromkeys(columns.names["construct"], scale)
         return cls(table.reset_index(drop=True), scales, tuple(warnings))
 

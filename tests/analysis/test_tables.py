@@ -110,6 +110,22 @@ def test_columns_without_a_use_are_named() -> None:
     assert "columns not used: mood" in table(rows({"mood": "fine"})).warnings
 
 
+def test_repeats_without_a_first_score_are_named() -> None:
+    frame = rows(
+        {"repeat": 0},
+        {"repeat": 1},
+        {"response_id": "r2", "repeat": 1},
+        {"response_id": "r3", "repeat": 1},
+        {"response_id": "r3", "repeat": 2},
+        {"scorer": "bob", "repeat": 0, "value": None},
+        {"scorer": "bob", "repeat": 1},
+    )
+    assert table(frame).warnings == (
+        "ann on QR has repeats but no repeat 0 of 2 responses, so these do not enter; number "
+        "repeats from 0",
+    )
+
+
 def test_values_left_out_before_are_carried_into_the_warnings() -> None:
     frame = rows({})
     frame.attrs["left_out"] = {"given to an earlier version of a construct": 4}
