@@ -289,67 +289,32 @@ def _from_file(
 ) -> tuple[ScoreTable, PreferenceTable | None, Options, str]:
     from analysis.compose import Options
     from analysis.scales import parse_scale
+    from analysis.table_options import check_kinds, check_scales, read_kinds, read_scales
     from analysis.tables import PreferenceTable, ScoreTable
     from study import read_scores
     from study.importing import read_preferences
 
-    of_kind = dict(_pair(text, "--kind", "SCORER=KIND") for text in kinds)
-    frame = read_scores(path, kinds=of_kind)
-    present = list(dict.fromkeys(frame["construct"]))
-    by_construct, by_scorer = read_scales(scales, present)
-    scores = ScoreTable.from_frame(frame, by_construct, by_scorer)
+    if preference_scale and preferences is None:
+        raise CannotRun("--preference-scale describes the table of --preferences, which is missing")
+    of_kind = read_kinds(kinds)
+    by_construct, by_scorer = read_scales(scales)
+    # The readers check the ranges, since they know a value's row in the file.
+    frame = read_scores(path, kinds=of_kind, scales=by_construct, scorer_scales=by_scorer)
+    present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
+    check_scales(by_construct, by_scorer, present)
+    constructs = list(dict.fromkeys(frame["construct"]))
+    scores = ScoreTable.from_frame(frame, by_construct.of(constructs), by_scorer)
     for line in frame.attrs.get("summary", ()):
         click.echo(line, err=True)
+    scorers = dict.fromkeys(frame["scorer"])
     compared = None
     if preferences is not None:
-        rows = read_preferences(preferences, kinds=of_kind)
         scale = parse_scale(preference_scale) if preference_scale else None
+        rows = read_preferences(preferences, kinds=of_kind, scale=scale)
         compared = PreferenceTable.from_frame(rows, scale)
+        scorers |= dict.fromkeys(rows["scorer"])
+    check_kinds(of_kind, list(scorers))
     return scores, compared, Options(**chosen), path.stem
-
-
-def read_scales(
-    texts: Sequence[str], constructs: Sequence[str]
-) -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
-    """Scales by construct and by (scorer, construct) from --scale; a bare scale holds for all.
-
-    Raises
-    ------
-    CannotRun
-        A scale is for a construct that the table lacks.
-    """
-    from difflib import get_close_matches
-
-    from analysis.scales import parse_scale
-
-    by_construct: dict[str, Any] = {}
-    by_scorer: dict[tuple[str, str], Any] = {}
-    for text in texts:
-        key, named, scale = text.rpartition("=")
-        if not named:
-            for construct in constructs:
-                by_construct.setdefault(construct, parse_scale(scale))
-            continue
-        scorer, _, construct = key.rpartition(":")
-        if construct not in constructs:
-            close = get_close_matches(construct, constructs, n=1, cutoff=0.5)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise CannotRun(
-                f"--scale {text}: the table has no construct {construct!r}; it has "
-                f"{', '.join(constructs)}.{hint}"
-            )
-        if scorer:
-            by_scorer[scorer, construct] = parse_scale(scale)
-        else:
-            by_construct[construct] = parse_scale(scale)
-    return by_construct, by_scorer
-
-
-def _pair(text: str, option: str, form: str) -> tuple[str, str]:
-    name, named, value = text.rpartition("=")
-    if not (name and named and value):
-        raise CannotRun(f"{option} {text}: write {form}")
-    return name, value
 
 
 def _command() -> str:

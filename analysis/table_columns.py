@@ -105,7 +105,7 @@ def without_first(table: pd.DataFrame, of: Sequence[str], what: str) -> list[str
         return []
     keys = ["scorer", "construct", *of]
     lowest = table.groupby(keys, observed=True, sort=False)["repeat"].min()
-    found = []
+    found: list[str] = []
     without = lowest[lowest > 0].groupby(level=["scorer", "construct"], observed=True, sort=False)
     for key, of_responses in without:
         assert isinstance(key, tuple)  # noqa: S101  (two levels: scorer and construct)

@@ -6,8 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from analysis import verify as verifying
-from analysis.cli import CannotRun, read_scales, report
-from analysis.scales import Scale
+from analysis.cli import report
 from study import Study
 from tests.analysis.scores import simulated
 
@@ -93,8 +92,11 @@ def test_preferences_come_from_a_file_of_their_own(scores: Path, tmp_path: Path)
         (["--scale", "QX=0:100"], "the table has no construct 'QX'; it has QR. Did you mean 'QR'?"),
         (["--scale", "hundred"], "write MIN:MAX"),
         (["--kind", "ann"], "write SCORER=KIND"),
+        (["--kind", "zoe=human"], "no scorer 'zoe'; it has judge, rater-1"),
+        (["--kind", "judge=judgee"], "'judgee' is none of human"),
+        (["--scale", "judgee:QR=0:1"], "no scorer on QR 'judgee'; it has judge"),
         (["--preferences", "nowhere.csv"], "nowhere.csv does not exist"),
-        (["--scale", "0:10"], "outside 0 to 10"),
+        (["--preference-scale", "-2:2"], "the table of --preferences, which is missing"),
     ],
 )
 def test_bad_usage_exits_2_with_the_remedy(scores: Path, arguments: list[str], says: str) -> None:
@@ -102,6 +104,19 @@ def test_bad_usage_exits_2_with_the_remedy(scores: Path, arguments: list[str], s
     assert result.exit_code == 2
     assert says in result.stderr
     assert not scores.with_name("scores-report").exists()
+
+
+def test_a_value_off_the_scale_is_named_by_its_row_in_the_file(scores: Path) -> None:
+    lines = scores.read_text(encoding="utf-8").splitlines()
+    # A blank line and a repeated row, which the table does not have.
+    lines[3:3] = ["", lines[2]]
+    lines[10] = lines[10].rpartition(",")[0] + ",250"
+    scores.write_text("\n".join(lines), encoding="utf-8")
+    result = run(scores, "--scale", "0:100")
+    assert result.exit_code == 2
+    assert "scores.csv" in result.stderr
+    assert "row 11" in result.stderr
+    assert "250 for QR by 'judge' lies outside 0 to 100" in result.stderr
 
 
 def test_a_missing_source_exits_2(tmp_path: Path) -> None:
@@ -127,11 +142,3 @@ def test_a_study_without_scores_says_how_to_bring_them_in(tmp_path: Path) -> Non
     result = run(tmp_path / "mine", "--scale", "0:100")
     assert result.exit_code == 2
     assert "study.toml" in result.stderr
-
-
-def test_scales_are_read_for_all_for_one_and_for_one_scorer() -> None:
-    by_construct, by_scorer = read_scales(["0:100", "AC=0:1", "a:b:AC=0:10"], ["QR", "AC"])
-    assert by_construct == {"QR": Scale(0, 100), "AC": Scale(0, 1)}
-    assert by_scorer == {("a:b", "AC"): Scale(0, 10)}
-    with pytest.raises(CannotRun):
-        read_scales(["IR=0:1"], ["QR"])

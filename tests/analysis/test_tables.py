@@ -114,7 +114,7 @@ def test_repeats_without_a_first_score_are_named() -> None:
     frame = rows(
         {"repeat": 0},
         {"repeat": 1},
-        {"response_id": "r2", "repeat": 1},
+        {"response_id": "r2", "repeat": 1, "value": 40},
         {"response_id": "r3", "repeat": 1},
         {"response_id": "r3", "repeat": 2},
         {"scorer": "bob", "repeat": 0, "value": None},
