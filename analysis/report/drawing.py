@@ -105,7 +105,7 @@ def head(figure: Canvas, *lines: str) -> None:
     for number, line in enumerate(shown):
         an_inch = _SMALL_AN_INCH if number else _BOLD_AN_INCH
         figure.text(
-            2 / width,
+            0,
             1 - (_HEAD + _LINE * number) / height,
             shortened(line, int(an_inch * width / 72)),
             size=7 if number else 8.5,

@@ -77,7 +77,8 @@ def _draw(
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_aspect("equal")
-        axes.set_xlabel("people")
+        adjudicated = analysis.options.reference == "adjudicated"
+        axes.set_xlabel("adjudicated" if adjudicated else "people")
         axes.set_ylabel("judge")
         name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
         said = _correlations(analysis, panel)

@@ -43,6 +43,7 @@ def bias_by_system(analysis: Analysis) -> Iterator[Figure]:
         _draw(analysis, *part, reach or _reach(part[2]), f"bias-{number}", several)
         for number, part in enumerate(found)
     )
+    of_raters = "" if analysis.options.reference == "adjudicated" else " for these raters"
     cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
     yield Figure(
         key="bias-by-system",
@@ -50,7 +51,7 @@ def bias_by_system(analysis: Analysis) -> Iterator[Figure]:
         caption=(
             "Judge minus people on the construct's scale, over the responses of each system that "
             "both scored. "
-            f"Bars: {analysis.options.level:.0%} intervals for these raters, queries resampled. "
+            f"Bars: {analysis.options.level:.0%} intervals{of_raters}, queries resampled. "
             "Right of the line the judge is too kind; a system further right than the others is "
             f"favored.{left_out(analysis)}"
             + (f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else "")
@@ -95,7 +96,7 @@ def _draw(
         axes.locator_params(axis="x", nbins=5)
         head(figure, construct, scorer if several else "")
         # Aligned right, it may reach below the systems' names.
-        unit = on_scale(scale).removeprefix("on a scale ") or "points"
+        unit = on_scale(scale).removeprefix("on a ").replace("scale from", "scale") or "points"
         axes.set_xlabel(f"judge minus people, {unit}", loc="right")
         said = "; ".join(f"{row.systems[0]} {points(row.value, scale)}" for row in rows)
         return as_svg(figure, key, f"{name}: bias by system", f"Judge minus people: {said}.")

@@ -80,8 +80,8 @@ def _draw(rows: list[tuple[tuple[str, ...], Estimate]]) -> Drawing:
         axes.set_xlabel("judge minus rater")
         top = len(rows) - 0.35
         for at, side, said in (
-            (-0.01 * reach, "right", "← a rater orders better"),
-            (0.01 * reach, "left", "the judge orders better →"),
+            (-0.03 * reach, "right", "← a rater orders better"),
+            (0.03 * reach, "left", "the judge orders better →"),
         ):
             axes.text(at, top, said, ha=side, va="bottom", color=MUTED, size=7)
         right = axes.secondary_yaxis("right")

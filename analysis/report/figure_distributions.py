@@ -58,7 +58,7 @@ def _draw(panel: Panel, key: str, several: bool) -> tuple[Drawing, pd.DataFrame]
         if human.size:
             axes.stairs(of_human, edges, color=INK, linewidth=1.3, baseline=None)
         top = float(max(of_judge.max(initial=0), of_human.max(initial=0), 0.05))
-        axes.set_ylim(0, top * 1.25)
+        axes.set_ylim(0, top * 1.4)
         axes.set_xlim(edges[0], edges[-1])
         ticks = [panel.low, (panel.low + panel.high) / 2, panel.high]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

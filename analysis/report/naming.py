@@ -5,10 +5,10 @@ from __future__ import annotations
 from unicodedata import east_asian_width
 
 
-def shortened(name: str, room: int) -> str:
-    """The name in at most `room` characters, cut in the middle: names differ at their ends.
+def shortened(name: str, room: float) -> str:
+    """The name in the room of so many characters, cut in the middle: names differ at their ends.
 
-    Wide characters, as of Chinese, count two.
+    The room is that of average characters; wide ones take more of it.
     """
     if _width(name) <= room:
         return name
@@ -16,12 +16,21 @@ def shortened(name: str, room: int) -> str:
     return f"{_fitting(name, room - 1 - _width(end))}…{end}"
 
 
-def _fitting(name: str, room: int) -> str:
+def _fitting(name: str, room: float) -> str:
     """As much of the name's beginning as has room."""
     while _width(name) > room:
         name = name[:-1]
     return name
 
 
-def _width(name: str) -> int:
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in name)
+def _width(name: str) -> float:
+    """Width in average characters, close to that of common sans-serif fonts."""
+    return sum(_width_of(character) for character in name)
+
+
+def _width_of(character: str) -> float:
+    if east_asian_width(character) in "WF":
+        return 2
+    if character in "MWmw@%":
+        return 1.6
+    return 1.2 if character.isupper() else 0.6 if character in "fijlrt .,:;'!|()[]" else 1

@@ -19,6 +19,7 @@ from analysis.report.words import counted, listed
 from analysis.resampling import PERCENTILE_FROM
 
 _MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
+_INTERVAL = re.compile(r"\[([-\d.]+), ([-\d.]+)\]")
 
 
 def page(document: Document) -> str:
@@ -66,8 +67,8 @@ def csv_link(frame: pd.DataFrame) -> str:
 
 
 def typographic(text: str) -> str:
-    """A minus sign before a number in place of a hyphen."""
-    return _MINUS.sub("−", text)
+    """A minus sign before a number in place of a hyphen, and intervals that no line breaks."""
+    return _MINUS.sub("−", _INTERVAL.sub("[\\1,\u00a0\\2]", text))
 
 
 @cache

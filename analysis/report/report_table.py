@@ -109,13 +109,18 @@ class TableBuilder:
     def table(
         self, key: str, title: str, caption: str, columns: Sequence[str], heads: int = 1
     ) -> Table:
-        """The finished table."""
+        """The finished table, without columns in which no row has a cell."""
+        kept = [
+            place
+            for place in range(len(columns))
+            if place < heads or any(row[place].text for row in self.rows)
+        ]
         return Table(
             key,
             title,
             caption,
-            tuple(columns),
-            tuple(self.rows),
+            tuple(columns[place] for place in kept),
+            tuple(tuple(row[place] for place in kept) for row in self.rows),
             to_frame(_once(self.used)),
             tuple((mark, reason) for reason, mark in self.reasons.items()),
             heads,

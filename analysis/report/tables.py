@@ -52,14 +52,14 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
                     f"{r.n_queries:,}",
                 )
     adjudicated = analysis.options.reference == "adjudicated"
+    of_raters = "" if adjudicated else " for these raters"
     what = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield built.table(
         "judge-against-people",
         "Judge against people",
         f"Agreement with {what}. Within a query: deviations from the query's mean (tau: pairs "
         "inside queries). Between queries and systems: their means. Mean absolute difference and "
-        "bias (scorer minus people) on the construct's scale. Brackets: intervals for these "
-        "raters.",
+        f"bias (scorer minus people) on the construct's scale. Brackets: intervals{of_raters}.",
         ("Construct", "Scorer", "Scope", "r", "rho", "tau-b", "MAE", "Bias", "Responses",
          "Queries"),
         heads=3,

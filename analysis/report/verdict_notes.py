@@ -107,11 +107,15 @@ def _on_difference(difference: Estimate) -> Iterator[str]:
 
 
 def reading(analysis: Analysis) -> str:
-    """Which bracket of a verdict is which, in one sentence or two."""
+    """Which bracket of the verdicts is which, in a sentence or two."""
     level = f"Square brackets hold {analysis.options.level:.0%} intervals"
     if analysis.options.reference == "adjudicated":
         return f"{level} over queries, with the adjudicated values as they are."
-    return (
-        f"{level}. Those of correlations and their differences are for these raters; that of the "
-        "bias is for raters like these, a claim about people, unless it says otherwise."
-    )
+    said = f"{level}. Those of correlations and their differences are for these raters"
+    biases = analysis.estimates.select("bias", scope="pooled")
+    if any(bias.has_interval for bias in biases):
+        said += (
+            "; that of the bias is for raters like these, a claim about people, unless it says "
+            "otherwise"
+        )
+    return f"{said}."

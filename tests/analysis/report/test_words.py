@@ -69,4 +69,4 @@ def test_lists_and_counts_read_as_prose() -> None:
 
 
 def test_minus_signs_are_set_before_numbers_only() -> None:
-    assert typographic("non-inferior -.14 [-3, 2]") == "non-inferior −.14 [−3, 2]"
+    assert typographic("non-inferior -.14 [-3, 2]") == "non-inferior −.14 [−3,\u00a02]"

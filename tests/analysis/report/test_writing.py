@@ -13,9 +13,9 @@ from analysis import Options, PreferenceTable, Scale, ScoreTable, analyse, write
 from analysis.compose import Analysis
 from analysis.errors import ReportError
 from analysis.report import as_document, write_document
+from analysis.report.csv_tables import csv_text
 from analysis.report.json_document import as_json, schema
 from analysis.report.naming import shortened
-from analysis.report.writing import csv_text
 from analysis.verify import verify
 from tests.analysis.scores import POINTS, rows, simulated, table
 
@@ -235,8 +235,9 @@ def test_long_names_fit_their_figures_and_stand_in_full_in_their_descriptions(le
 
 def test_a_name_is_cut_in_its_middle() -> None:
     assert shortened("short", 20) == "short"
-    assert shortened("a-long-name-of-a-system-v1", 16) == "a-long-n…stem-v1"
+    assert shortened("a-named-reader-of-pages-v1", 16) == "a-named…ages-v1"
     assert shortened("判" * 12, 10) == "判判…判判"
+    assert len(shortened("W" * 60, 22)) < len(shortened("n" * 60, 22)) == 22
 
 
 def adjudicated() -> Analysis:
@@ -339,6 +340,13 @@ def test_degenerate_tables_give_a_report_with_reasons(
     assert written["verdict"]
     assert written["not_established"]
     assert "nan" not in re.sub(r"data:[^\"]*|<svg.*?</svg>", "", page, flags=re.S).lower().split()
+
+
+def test_a_column_without_a_cell_is_left_out() -> None:
+    document = as_document(analyse(table(simulated(raters=0)), options=QUICK))
+    systems = next(t for t in document.tables if t.key == "systems")
+    assert "People's mean" not in systems.columns
+    assert {len(row) for row in systems.rows} == {len(systems.columns)}
 
 
 def test_preferences_alone_give_a_report(tmp_path: Path) -> None:
