@@ -59,6 +59,7 @@ def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
         yield context.estimate(
             "agreement_within",
             _within(x, y, query, len(context.rated_queries)),
+            transform="logit",
             constructs=table.constructs,
             scorers=(a, b),
             target="these_raters",
@@ -105,7 +106,7 @@ def _between_raters(
             )  # fmt: skip
         near = _within(x, y, query, total)
         yield context.estimate(
-            "agreement_within", near, n_raters=2,
+            "agreement_within", near, transform="logit", n_raters=2,
             params={"on": "preferences", "tolerance": TOLERANCE}, **record,
         )  # fmt: skip
 

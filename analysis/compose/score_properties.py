@@ -125,7 +125,9 @@ def _ends(
                 values, query, scale.min, scale.max,
                 "min" if end == "min" else "max", n_queries=data.n_queries,
             )  # fmt: skip
-            yield context.estimate(f"share_at_{end}", statistic, context.whole_resampling, **record)
+            yield context.estimate(
+                f"share_at_{end}", statistic, context.whole_resampling, "logit", **record
+            )
         else:
             which = {0.0: "none of", 1.0: "all"}.get(share)
             reason = NO_VARIATION.format(which=which) if which else None

@@ -91,6 +91,19 @@ def test_difference_of_replicates_is_joint() -> None:
         resampling.replicates(a) - resampling.replicates(b, "bootstrap")
 
 
+def test_the_logit_keeps_a_share_inside_its_bounds() -> None:
+    at_end = np.array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0.0])
+    share = mean_statistic(at_end)
+    plain = QueryResampling(10).interval(share)
+    assert plain.low < 0
+    logit = QueryResampling(10).interval(share, "logit")
+    # p = .1, standard error .1: logit(.1) = -2.1972 and 2.2622 * .1 / .09 = 2.5135.
+    assert logit.low == pytest.approx(1 / (1 + np.exp(2.1972 + 2.5135)), abs=1e-4)
+    assert logit.high == pytest.approx(1 / (1 + np.exp(2.1972 - 2.5135)), abs=1e-4)
+    none = QueryResampling(10).interval(mean_statistic(np.zeros(10)), "logit")
+    assert "no spread" in reason_of(none)
+
+
 def test_fisher_z_keeps_a_correlation_inside_its_bounds() -> None:
     def correlation(weights: FloatArray) -> FloatArray:
         return 0.97 + 0.02 * (weights[:, 0] - 1) - 0.02 * (weights[:, 1] - 1)
