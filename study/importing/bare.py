@@ -11,7 +11,7 @@ from study.importing.formats import preferences, responses, scores, scores_wide
 from study.importing.formats.options import Options
 from study.importing.reading.cells import CellError, number
 from study.importing.reading.file import Advance, Record, unseen
-from study.importing.reading.layout import missing_column
+from study.importing.reading.layout import folded, has, missing_column
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Placed, PreferenceRow, Rows, ScoreRow
 from study.importing.scoring import BLANK
@@ -81,9 +81,13 @@ def read_scores(
     form = _form(source.head)
     constructs = tuple(c.key for c in CCRS) if form is scores else _constructs(source)
     options = Options(
-        constructs=constructs, kinds=dict(kinds or {}), scorer=scorer, construct=construct
+        constructs=constructs,
+        kinds=dict(kinds or {}),
+        said=dict(kinds or {}),
+        scorer=scorer,
+        construct=construct,
     )
-    if "query_id" not in columns:
+    if not has(scores.FIELDS, columns, "query_id"):
         raise InputError(source.path.name, [missing_column(("query_id",), columns)])
 
     def scale(row: Any) -> Ranged | None:
@@ -121,7 +125,8 @@ def read_preferences(
 ) -> "DataFrame":
     """Read a table of comparisons of two responses; as `read_scores`."""
     source = Source(Path(path), advance=progress or unseen)
-    options = Options(kinds=dict(kinds or {}), scorer=scorer, construct=construct)
+    given = dict(kinds or {})
+    options = Options(kinds=given, said=given, scorer=scorer, construct=construct)
     found: list[dict[str, Any]] = []
     held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
     for placed in _checked(source, preferences.rows(source, options), lambda _: scale):
@@ -138,7 +143,7 @@ def read_preferences(
 
 
 def _form(head: Head) -> Any:
-    there = set(head.columns)
+    there = folded(head.columns)
     if there & {"response_a", "response_b"}:
         fault = Fault("the file compares responses.", "Read it as preferences.")
         raise InputError("scores", [fault])
@@ -152,7 +157,7 @@ def _form(head: Head) -> Any:
 def _constructs(source: Source) -> tuple[str, ...]:
     """Return the constructs of a wide table: what its columns of numbers are named after."""
     known = {column for names in scores_wide.FIELDS.values() for column in names}
-    open_columns = [column for column in source.head.columns if column not in known]
+    open_columns = [column for column in source.head.columns if column.casefold() not in known]
     numeric: dict[str, bool] = {}
     for record in islice(source.records(), _LOOKED_AT):
         if isinstance(record, Record):

@@ -69,6 +69,7 @@ def import_file(
     options = Options(
         constructs=constructs,
         kinds={**stored, **said},
+        said=said,
         scorer=scorer,
         system=system,
         construct=construct,

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 from study.errors import Fault, InputError, StudyError, nearest
 from study.importing.formats.options import Options
 from study.importing.reading.layout import missing_column
+from study.importing.reading.shown import names
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Rows
 
@@ -58,11 +59,11 @@ def importer_for(
     if name is not None:
         named = next((importer for importer in found if importer.name == name), None)
         if named is None:
-            names = [importer.name for importer in found]
-            hint = nearest(name, names)
+            there = [importer.name for importer in found]
+            hint = nearest(name, there)
             lost = "".join(f"\n{line}" for line in broken)
             raise StudyError(
-                f"There is no importer {name!r}. {hint} There are: {', '.join(names)}.{lost}"
+                f"There is no importer {name!r}. {hint} There are: {', '.join(there)}.{lost}"
             )
         return named, broken
     head = source.head
@@ -75,26 +76,39 @@ def importer_for(
             broken.append(f"importer {importer.name!r} failed on this file: {error}")
     if len(takers) == 1:
         return takers[0], broken
-    raise InputError(source.path.name, [_undecided(head, takers, found)], broken)
+    raise InputError(source.path.name, _undecided(head, takers, found), broken)
 
 
-def _undecided(head: Head, takers: list[Importer], found: list[Importer]) -> Fault:
+def _undecided(head: Head, takers: list[Importer], found: list[Importer]) -> list[Fault]:
     if takers:
-        names = ", ".join(importer.name for importer in takers)
-        return Fault(f"several formats fit: {names}.", "Choose one with --as NAME.")
-    closest: tuple[int, Importer, list[tuple[str, ...]]] | None = None
-    for importer in found:
-        missing = importer.lacks(head) if importer.lacks is not None else []
-        if missing and (closest is None or len(missing) < closest[0]):
-            closest = (len(missing), importer, missing)
-    if closest is not None and closest[0] == 1:
-        fault = missing_column(closest[2][0], head.columns)
-        return Fault(f"it looks like {closest[1].name}, but {fault.problem}", fault.remedy, 1)
+        those = ", ".join(importer.name for importer in takers)
+        return [Fault(f"several formats fit: {those}.", "Choose one with --as NAME.")]
+    close = [_lacking(head, importer) for importer in found]
+    closest = min((c for c in close if c is not None), key=lambda c: c.rank, default=None)
+    if closest is not None:
+        faults = [missing_column(names, head.columns) for names in closest.missing]
+        name = closest.importer.name
+        return [Fault(f"it looks like {name}, but {f.problem}", f.remedy, 1) for f in faults]
     wants = "".join(f"\n    {importer.name}: {importer.wants}" for importer in found)
-    there = ", ".join(head.columns) or "nothing that is named"
-    return Fault(
-        f"no format fits. There are: {there}.", f"Choose one with --as NAME. They want:{wants}"
-    )
+    there = names(head.columns) or "nothing that is named"
+    problem = f"no format fits. There are: {there}."
+    return [Fault(problem, f"Choose one with --as NAME. They want:{wants}")]
+
+
+class _Close(NamedTuple):
+    """A format that a file nearly fits: one column is missing, or all that are have a near one."""
+
+    rank: tuple[int, int]
+    importer: Importer
+    missing: list[tuple[str, ...]]
+
+
+def _lacking(head: Head, importer: Importer) -> _Close | None:
+    missing = importer.lacks(head) if importer.lacks is not None else []
+    lost = sum(not any(nearest(name, head.columns) for name in names) for names in missing)
+    if not missing or (lost and len(missing) > 1):
+        return None
+    return _Close((lost, len(missing)), importer, missing)
 
 
 def _loaded(point: EntryPoint) -> Importer:

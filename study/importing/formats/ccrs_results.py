@@ -2,9 +2,9 @@
 
 from study.errors import Fault, InputError, nearest
 from study.importing.formats.options import Options
-from study.importing.reading.json_text import objects
+from study.importing.reading.json_text import leave_out_beside, objects
 from study.importing.reading.layout import Fields
-from study.importing.reading.record_cells import Reader
+from study.importing.reading.record_cells import Reader, RecordCells
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
 
@@ -51,11 +51,11 @@ def rows(source: Source, options: Options) -> Rows:
     judge, system = _said(source, options, len(results))
     kind = options.kinds.get(judge, "judge")
     reader = Reader(source, FIELDS)
-    for record, query_id in zip(objects(source, results), options.queries, strict=True):
-        if isinstance(record, Fault):
-            yield record
+    leave_out_beside(source, document, "ccrs_results")
+    for cells in reader.read(objects(source, results)):
+        if not isinstance(cells, RecordCells):
+            yield cells
             continue
-        cells = reader.cells(record)
         metrics = cells.mapping("metrics")
         if not metrics:
             cells.fault("has no metrics.", "A response without scores has them as null.", "metrics")
@@ -70,7 +70,8 @@ def rows(source: Source, options: Options) -> Rows:
                 source.tally.rules[COMPOSED.format(scorer=scorer)] += 1
             yield from cells.row(
                 ScoreRow,
-                query_id=query_id,
+                at=name,
+                query_id=options.queries[cells.number - 1],
                 system=system,
                 construct_key=construct,
                 scorer=scorer,

@@ -41,16 +41,16 @@ def rows(source: Source, options: Options) -> Rows:
         if not isinstance(cells, RecordCells):
             yield cells
             continue
-        scorer = cells.key("scorer") or options.scorer
+        scorer = options.scorer_of(cells)
         yield from cells.row(
             PreferenceRow,
             query_id=cells.key("query_id"),
             response_a=cells.key("response_a"),
             response_b=cells.key("response_b"),
-            construct_key=cells.key("construct_key") or options.construct,
+            construct_key=options.construct_of(cells),
             scorer=scorer,
             scorer_kind=options.kind(cells, scorer),
             repeat=cells.whole("repeat"),
-            value=cells.value("value"),
+            value=cells.scored(),
             missing_reason=cells.key("missing_reason"),
         )

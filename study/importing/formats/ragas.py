@@ -1,7 +1,7 @@
 """Samples of ragas: user_input, retrieved_contexts, response, reference."""
 
+from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
-from study.importing.formats.responses import with_documents
 from study.importing.reading.layout import Fields, has
 from study.importing.reading.record_cells import Reader, RecordCells
 from study.importing.reading.source import Head, Source
@@ -45,7 +45,7 @@ def rows(source: Source, options: Options) -> Rows:
             query=cells.text("query"),
             response=cells.text("response"),
             response_id=cells.key("response_id"),
-            system=cells.key("system") or options.system,
-            passages=with_documents(cells.listed("passages"), cells.listed("documents")),
+            system=options.system_of(cells),
+            passages=passages_of(cells),
             references=[reference] if reference else [],
         )

@@ -3,9 +3,9 @@
 from typing import Any
 
 from study.errors import Fault, InputError
+from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
-from study.importing.formats.responses import with_documents
-from study.importing.reading.json_text import objects
+from study.importing.reading.json_text import leave_out_beside, objects
 from study.importing.reading.layout import Fields
 from study.importing.reading.record_cells import Reader, RecordCells
 from study.importing.reading.source import Head, Source
@@ -40,11 +40,11 @@ def rows(source: Source, options: Options) -> Rows:
     reader = Reader(source, FIELDS)
     scorer = options.scorer or SCORER
     kind = options.kinds.get(scorer, "metric")
-    for record in objects(source, results):
-        if isinstance(record, Fault):
-            yield record
+    leave_out_beside(source, source.document, "results")
+    for cells in reader.read(objects(source, results)):
+        if not isinstance(cells, RecordCells):
+            yield cells
             continue
-        cells = reader.cells(record)
         query_id = cells.key("query_id")
         yield from cells.row(
             ResponseRow,
@@ -52,7 +52,7 @@ def rows(source: Source, options: Options) -> Rows:
             query=cells.text("query"),
             response=cells.text("response"),
             system=options.system,
-            passages=with_documents(cells.listed("passages"), []),
+            passages=passages_of(cells),
             references=cells.listed("references"),
         )
         metrics = cells.mapping("metrics")
@@ -68,4 +68,5 @@ def rows(source: Source, options: Options) -> Rows:
 
 
 def _score(cells: RecordCells, name: str, value: Any, named: dict[str, str | None]) -> Rows:
-    return cells.row(ScoreRow, construct_key=name, value=cells.number_in(name, value), **named)
+    number = cells.number_in(name, value)
+    return cells.row(ScoreRow, at=name, construct_key=name, value=number, **named)

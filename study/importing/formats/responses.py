@@ -1,9 +1,8 @@
 """Responses, one a row: query, response, system, passages, references."""
 
-from typing import Any
-
+from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
-from study.importing.reading.layout import Fields, has
+from study.importing.reading.layout import Fields, folded, has
 from study.importing.reading.record_cells import Reader, RecordCells
 from study.importing.reading.source import Head, Source
 from study.importing.rows import ResponseRow, Rows
@@ -26,7 +25,7 @@ FIELDS: Fields = {
 def recognises(head: Head) -> bool:
     """Whether rows hold queries and responses, and no single score."""
     return has(FIELDS, head.columns, "query", "response") and not (
-        {"construct", "value"} <= set(head.columns)
+        {"construct", "value"} <= folded(head.columns)
     )
 
 
@@ -43,33 +42,14 @@ def rows(source: Source, options: Options) -> Rows:
         if not isinstance(cells, RecordCells):
             yield cells
             continue
-        passages = cells.listed("passages") or cells.numbered_passages()
         yield from cells.row(
             ResponseRow,
             query_id=cells.key("query_id"),
             query=cells.text("query"),
             response=cells.text("response"),
             response_id=cells.key("response_id"),
-            system=cells.key("system") or options.system,
-            passages=with_documents(passages, cells.listed("documents")),
+            system=options.system_of(cells),
+            passages=passages_of(cells),
             references=cells.listed("references"),
             attributes={**cells.mapping("attributes"), **cells.attributes()},
         )
-
-
-def with_documents(passages: list[Any], documents: list[Any]) -> list[Any]:
-    """Return passages as rows, each with its document where that is known.
-
-    A passage is a text, or an object with its text under text and its identifier under document,
-    doc_id or id.
-    """
-    found = []
-    for position, passage in enumerate(passages):
-        document = documents[position] if position < len(documents) else None
-        text = passage
-        if isinstance(passage, dict):
-            text = passage.get("text")
-            ids = (passage.get(name) for name in ("document", "doc_id", "id"))
-            document = next((name for name in ids if name not in (None, "")), document)
-        found.append({"text": text, "document": None if document is None else str(document)})
-    return found

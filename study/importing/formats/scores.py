@@ -1,7 +1,9 @@
 """Scores, one a row: response, construct, scorer, value."""
 
+from typing import Any
+
 from study.importing.formats.options import Options
-from study.importing.reading.layout import Fields, has
+from study.importing.reading.layout import Fields, folded, has
 from study.importing.reading.record_cells import Reader, RecordCells
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
@@ -37,15 +39,18 @@ def names_responses(head: Head) -> bool:
 
 def recognises(head: Head) -> bool:
     """Whether each row holds one score."""
-    one = names_responses(head) and has(FIELDS, head.columns, "value", "construct_key")
-    return one and "response_a" not in head.columns
+    # A JSON object without a value says why; its columns are no table's.
+    wanted = "missing_reason" if head.form.startswith("json") else "value"
+    said = any(has(FIELDS, head.columns, name, "construct_key") for name in ("value", wanted))
+    return said and names_responses(head) and "response_a" not in folded(head.columns)
 
 
 def lacks(head: Head) -> list[tuple[str, ...]]:
     """Return the columns that a file of scores needs and this one has not."""
-    wanted = [FIELDS[name] for name in ("construct_key", "scorer", "value")]
-    missing = [names for names in wanted if not set(names) & set(head.columns)]
-    return missing if names_responses(head) else [FIELDS["response_id"], *missing]
+    wanted = ("construct_key", "scorer", "value")
+    missing = [FIELDS[name] for name in wanted if not has(FIELDS, head.columns, name)]
+    named = FIELDS["response_id"] + FIELDS["query_id"]
+    return missing if names_responses(head) else [named, *missing]
 
 
 def rows(source: Source, options: Options) -> Rows:
@@ -60,14 +65,14 @@ def rows(source: Source, options: Options) -> Rows:
         if not isinstance(cells, RecordCells):
             yield cells
             continue
-        scorer = cells.key("scorer") or options.scorer
+        scorer = options.scorer_of(cells)
         yield from cells.row(
             ScoreRow,
             **naming(cells, options),
-            construct_key=cells.key("construct_key") or options.construct,
+            construct_key=options.construct_of(cells),
             scorer=scorer,
             scorer_kind=options.kind(cells, scorer),
-            value=cells.value("value"),
+            value=cells.scored(),
             missing_reason=cells.key("missing_reason"),
             **beside(cells),
         )
@@ -78,11 +83,11 @@ def naming(cells: RecordCells, options: Options) -> dict[str, str | None]:
     return {
         "response_id": cells.key("response_id"),
         "query_id": cells.key("query_id"),
-        "system": cells.key("system") or options.system,
+        "system": options.system_of(cells),
     }
 
 
-def beside(cells: RecordCells) -> dict[str, str | float | int | None]:
+def beside(cells: RecordCells) -> dict[str, Any]:
     """Read what stands beside a value."""
     return {
         "repeat": cells.whole("repeat"),

@@ -6,8 +6,9 @@ from study.errors import Fault, InputError
 from study.importing.formats.options import Options
 from study.importing.formats.scores import BESIDE, NAMING, beside, names_responses, naming
 from study.importing.reading.defused import MARK
-from study.importing.reading.layout import Fields, has
+from study.importing.reading.layout import Fields, folded, has
 from study.importing.reading.record_cells import Reader, RecordCells
+from study.importing.reading.shown import names as names_of
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
 
@@ -20,7 +21,7 @@ FIELDS: Fields = {**NAMING, **BESIDE}
 
 def recognises(head: Head, constructs: Iterable[str] = ()) -> bool:
     """Whether columns are constructs, or scorers with constructs."""
-    there = set(head.columns)
+    there = folded(head.columns)
     plain = not there & {"construct", "value", "response_a"} and not (
         there & {"query", "question"} and there & {"response", "answer"}
     )
@@ -45,32 +46,47 @@ def rows(source: Source, options: Options) -> Rows:
     if not any(found):
         known = ", ".join(keys)
         fault = Fault(
-            f"no column is a construct. There are: {', '.join(source.head.columns)}. The "
+            f"no column is a construct. There are: {names_of(source.head.columns)}. The "
             f"constructs are: {known}.",
             "Name the columns QR or anna:QR, for example.",
         )
         raise InputError(source.path.name, [fault])
     reader = Reader(source, FIELDS, kept=lambda c: c == MARK or measured(c, keys) is not None)
-    if options.scorer is None and any(pair is not None and pair[0] is None for pair in found):
+    unnamed = any(pair is not None and pair[0] is None for pair in found)
+    if options.scorer is None and unnamed:
         reader.require("scorer", instead="--scorer NAME")
+    if options.scorer is not None and not unnamed:
+        fault = Fault(
+            f"the columns name their scorers, but the option --scorer {options.scorer}.",
+            "Leave it out, or rename the columns.",
+        )
+        raise InputError(source.path.name, [fault])
     if not has(FIELDS, source.head.columns, "response_id"):
         reader.require("query_id")
     for cells in reader:
         if not isinstance(cells, RecordCells):
             yield cells
             continue
-        own = cells.key("scorer") or options.scorer
+        own = options.scorer_of(cells)
         named, further = naming(cells, options), beside(cells)
         reason = cells.key("missing_reason")
-        for column in cells.columns:
-            pair = measured(column, keys)
-            if pair is None:
-                continue
-            scorer, construct = pair
-            value = cells.value_of(column)
+        there = [(c, pair) for c in cells.columns if (pair := measured(c, keys)) is not None]
+        values = [cells.value_of(column) for column, _ in there]
+        if not there:
+            cells.fault("holds no construct.", "Give a value, or null.")
+        elif reason is not None and None not in values and not cells.faulty:
+            cells.fault(
+                f"has the missing_reason {reason!r} and a value in every column.",
+                "Remove the reason, or the values that are not meant.",
+                cells.column("missing_reason"),
+            )
+        if own is not None and all(pair[0] is not None for _, pair in there):
+            cells.left_out("scorers of rows whose columns name theirs")
+        for (column, (scorer, construct)), value in zip(there, values, strict=True):
             who = scorer or own
             yield from cells.row(
                 ScoreRow,
+                at=column,
                 **named,
                 construct_key=construct,
                 scorer=who,

@@ -1,6 +1,7 @@
 """Delimited text: comma, semicolon or tab, told from the header."""
 
 import csv
+import re
 import sys
 from collections.abc import Iterator
 from typing import TextIO
@@ -8,8 +9,10 @@ from typing import TextIO
 from study.errors import Fault, InputError
 from study.importing.reading.file import InputFile, Record
 from study.importing.reading.plain import decoding, open_text
+from study.importing.reading.shown import shown
 
 SEMICOLON = "semicolons as delimiter"
+STATED = "a first line that states the delimiter, as Excel has it; row 1 is the header below it"
 BLANK_LINES = "blank lines skipped"
 COUNTED = (
     "Rows are counted as a spreadsheet counts them: the header is row 1, and a line break inside "
@@ -17,6 +20,8 @@ COUNTED = (
 )
 
 _DELIMITERS = ",;\t"
+_STATED = re.compile(r'"?sep=([,;\t|])"?[\r\n]*', re.IGNORECASE)
+_STATED_LENGTH = 12
 
 
 def header(source: InputFile) -> tuple[str, ...]:
@@ -28,13 +33,19 @@ def header(source: InputFile) -> tuple[str, ...]:
         A name stands twice, or there is no header.
     """
     with decoding(source.path), _opened(source) as stream:
+        _stated(stream)
         return _header(source, csv.reader(stream, delimiter=delimiter(source), strict=True))
 
 
 def delimiter(source: InputFile) -> str:
-    """Return the delimiter of the header: the one that stands there most often unquoted."""
+    """Return the delimiter: the one that Excel's first line states, or the one that stands
+    unquoted most often in the header.
+    """
     with decoding(source.path), _opened(source) as stream:
+        stated = _stated(stream)
         line = stream.readline()
+    if stated is not None:
+        return stated
     while line.count('"') % 2:
         # A line break inside a quoted name: rare, and the delimiter shows before it.
         line = line.rpartition('"')[0]
@@ -49,14 +60,17 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
     if sign == ";":
         source.tally.rules[SEMICOLON] = 1
     with decoding(source.path), _opened(source) as stream:
+        if _stated(stream) is not None:
+            source.tally.rules[STATED] = 1
         reader = csv.reader(stream, delimiter=sign, strict=True)
         columns = _header(source, reader)
         width = len(columns)
         number = 1
-        told = 0
+        told = found = 0
         try:
             for fields in reader:
                 number += 1
+                found += bool(fields)
                 if not fields:
                     source.tally.rules[BLANK_LINES] += 1
                 elif len(fields) == width:
@@ -70,11 +84,20 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
             raise InputError(source.path.name, [_unquoted(number + 1, str(error))]) from None
         if reader.line_num > number and COUNTED not in source.tally.notes:
             source.tally.notes.append(COUNTED)
-    if number == 1:
+    if not found:
         raise InputError(
             source.path.name,
             [Fault("the file has a header and no rows.", "Save it again with its rows.")],
         )
+
+
+def _stated(stream: TextIO) -> str | None:
+    """Return the delimiter that a first line such as "sep=;" states, and skip that line."""
+    line = stream.readline(_STATED_LENGTH)
+    found = _STATED.fullmatch(line)
+    if found is None:
+        stream.seek(0)
+    return found and found[1]
 
 
 def _opened(source: InputFile) -> TextIO:
@@ -93,7 +116,7 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
     if twice:
         faults = [
             Fault(
-                f"the column {name!r} stands there "
+                f"the column {shown(name)} stands there "
                 f"{columns.count(name)} times, at places "
                 f"{', '.join(str(i) for i, n in enumerate(columns, start=1) if n == name)}.",
                 "Rename or remove all but one.",
@@ -109,7 +132,7 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
 
 
 def _ragged(number: int, fields: list[str], width: int, sign: str) -> Fault:
-    name = {",": "comma", ";": "semicolon", "\t": "tab"}[sign]
+    name = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}[sign]
     return Fault(
         f"{len(fields)} cells, but the header names {width} columns.",
         f'Write text that holds a {name} between double quotes ("), and give each column a cell.',

@@ -8,11 +8,35 @@ from typing import Any
 from study.errors import Fault, InputError
 from study.importing.reading.file import Form, InputFile, Record
 from study.importing.reading.plain import decoding, open_text
+from study.importing.reading.shown import shown
 
 ITEMS = "Rows are the items of the JSON array, counted from 1."
 LINES = "Rows are the lines of the file, counted from 1."
 
 _LINES_SUFFIXES = {".jsonl", ".ndjson", ".jsonlines"}
+
+
+class DuplicateNameError(ValueError):
+    """A name stands twice in one JSON object; readers differ in which value they take."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the name {shown(name)} twice in one object")
+
+
+def loaded(text: str) -> Any:
+    """Read JSON; a name that stands twice in one object is a `DuplicateNameError`."""
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise DuplicateNameError(name)
+            seen.add(name)
+    return found
 
 
 def form(path: Path, suffix: str, start: bytes) -> Form:
@@ -27,7 +51,7 @@ def form(path: Path, suffix: str, start: bytes) -> Form:
         more = any(line.strip() for line in stream)
     try:
         json.loads(line.decode("utf-8-sig"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "json document"
     return "json lines" if more else "json document"
 
@@ -43,7 +67,7 @@ def document(source: InputFile) -> Any:
     try:
         with decoding(source.path), open_text(source.path, source.tally) as stream:
             text = stream.read()
-        return json.loads(text)
+        return loaded(text)
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
         problem = f"not valid JSON at line {error.lineno}, column {error.colno}: {error.msg}."
@@ -54,9 +78,15 @@ def document(source: InputFile) -> Any:
             )
         remedy = "The file is cut off; copy or export it again." if cut else "Repair that place."
         raise InputError(source.path.name, [Fault(problem, remedy)]) from None
-    except RecursionError:
-        fault = Fault("the JSON is nested too deeply to be read.", "Export it again, flat.")
-        raise InputError(source.path.name, [fault]) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(source.path.name, [Fault(*_unreadable(error))]) from None
+
+
+def leave_out_beside(source: InputFile, document: dict[str, Any], name: str) -> None:
+    """Count what a document holds beside its list `name`."""
+    for other in document:
+        if other != name:
+            source.tally.left_out[f"the document's {shown(other)} beside {name!r}"] += 1
 
 
 def objects(source: InputFile, items: list[Any], name: str = "item") -> Iterator[Record | Fault]:
@@ -83,7 +113,7 @@ def lines(source: InputFile) -> Iterator[Record | Fault]:
 
 def _parsed(number: int, line: str, ended: bool) -> Record | Fault:
     try:
-        return _record(number, json.loads(line), "line")
+        return _record(number, loaded(line), "line")
     except json.JSONDecodeError as error:
         if not ended:
             return Fault(
@@ -96,8 +126,18 @@ def _parsed(number: int, line: str, ended: bool) -> Record | Fault:
             "Each line holds one JSON object.",
             number,
         )
-    except RecursionError:
-        return Fault("the JSON is nested too deeply to be read.", "Export it again.", number)
+    except (ValueError, RecursionError) as error:
+        return Fault(*_unreadable(error), number)
+
+
+def _unreadable(error: Exception) -> tuple[str, str]:
+    """Say what is wrong with JSON whose syntax is right."""
+    if isinstance(error, DuplicateNameError):
+        return f"the JSON holds {error}.", "Keep one of them."
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply to be read.", "Export it again, flat."
+    # Python reads no whole number beyond a few thousand digits.
+    return "the JSON holds a number of thousands of digits.", "Correct it, or write it as text."
 
 
 def _record(number: int, item: Any, name: str) -> Record | Fault:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from study.errors import Fault, nearest
+from study.importing.reading.shown import names as names_of
 
 Fields = Mapping[str, tuple[str, ...]]
 """Field to the column names that are understood for it, the documented one first."""
@@ -24,6 +25,19 @@ class Layout:
     attributes: tuple[str, ...] = ()
     """attribute.NAME."""
     unknown: tuple[str, ...] = ()
+    in_another_case: tuple[str, ...] = ()
+    """Columns of fields whose names are written with other capital letters."""
+    _places: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
+
+    def place(self, column: str | None) -> dict[str, str]:
+        """Return field to column; `column` holds the value and names what it measures."""
+        if column is None:
+            return self.columns
+        if column not in self._places:
+            measured = dict.fromkeys(("value", "construct_key"), column)
+            scorer = {} if "scorer" in self.columns else {"scorer": column}
+            self._places[column] = {**scorer, **self.columns, **measured}
+        return self._places[column]
 
 
 def layout_of(
@@ -35,11 +49,14 @@ def layout_of(
     and attribute.NAME mean something.
     """
     there = list(columns)
-    known = {}
+    known: dict[str, str] = {}
+    by_fold = {column.casefold(): column for column in reversed(there) if not kept(column)}
     for name, names in fields.items():
-        found = next((column for column in names if column in there), None)
+        exact = (column for column in names if column in there)
+        found = next(exact, None) or next((by_fold[n] for n in names if n in by_fold), None)
         if found is not None:
             known[name] = found
+    others = tuple(column for name, column in known.items() if column not in fields[name])
     rest = [c for c in there if c not in known.values() and not kept(c)]
     passages: list[str] = []
     attributes: list[str] = []
@@ -48,12 +65,17 @@ def layout_of(
         passages.sort(key=lambda column: int(column.rpartition("_")[2]))
         attributes = [c for c in rest if c.startswith(ATTRIBUTE) and c != ATTRIBUTE]
     unknown = [c for c in rest if c not in passages and c not in attributes]
-    return Layout(known, tuple(passages), tuple(attributes), tuple(unknown))
+    return Layout(known, tuple(passages), tuple(attributes), tuple(unknown), others)
+
+
+def folded(columns: Iterable[str]) -> set[str]:
+    """Return the names of columns as they are compared: capital letters count for nothing."""
+    return {column.casefold() for column in columns}
 
 
 def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:
     """Whether the columns hold each of these fields."""
-    there = set(columns)
+    there = folded(columns)
     return all(there.intersection(fields[name]) for name in names)
 
 
@@ -68,7 +90,7 @@ def missing_column(
     hint = next((found for found in (nearest(name, there) for name in names) if found), "")
     also = f" (or {', '.join(names[1:])})" if len(names) > 1 else ""
     return Fault(
-        f"the column {names[0]!r}{also} is missing. There are: {', '.join(there)}.",
+        f"the column {names[0]!r}{also} is missing. There are: {names_of(there)}.",
         f"{hint} Rename or add it{f', or give {instead}' if instead else ''}.".strip(),
         row,
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 from study.errors import Fault, InputError
 from study.importing.reading.file import InputFile, Record
+from study.importing.reading.shown import bare
 
 COUNTED = "Rows of a Parquet file are counted from 1."
 
@@ -20,6 +21,8 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
     """Read the rows; lists stay lists, missing cells are None."""
     if COUNTED not in source.tally.notes:
         source.tally.notes.append(COUNTED)
+    import pyarrow as pa
+
     file = _opened(source)
     columns = file.schema_arrow.names
     twice = sorted({name for name in columns if columns.count(name) > 1})
@@ -30,8 +33,20 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
     if total == 0:
         fault = Fault("the file has columns and no rows.", "Save it again with its rows.")
         raise InputError(source.path.name, [fault])
-    for batch in file.iter_batches(batch_size=_ROWS):
-        for cells in batch.to_pylist():
+    batches = file.iter_batches(batch_size=_ROWS)
+    while True:
+        try:
+            batch = next(batches, None)
+            rows = [] if batch is None else batch.to_pylist()
+        except UnicodeDecodeError:
+            problem = f"a text in the rows after {number} is not UTF-8."
+            fault = Fault(problem, "Write it again from text that is.")
+            raise InputError(source.path.name, [fault]) from None
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+            raise _unreadable(source, error, number) from None
+        if batch is None:
+            return
+        for cells in rows:
             number += 1
             yield Record(number, cells)
         source.advance(number, total)
@@ -43,9 +58,15 @@ def _opened(source: InputFile) -> Any:
 
     try:
         return ParquetFile(source.path)
-    except (pa.ArrowException, OSError) as error:
-        first = str(error).splitlines()[0]
-        fault = Fault(
-            f"the Parquet file can't be read: {first}", "It may be cut off; copy or write it again."
-        )
-        raise InputError(source.path.name, [fault]) from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _unreadable(source, error) from None
+
+
+def _unreadable(source: InputFile, error: Exception, number: int | None = None) -> InputError:
+    first = bare(str(error).partition("\n")[0], 200)
+    where = "" if number is None else f" after row {number}"
+    fault = Fault(
+        f"the Parquet file can't be read{where}: {first}",
+        "It may be cut off or damaged; copy or write it again.",
+    )
+    return InputError(source.path.name, [fault])

@@ -1,5 +1,6 @@
 """Text files as bytes: what is not UTF-8 is found, placed and explained."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,17 +59,25 @@ def decoding(path: Path) -> Iterator[None]:
 
 
 def _bad_lines(path: Path) -> Iterator[Fault]:
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            found = line[error.start : error.start + 4].hex(" ")
+            context = line[max(0, error.start - 20) : error.start + 20].decode("latin-1", "replace")
+            yield Fault(
+                f"line {number} is not UTF-8: bytes {found} at byte {error.start + 1} of the "
+                f"line (near {context.strip()!r}).",
+                SAVE_AGAIN,
+            )
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Return the lines of a file, which may end as on any system."""
     with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                found = line[error.start : error.start + 4].hex(" ")
-                context = line[max(0, error.start - 20) : error.start + 20].decode(
-                    "latin-1", "replace"
-                )
-                yield Fault(
-                    f"line {number} is not UTF-8: bytes {found} at byte {error.start + 1} of the "
-                    f"line (near {context.strip()!r}).",
-                    SAVE_AGAIN,
-                )
+        for line in stream:
+            # A carriage return by itself ends a line too, as in old files of the Mac.
+            yield from _RETURN.split(line)
+
+
+_RETURN = re.compile(rb"\r(?!\n)")

@@ -1,6 +1,6 @@
 """A file's records, read field by field into rows; what can't be read becomes a fault."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_args
 
@@ -12,11 +12,13 @@ from study.importing.reading.cells import CellError
 from study.importing.reading.defused import MARK, restored
 from study.importing.reading.file import Record
 from study.importing.reading.layout import ATTRIBUTE, Fields, Layout, layout_of, missing_column
+from study.importing.reading.shown import shown
 from study.importing.reading.source import Source
 from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
 from study.nouns.imported import ScorerKind
 
 KINDS = get_args(ScorerKind)
+IN_ANOTHER_CASE = "columns whose names have other capital letters"
 
 T = TypeVar("T")
 
@@ -31,7 +33,11 @@ class Reader:
     """Tells the columns that the caller reads by itself."""
     families: bool = False
     """Whether passage_1, ... and attribute.NAME mean something."""
+    told: set[tuple[str, ...]] = field(default_factory=set)
+    """What was told once and holds for all of the file."""
     _layouts: dict[tuple[str, ...], Layout] = field(default_factory=dict)
+    _decimals: dict[str, set[str]] = field(default_factory=dict)
+    """By column: the signs of its decimal numbers, where both are understood."""
 
     def __post_init__(self) -> None:
         self.typed = self.source.form != "delimited"
@@ -44,8 +50,30 @@ class Reader:
             self.defused = MARK in self.source.head.columns
 
     def __iter__(self) -> "Iterator[RecordCells | Fault]":
-        for record in self.source.records():
-            yield record if isinstance(record, Fault) else self.cells(record)
+        return self.read(self.source.records())
+
+    def read(self, records: Iterable[Record | Fault]) -> "Iterator[RecordCells | Fault]":
+        """Yield the cells of each record, and then what was found wrong with them and not told."""
+        for record in records:
+            if isinstance(record, Fault):
+                yield record
+                continue
+            cells = self.cells(record)
+            yield cells
+            yield from cells.untold()
+        for column, signs in self._decimals.items():
+            if len(signs) > 1:
+                self.source.tally.warnings.append(
+                    f"the column {shown(column)} holds decimal commas and decimal points; "
+                    "see whether both are meant as such."
+                )
+
+    def see_decimal(self, column: str, cell: Any) -> None:
+        """Note which decimal sign a cell of numbers has."""
+        if self.decimal_comma and isinstance(cell, str):
+            found = {sign for sign in ",." if sign in cell}
+            if found:
+                self._decimals.setdefault(column, set()).update(found)
 
     def cells(self, record: Record) -> "RecordCells":
         """Return a record's cells, to be read by field."""
@@ -54,8 +82,12 @@ class Reader:
         if layout is None:
             layout = layout_of(columns, self.fields, self.kept, families=self.families)
             self._layouts[columns] = layout
+            for column in layout.in_another_case:
+                if ("case", column) not in self.told:
+                    self.told.add(("case", column))
+                    self.source.tally.rules[IN_ANOTHER_CASE] += 1
         for name in layout.unknown:
-            self.source.tally.left_out[f"cells of the unknown column {name!r}"] += 1
+            self.source.tally.left_out[f"cells of the unknown column {shown(name)}"] += 1
         return RecordCells(record, layout, self)
 
     def require(self, *names: str, instead: str = "") -> None:
@@ -80,7 +112,7 @@ class Reader:
 class RecordCells:
     """One record, read by field; faults are gathered until its row is made."""
 
-    __slots__ = ("_faults", "_layout", "_reader", "_record", "number")
+    __slots__ = ("_faults", "_layout", "_reader", "_record", "_unsaid", "number")
 
     def __init__(self, record: Record, layout: Layout, reader: Reader) -> None:
         self.number = record.number
@@ -88,6 +120,12 @@ class RecordCells:
         self._layout = layout
         self._reader = reader
         self._faults: list[Fault] = []
+        self._unsaid: set[str] = set()
+
+    @property
+    def faulty(self) -> bool:
+        """Whether something is wrong that its row has not told yet."""
+        return bool(self._faults)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -115,15 +153,29 @@ class RecordCells:
 
     def value(self, name: str) -> float | None:
         """Read a number; a missing one is counted."""
-        return self._read(name, self._number, defused=False)
+        column = self._layout.columns.get(name)
+        return None if column is None else self.value_of(column)
+
+    def scored(self) -> float | None:
+        """Read the field `value`; a record without one says why in missing_reason."""
+        if "value" not in self._layout.columns and not self.has("missing_reason"):
+            names = self._reader.fields["value"]
+            self._faults.append(missing_column(names, self._record, self.number))
+        return self.value("value")
 
     def value_of(self, column: str) -> float | None:
         """Read the number in a column of any name."""
+        self._reader.see_decimal(column, self._record[column])
         return self._tried(column, self._number, defused=False)
 
     def number_in(self, name: str, cell: Any) -> float | None:
         """Read a number that stands inside a cell, under a name of its own."""
         return self._reported(name, cell, self._number)
+
+    def key_in(self, name: str, cell: Any) -> str | None:
+        """Read an id that stands inside a cell, under a name of its own."""
+        tally = self._reader.source.tally
+        return self._reported(name, cell, lambda found: cells.key(found, tally))
 
     def whole(self, name: str) -> int | None:
         """Read a whole number, if there is one."""
@@ -154,49 +206,86 @@ class RecordCells:
             column.removeprefix(ATTRIBUTE): self._tried(column, lambda cell: cell)
             for column in self._layout.attributes
         }
-        return {name: cell for name, cell in found.items() if cell not in (None, "")}
+        return {name: cell for name, cell in found.items() if not cells.blank(cell)}
+
+    def column(self, name: str) -> str | None:
+        """Return the file's own column of a field, if it has one."""
+        return self._layout.columns.get(name)
+
+    def left_out(self, what: str) -> None:
+        """Count something of the record that is not taken."""
+        self._reader.source.tally.left_out[what] += 1
 
     def fault(self, problem: str, remedy: str, column: str | None = None) -> None:
         """Note what is wrong with the record."""
         self._faults.append(Fault(problem, remedy, self.number, column))
 
-    def row(
-        self, model: type[ResponseRow | ScoreRow | PreferenceRow], **values: Any
-    ) -> Iterator[Placed | Fault]:
-        """Yield the row, or everything that is wrong with it; None is what is not given."""
+    def fault_once(self, problem: str, remedy: str, column: str | None = None) -> None:
+        """Note what is wrong with many records alike: the first of them tells it for all."""
+        if (problem, remedy) not in self._reader.told:
+            self._reader.told.add((problem, remedy))
+            self.fault(problem, remedy, column)
+
+    def unsaid(self, name: str) -> None:
+        """Say that it is told elsewhere that a field is missing."""
+        self._unsaid.add(name)
+
+    def untold(self) -> Iterator[Fault]:
+        """Yield the faults that no row has told."""
         faults, self._faults = self._faults, []
+        yield from faults
+
+    def row(
+        self,
+        model: type[ResponseRow | ScoreRow | PreferenceRow],
+        *,
+        at: str | None = None,
+        **values: Any,
+    ) -> Iterator[Placed | Fault]:
+        """Yield the row, or everything that is wrong with it; None is what is not given.
+
+        `at` is the column that holds the value and names what it measures.
+        """
+        faults, self._faults = self._faults, []
+        columns = self._layout.place(at)
         try:
             row = model.model_validate({k: v for k, v in values.items() if v is not None})
         except ValidationError as error:
             told = {fault.column for fault in faults}
             for detail in error.errors(include_url=False):
-                fault = self._described(detail)
+                if detail["loc"] and detail["loc"][0] in self._unsaid:
+                    continue
+                fault = self._described(detail, columns)
                 if fault.column is None or fault.column not in told:
                     faults.append(fault)
             yield from faults
             return
         yield from faults
         if not faults:
-            yield Placed(self.number, row)
+            yield Placed(self.number, row, columns)
 
-    def _described(self, detail: Any) -> Fault:
+    def _described(self, detail: Any, columns: Mapping[str, str]) -> Fault:
         place = [str(part) for part in detail["loc"]]
         name = place[0] if place else ""
-        column = self._layout.columns.get(name, name) or None
+        column = columns.get(name, name) or None
         if detail["type"] == "missing":
             names = self._reader.fields.get(name, (name,))
-            if name in self._layout.columns:
+            if name in columns:
                 return Fault("is blank.", "Give it in every row.", self.number, column)
             return missing_column(names, self._record, self.number)
         found, message = detail["input"], detail["msg"].removeprefix("Value error, ")
         if name == "scorer_kind":
             hint = nearest(str(found), KINDS)
             remedy = f"{hint} Write one of {', '.join(KINDS)}.".strip()
-            return Fault(f"{found!r} is no kind of scorer.", remedy, self.number, column)
+            return Fault(f"{shown(found)} is no kind of scorer.", remedy, self.number, column)
         if len(place) > 1:
             column = f"{column}, item {int(place[1]) + 1 if place[1].isdigit() else place[1]}"
+        if detail["type"] == "string_type":
+            return Fault(
+                f"{shown(found)} is no text.", "Write a text, or leave it out.", self.number, column
+            )
         if isinstance(found, int | float):
-            message = f"{found:g}: {message[:1].lower()}{message[1:]}"
+            message = f"{shown(found)}: {message[:1].lower()}{message[1:]}"
         problem, _, remedy = message.partition("; ")
         remedy = f"{remedy[:1].upper()}{remedy[1:]}." if remedy else "Correct it."
         return Fault(f"{problem}.", remedy, self.number, column)

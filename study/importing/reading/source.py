@@ -57,8 +57,12 @@ class Source(InputFile):
             return Head(self.form, columns, first.cells if first else {})
         if self.form == "parquet":
             return Head(self.form, parquet.header(self), {})
-        first = next((r for r in self.records() if isinstance(r, Record)), None)
-        return Head(self.form, tuple(first.cells) if first else (), first.cells if first else {})
+        faults: list[Fault] = []
+        for record in self.records():
+            if isinstance(record, Record):
+                return Head(self.form, tuple(record.cells), record.cells)
+            faults.append(record)
+        raise InputError(self.path.name, faults, self.tally.notes)
 
     def records(self) -> Iterator[Record | Fault]:
         """Read the file from its beginning, with a fault in the place of each unreadable row."""

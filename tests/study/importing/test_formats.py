@@ -136,7 +136,7 @@ def test_ragchecker_results(study: Study, write: Write) -> None:
     assert summary.added["responses"] == 1
     assert summary.added["scores"] == 1
     assert any("precision" in what for what in summary.left_out)
-    assert summary.rules["ids written as numbers taken as text"] == 1
+    assert summary.rules["ids written as numbers taken as text"] == 2
     table = study.score_table()
     assert table[["scorer", "scorer_kind", "value"]].to_numpy().tolist() == [
         ["ragchecker", "metric", 75]

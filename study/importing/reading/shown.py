@@ -1,0 +1,29 @@
+"""What a file holds, as messages quote it: never longer than a line."""
+
+from collections.abc import Iterable
+from typing import Any
+
+_LONGEST = 60
+_MOST_NAMES = 40
+
+
+def shown(value: Any) -> str:
+    """Return a value as Python writes it, shortened."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    try:
+        return bare(repr(value[: _LONGEST + 1] if isinstance(value, str | list | tuple) else value))
+    except RecursionError:
+        return f"a {type(value).__name__} of many levels"
+
+
+def bare(text: str, longest: int = _LONGEST) -> str:
+    """Return a text as it stands, shortened."""
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def names(columns: Iterable[str]) -> str:
+    """Return the names of columns with commas between them."""
+    there = list(columns)
+    more = f", and {len(there) - _MOST_NAMES} more" if len(there) > _MOST_NAMES else ""
+    return ", ".join(bare(name) for name in there[:_MOST_NAMES]) + more
