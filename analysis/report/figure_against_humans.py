@@ -79,7 +79,7 @@ def _draw(
         axes.set_aspect("equal")
         adjudicated = analysis.options.reference == "adjudicated"
         axes.set_xlabel("adjudicated" if adjudicated else "people")
-        axes.set_ylabel("judge")
+        axes.set_ylabel(panel.kind)
         name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
         said = _correlations(analysis, panel)
         head(figure, panel.construct, panel.scorer if several else "", said)

@@ -32,8 +32,9 @@ def distributions(analysis: Analysis) -> Iterator[Figure]:
         title="How the judge and people use the scale",
         caption=(
             f"Share of scores by value, in {BARS} equal steps (fewer where a scale has fewer "
-            "values): bars for the judge, a line for single human ratings, both on the responses "
-            "that people rated. The share exactly at the top of a declared scale is written out."
+            "values): bars for the judge (or metric), a line for single human ratings, both on the "
+            "responses that people rated. The share exactly at the top of a declared scale is "
+            "written out."
             f"{left_out(analysis)}"
         ),
         drawings=tuple(drawings),
@@ -70,7 +71,7 @@ def _draw(panel: Panel, key: str, several: bool) -> tuple[Drawing, pd.DataFrame]
                       color=color, size=7)  # fmt: skip
         drawing = as_svg(
             figure, key, f"{name}: distribution of scores",
-            f"{judge.size} judge scores and {human.size} human ratings; {', '.join(said)}.",
+            f"{judge.size} {panel.kind} scores and {human.size} human ratings; {', '.join(said)}.",
         )  # fmt: skip
     shares = pd.DataFrame(
         {
@@ -90,7 +91,7 @@ def _at_top(
 ) -> list[str]:
     """Whose marks these are, with the share at the top of a declared scale."""
     said = []
-    for name, values in (("▮ judge", judge), ("— people", human)):
+    for name, values in ((f"▮ {panel.kind}", judge), ("— people", human)):
         if not values.size:
             continue
         at_top = percent(float(np.mean(values == panel.high)))

@@ -32,6 +32,11 @@ class Panel:
     high: float
     scale_declared: bool
 
+    @property
+    def kind(self) -> str:
+        """What the scorer is: judge or metric."""
+        return self.data.kinds[self.scorer]
+
 
 def panels(analysis: Analysis) -> Iterator[Panel]:
     """Constructs by judges; metrics only where a construct has no judge."""

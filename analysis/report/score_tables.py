@@ -39,9 +39,13 @@ def systems(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "systems",
         "Systems",
-        "Mean score on all responses of a system that have one; the scorer's and the reference's "
-        "means may rest on different responses, bias and r on those with both. The reference is "
-        f"{people_are}.",
+        "Mean score on all responses of a system that have one."
+        + (
+            " The scorer's and the reference's means may rest on different responses, bias and r "
+            f"on those with both. The reference is {people_are}."
+            if any(not data.reference_missing for data in analysis.context.whole.values())
+            else ""
+        ),
         ("Construct", "System", "Scorer", "Scorer's mean", column, "Bias", "r"),
         heads=3,
     )

@@ -342,6 +342,16 @@ def test_degenerate_tables_give_a_report_with_reasons(
     assert "nan" not in re.sub(r"data:[^\"]*|<svg.*?</svg>", "", page, flags=re.S).lower().split()
 
 
+def test_a_metric_is_drawn_under_its_own_kind() -> None:
+    frame = simulated().replace({"scorer_kind": {"judge": "metric"}})
+    for figure in as_document(analyse(table(frame), options=QUICK)).figures:
+        if figure.key in {"against-humans", "distributions"}:
+            root = ElementTree.fromstring(figure.drawings[0].svg)
+            shown = [node.text or "" for node in root.iter() if node.tag.endswith("text")]
+            assert any("metric" in text for text in shown), figure.key
+            assert not any("judge" in text for text in shown), figure.key
+
+
 def test_a_column_without_a_cell_is_left_out() -> None:
     document = as_document(analyse(table(simulated(raters=0)), options=QUICK))
     systems = next(t for t in document.tables if t.key == "systems")
