@@ -4,7 +4,8 @@ from study.errors import Fault, InputError, nearest
 from study.importing.formats.options import Options
 from study.importing.reading.json_text import leave_out_beside, objects
 from study.importing.reading.layout import Fields
-from study.importing.reading.record_cells import Reader, RecordCells
+from study.importing.reading.reader import Reader
+from study.importing.reading.record_cells import RecordCells
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
 

@@ -3,7 +3,8 @@
 from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
 from study.importing.reading.layout import Fields, folded, has
-from study.importing.reading.record_cells import Reader, RecordCells
+from study.importing.reading.reader import Reader
+from study.importing.reading.record_cells import RecordCells
 from study.importing.reading.source import Head, Source
 from study.importing.rows import ResponseRow, Rows
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from study.importing.formats.options import Options
 from study.importing.reading.layout import Fields, folded, has
-from study.importing.reading.record_cells import Reader, RecordCells
+from study.importing.reading.reader import Reader
+from study.importing.reading.record_cells import RecordCells
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
 

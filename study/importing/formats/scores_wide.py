@@ -7,7 +7,8 @@ from study.importing.formats.options import Options
 from study.importing.formats.scores import BESIDE, NAMING, beside, names_responses, naming
 from study.importing.reading.defused import MARK
 from study.importing.reading.layout import Fields, folded, has
-from study.importing.reading.record_cells import Reader, RecordCells
+from study.importing.reading.reader import Reader
+from study.importing.reading.record_cells import RecordCells
 from study.importing.reading.shown import names as names_of
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Rows, ScoreRow

@@ -1,112 +1,26 @@
-"""A file's records, read field by field into rows; what can't be read becomes a fault."""
+"""One record of a file, read field by field into rows; what can't be read becomes a fault."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_args
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from study.errors import Fault, InputError, nearest
+from study.errors import Fault, nearest
 from study.importing.reading import cells
 from study.importing.reading.cells import CellError
-from study.importing.reading.defused import MARK, restored
+from study.importing.reading.defused import restored
 from study.importing.reading.file import Record
-from study.importing.reading.layout import ATTRIBUTE, Fields, Layout, layout_of, missing_column
+from study.importing.reading.layout import ATTRIBUTE, Layout, missing_column
 from study.importing.reading.shown import shown
-from study.importing.reading.source import Source
 from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
 from study.nouns.imported import ScorerKind
 
 KINDS = get_args(ScorerKind)
-IN_ANOTHER_CASE = "columns whose names have other capital letters"
+
+if TYPE_CHECKING:
+    from study.importing.reading.reader import Reader
 
 T = TypeVar("T")
-
-
-@dataclass
-class Reader:
-    """Reads records of a source by field, and counts the columns that nobody knows."""
-
-    source: Source
-    fields: Fields
-    kept: Callable[[str], bool] = MARK.__eq__
-    """Tells the columns that the caller reads by itself."""
-    families: bool = False
-    """Whether passage_1, ... and attribute.NAME mean something."""
-    told: set[tuple[str, ...]] = field(default_factory=set)
-    """What was told once and holds for all of the file."""
-    _layouts: dict[tuple[str, ...], Layout] = field(default_factory=dict)
-    _decimals: dict[str, set[str]] = field(default_factory=dict)
-    """By column: the signs of its decimal numbers, where both are understood."""
-
-    def __post_init__(self) -> None:
-        self.typed = self.source.form != "delimited"
-        self.decimal_comma = False
-        self.defused = False
-        if not self.typed:
-            from study.importing.reading import delimited
-
-            self.decimal_comma = delimited.delimiter(self.source) != ","
-            self.defused = MARK in self.source.head.columns
-
-    def __iter__(self) -> "Iterator[RecordCells | Fault]":
-        return self.read(self.source.records())
-
-    def read(self, records: Iterable[Record | Fault]) -> "Iterator[RecordCells | Fault]":
-        """Yield the cells of each record, and then what was found wrong with them and not told."""
-        for record in records:
-            if isinstance(record, Fault):
-                yield record
-                continue
-            cells = self.cells(record)
-            yield cells
-            yield from cells.untold()
-        for column, signs in self._decimals.items():
-            if len(signs) > 1:
-                self.source.tally.warnings.append(
-                    f"the column {shown(column)} holds decimal commas and decimal points; "
-                    "see whether both are meant as such."
-                )
-
-    def see_decimal(self, column: str, cell: Any) -> None:
-        """Note which decimal sign a cell of numbers has."""
-        if self.decimal_comma and isinstance(cell, str):
-            found = {sign for sign in ",." if sign in cell}
-            if found:
-                self._decimals.setdefault(column, set()).update(found)
-
-    def cells(self, record: Record) -> "RecordCells":
-        """Return a record's cells, to be read by field."""
-        columns = tuple(record.cells)
-        layout = self._layouts.get(columns)
-        if layout is None:
-            layout = layout_of(columns, self.fields, self.kept, families=self.families)
-            self._layouts[columns] = layout
-            for column in layout.in_another_case:
-                if ("case", column) not in self.told:
-                    self.told.add(("case", column))
-                    self.source.tally.rules[IN_ANOTHER_CASE] += 1
-        for name in layout.unknown:
-            self.source.tally.left_out[f"cells of the unknown column {shown(name)}"] += 1
-        return RecordCells(record, layout, self)
-
-    def require(self, *names: str, instead: str = "") -> None:
-        """Refuse a table whose header lacks a column; JSON objects are asked one by one.
-
-        `instead` names an option that can stand for it.
-
-        Raises
-        ------
-        InputError
-            Naming each column that is missing, what is there, and the nearest.
-        """
-        columns = self.source.head.columns
-        if self.source.form in ("delimited", "parquet"):
-            there = layout_of(columns, self.fields, self.kept, families=self.families).columns
-            missing = [name for name in names if name not in there]
-            faults = [missing_column(self.fields[name], columns, 1, instead) for name in missing]
-            if faults:
-                raise InputError(self.source.path.name, faults)
 
 
 class RecordCells:
@@ -114,7 +28,7 @@ class RecordCells:
 
     __slots__ = ("_faults", "_layout", "_reader", "_record", "_unsaid", "number")
 
-    def __init__(self, record: Record, layout: Layout, reader: Reader) -> None:
+    def __init__(self, record: Record, layout: Layout, reader: "Reader") -> None:
         self.number = record.number
         self._record = record.cells
         self._layout = layout
