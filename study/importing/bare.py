@@ -159,7 +159,7 @@ def _constructs(source: Source) -> tuple[str, ...]:
     known = {column for names in scores_wide.FIELDS.values() for column in names}
     open_columns = [column for column in source.head.columns if column.casefold() not in known]
     numeric: dict[str, bool] = {}
-    for record in islice(source.records(), _LOOKED_AT):
+    for record in islice(source.peeked(), _LOOKED_AT):
         if isinstance(record, Record):
             for column in [c for c in open_columns if c not in numeric]:
                 sign = _looks_numeric(record.cells.get(column))

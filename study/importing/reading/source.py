@@ -53,7 +53,7 @@ class Source(InputFile):
             return Head(self.form, tuple(self.document), self.document)
         if self.form == "delimited":
             columns = delimited.header(self)
-            first = next((r for r in self.records() if isinstance(r, Record)), None)
+            first = next((r for r in self.peeked() if isinstance(r, Record)), None)
             return Head(self.form, columns, first.cells if first else {})
         if self.form == "parquet":
             return Head(self.form, parquet.header(self), {})
@@ -63,6 +63,12 @@ class Source(InputFile):
                 return Head(self.form, tuple(record.cells), record.cells)
             faults.append(record)
         raise InputError(self.path.name, faults, self.tally.notes)
+
+    def peeked(self) -> Iterator[Record | Fault]:
+        """Read the file's beginning before `records` does; nothing is counted twice."""
+        return (
+            delimited.records(InputFile(self.path)) if self.form == "delimited" else self.records()
+        )
 
     def records(self) -> Iterator[Record | Fault]:
         """Read the file from its beginning, with a fault in the place of each unreadable row."""

@@ -140,6 +140,10 @@ class TestTold:
         summary = import_file(filled, write("r.jsonl", [row, row]))
         assert summary.rules["columns whose names have other capital letters"] == 2
 
+    def test_blank_lines_are_counted_once(self, filled: Study, write: Write) -> None:
+        path = write("s.csv", f"{SCORES}\n\nr1A,QR,anna,human,5\n")
+        assert import_file(filled, path).rules == {"blank lines skipped": 2}
+
     def test_several_columns_nearly_right(self, filled: Study, write: Write) -> None:
         text = "qery_id,system,constructt,rater,kind,valu\nq1,A,QR,anna,human,5\n"
         message = refused(filled, write("s.csv", text))
