@@ -60,7 +60,9 @@ def import_file(
     said = _checked_kinds(kinds or {})
     source = Source(Path(path), advance=progress or unseen)
     constructs = tuple(c.key for c in study.config.constructs)
-    chosen, broken = importer_for(source, constructs, importer)
+    instead = {"scorer": scorer, "system": system, "construct": construct}
+    columns = [name for name, value in instead.items() if value is not None]
+    chosen, broken = importer_for(source, constructs, importer, columns)
     source.tally.warnings += broken
     with study.read() as connection:
         stored = known_kinds(connection, study.config)
@@ -75,7 +77,7 @@ def import_file(
         construct=construct,
         queries=queries,
     )
-    given = {"kinds": said, "scorer": scorer, "system": system, "construct": construct}
+    given = {"kinds": said, **instead}
     return import_rows(
         study,
         chosen.rows(source, options),

@@ -44,9 +44,11 @@ def importers() -> tuple[list[Importer], list[str]]:
 
 
 def importer_for(
-    source: Source, constructs: Sequence[str], name: str | None
+    source: Source, constructs: Sequence[str], name: str | None, said: Sequence[str] = ()
 ) -> tuple[Importer, list[str]]:
     """Return the importer called `name`, or the one that recognises the file.
+
+    `said` names columns that the file may lack, since the caller says what they hold.
 
     Raises
     ------
@@ -66,7 +68,8 @@ def importer_for(
                 f"There is no importer {name!r}. {hint} There are: {', '.join(there)}.{lost}"
             )
         return named, broken
-    head = source.head
+    own = source.head
+    head = own._replace(columns=(*own.columns, *(c for c in said if c not in own.columns)))
     takers = []
     for importer in found:
         try:

@@ -198,3 +198,13 @@ def test_json_says_what_came_in_before_a_faulty_file(folder: Path) -> None:
     assert first["added"]["responses"] == 6
     assert second["source"] == "bad.csv"
     assert second["faults"][0]["row"] == 8
+
+
+def test_options_say_what_a_file_leaves_out(folder: Path) -> None:
+    ccrs("init", "s", cwd=folder)
+    ccrs("import", "s", "responses.jsonl", cwd=folder)
+    (folder / "bare.csv").write_text("response_id,value\nr0A,90\nr0B,\n")
+    words = ("--construct", "QR", "--scorer", "anna", "--kind", "anna=human")
+    done = ccrs("import", "s", "bare.csv", *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "2 scores added" in done.stdout
