@@ -68,18 +68,29 @@ def importer_for(
                 f"There is no importer {name!r}. {hint} There are: {', '.join(there)}.{lost}"
             )
         return named, broken
-    own = source.head
-    head = own._replace(columns=(*own.columns, *(c for c in said if c not in own.columns)))
+    head = source.head
+    takers = _takers(found, head, constructs, broken)
+    missing = [column for column in said if column not in head.columns]
+    if not takers and missing:
+        head = head._replace(columns=(*head.columns, *missing))
+        takers = _takers(found, head, constructs, broken)
+    if len(takers) == 1:
+        return takers[0], broken
+    raise InputError(source.path.name, _undecided(head, takers, found), broken)
+
+
+def _takers(
+    found: list[Importer], head: Head, constructs: Sequence[str], broken: list[str]
+) -> list[Importer]:
     takers = []
     for importer in found:
         try:
             if importer.recognises(head, tuple(constructs)):
                 takers.append(importer)
         except Exception as error:  # noqa: BLE001  (as above)
-            broken.append(f"importer {importer.name!r} failed on this file: {error}")
-    if len(takers) == 1:
-        return takers[0], broken
-    raise InputError(source.path.name, _undecided(head, takers, found), broken)
+            line = f"importer {importer.name!r} failed on this file: {error}"
+            broken += [] if line in broken else [line]
+    return takers
 
 
 def _undecided(head: Head, takers: list[Importer], found: list[Importer]) -> list[Fault]:
