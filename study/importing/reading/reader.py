@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from study.errors import Fault, InputError
+from study.importing.reading import delimited
 from study.importing.reading.defused import MARK
 from study.importing.reading.file import Record
 from study.importing.reading.layout import Fields, Layout, layout_of, missing_column
+from study.importing.reading.manner import Manner
 from study.importing.reading.record_cells import RecordCells
 from study.importing.reading.shown import shown
 from study.importing.reading.source import Source
@@ -25,21 +26,17 @@ class Reader:
     """Tells the columns that the caller reads by itself."""
     families: bool = False
     """Whether passage_1, ... and attribute.NAME mean something."""
-    told: set[tuple[str, ...]] = field(default_factory=set)
-    """What was told once and holds for all of the file."""
     _layouts: dict[tuple[str, ...], Layout] = field(default_factory=dict)
-    _decimals: dict[str, set[str]] = field(default_factory=dict)
-    """By column: the signs of its decimal numbers, where both are understood."""
 
     def __post_init__(self) -> None:
-        self.typed = self.source.form != "delimited"
-        self.decimal_comma = False
-        self.defused = False
-        if not self.typed:
-            from study.importing.reading import delimited
-
-            self.decimal_comma = delimited.delimiter(self.source) != ","
-            self.defused = MARK in self.source.head.columns
+        text = self.source.form == "delimited"
+        self.manner = Manner(
+            self.source.tally,
+            self.fields,
+            typed=not text,
+            decimal_comma=text and delimited.delimiter(self.source) != ",",
+            defused=text and MARK in self.source.head.columns,
+        )
 
     def __iter__(self) -> Iterator[RecordCells | Fault]:
         return self.read(self.source.records())
@@ -53,19 +50,7 @@ class Reader:
             cells = self.cells(record)
             yield cells
             yield from cells.untold()
-        for column, signs in self._decimals.items():
-            if len(signs) > 1:
-                self.source.tally.warnings.append(
-                    f"the column {shown(column)} holds decimal commas and decimal points; "
-                    "see whether both are meant as such."
-                )
-
-    def see_decimal(self, column: str, cell: Any) -> None:
-        """Note which decimal sign a cell of numbers has."""
-        if self.decimal_comma and isinstance(cell, str):
-            found = {sign for sign in ",." if sign in cell}
-            if found:
-                self._decimals.setdefault(column, set()).update(found)
+        self.source.tally.warnings += self.manner.mixed_decimals()
 
     def cells(self, record: Record) -> RecordCells:
         """Return a record's cells, to be read by field."""
@@ -75,12 +60,12 @@ class Reader:
             layout = layout_of(columns, self.fields, self.kept, families=self.families)
             self._layouts[columns] = layout
             for column in layout.in_another_case:
-                if ("case", column) not in self.told:
-                    self.told.add(("case", column))
+                if ("case", column) not in self.manner.told:
+                    self.manner.told.add(("case", column))
                     self.source.tally.rules[IN_ANOTHER_CASE] += 1
         for name in layout.unknown:
             self.source.tally.left_out[f"cells of the unknown column {shown(name)}"] += 1
-        return RecordCells(record, layout, self)
+        return RecordCells(record, layout, self.manner)
 
     def require(self, *names: str, instead: str = "") -> None:
         """Refuse a table whose header lacks a column; JSON objects are asked one by one.

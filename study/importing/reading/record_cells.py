@@ -1,7 +1,7 @@
 """One record of a file, read field by field into rows; what can't be read becomes a fault."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -11,14 +11,12 @@ from study.importing.reading.cells import CellError
 from study.importing.reading.defused import restored
 from study.importing.reading.file import Record
 from study.importing.reading.layout import ATTRIBUTE, Layout, missing_column
+from study.importing.reading.manner import Manner
 from study.importing.reading.shown import shown
 from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
 from study.nouns.imported import ScorerKind
 
 KINDS = get_args(ScorerKind)
-
-if TYPE_CHECKING:
-    from study.importing.reading.reader import Reader
 
 T = TypeVar("T")
 
@@ -26,13 +24,13 @@ T = TypeVar("T")
 class RecordCells:
     """One record, read by field; faults are gathered until its row is made."""
 
-    __slots__ = ("_faults", "_layout", "_reader", "_record", "_unsaid", "number")
+    __slots__ = ("_faults", "_layout", "_manner", "_record", "_unsaid", "number")
 
-    def __init__(self, record: Record, layout: Layout, reader: "Reader") -> None:
+    def __init__(self, record: Record, layout: Layout, manner: Manner) -> None:
         self.number = record.number
         self._record = record.cells
         self._layout = layout
-        self._reader = reader
+        self._manner = manner
         self._faults: list[Fault] = []
         self._unsaid: set[str] = set()
 
@@ -57,9 +55,9 @@ class RecordCells:
         if column is None:
             return None
         cell = self._record[column]
-        if type(cell) is str and not self._reader.defused:
+        if type(cell) is str and not self._manner.defused:
             return cell or None  # nearly every cell of a table of scores
-        return self._tried(column, lambda found: cells.key(found, self._reader.source.tally))
+        return self._tried(column, lambda found: cells.key(found, self._manner.tally))
 
     def text(self, name: str) -> str | None:
         """Read a text."""
@@ -73,13 +71,13 @@ class RecordCells:
     def scored(self) -> float | None:
         """Read the field `value`; a record without one says why in missing_reason."""
         if "value" not in self._layout.columns and not self.has("missing_reason"):
-            names = self._reader.fields["value"]
+            names = self._manner.fields["value"]
             self._faults.append(missing_column(names, self._record, self.number))
         return self.value("value")
 
     def value_of(self, column: str) -> float | None:
         """Read the number in a column of any name."""
-        self._reader.see_decimal(column, self._record[column])
+        self._manner.see_decimal(column, self._record[column])
         return self._tried(column, self._number, defused=False)
 
     def number_in(self, name: str, cell: Any) -> float | None:
@@ -88,7 +86,7 @@ class RecordCells:
 
     def key_in(self, name: str, cell: Any) -> str | None:
         """Read an id that stands inside a cell, under a name of its own."""
-        tally = self._reader.source.tally
+        tally = self._manner.tally
         return self._reported(name, cell, lambda found: cells.key(found, tally))
 
     def whole(self, name: str) -> int | None:
@@ -128,7 +126,7 @@ class RecordCells:
 
     def left_out(self, what: str) -> None:
         """Count something of the record that is not taken."""
-        self._reader.source.tally.left_out[what] += 1
+        self._manner.tally.left_out[what] += 1
 
     def fault(self, problem: str, remedy: str, column: str | None = None) -> None:
         """Note what is wrong with the record."""
@@ -136,8 +134,8 @@ class RecordCells:
 
     def fault_once(self, problem: str, remedy: str, column: str | None = None) -> None:
         """Note what is wrong with many records alike: the first of them tells it for all."""
-        if (problem, remedy) not in self._reader.told:
-            self._reader.told.add((problem, remedy))
+        if (problem, remedy) not in self._manner.told:
+            self._manner.told.add((problem, remedy))
             self.fault(problem, remedy, column)
 
     def unsaid(self, name: str) -> None:
@@ -183,7 +181,7 @@ class RecordCells:
         name = place[0] if place else ""
         column = columns.get(name, name) or None
         if detail["type"] == "missing":
-            names = self._reader.fields.get(name, (name,))
+            names = self._manner.fields.get(name, (name,))
             if name in columns:
                 return Fault("is blank.", "Give it in every row.", self.number, column)
             return missing_column(names, self._record, self.number)
@@ -205,9 +203,9 @@ class RecordCells:
         return Fault(f"{problem}.", remedy, self.number, column)
 
     def _number(self, cell: Any) -> float | None:
-        reader = self._reader
+        manner = self._manner
         return cells.number(
-            cell, reader.source.tally, typed=reader.typed, decimal_comma=reader.decimal_comma
+            cell, manner.tally, typed=manner.typed, decimal_comma=manner.decimal_comma
         )
 
     def _read(self, name: str, read: Callable[[Any], T], *, defused: bool = True) -> T | None:
@@ -216,7 +214,7 @@ class RecordCells:
 
     def _tried(self, column: str, read: Callable[[Any], T], *, defused: bool = True) -> T | None:
         cell = self._record[column]
-        if defused and self._reader.defused and isinstance(cell, str):
+        if defused and self._manner.defused and isinstance(cell, str):
             cell = restored(cell)
         return self._reported(column, cell, read)
 
