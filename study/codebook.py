@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.config import StudyConfig
 from study.importing.reading.defused import MARK
 from study.response_rows import RESPONSE_COLUMNS
-from study.table import PREFERENCE_COLUMNS, SCORE_COLUMNS
 
 MEANING = {
     MARK: "1 in every row: the file is an export of ccrs-study. Text cells that begin with = + - "

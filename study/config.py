@@ -12,9 +12,8 @@ from pydantic_core import ErrorDetails
 
 from study.constructs import CCRS, ConstructSpec
 from study.errors import StudyError, nearest
-from study.nouns.base import Key
-from study.nouns.imported import ScorerKind
 from study.scales import Scale
+from study.words import Key, ScorerKind
 
 
 class _Section(BaseModel):

@@ -9,9 +9,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from study.nouns.base import Key, Text
-from study.nouns.constructs import Sees
 from study.scales import Scale
+from study.words import Key, Sees, Text
 
 
 class ConstructSpec(BaseModel):

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Connection, Table, and_, func, literal, null, select
 
+from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.nouns import (
     Assignment,
     JudgeRun,
@@ -24,32 +25,6 @@ from study.nouns import (
     table,
 )
 from study.versions import response_versions
-
-SCORE_COLUMNS = {
-    "response_id": "str",
-    "query_id": "str",
-    "system": "str",
-    "construct": "str",
-    "scorer": "str",
-    "scorer_kind": "str",
-    "repeat": "int64",
-    "value": "float64",
-    "missing_reason": "str",
-    "inclusion_prob": "float64",
-    "stratum": "str",
-    "source": "str",
-}
-PREFERENCE_COLUMNS = {
-    "query_id": "str",
-    "response_a": "str",
-    "response_b": "str",
-    "construct": "str",
-    "scorer": "str",
-    "scorer_kind": "str",
-    "repeat": "int64",
-    "value": "float64",
-    "missing_reason": "str",
-}
 
 _STORED_TYPES = {
     "response": "int64",

@@ -10,11 +10,11 @@ import pytest
 from pydantic import BaseModel
 
 from study.cli import GROUP, cli
+from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.config import AnalysisSpec, PreferenceSpec, ScorerSpec, StudyConfig
 from study.constructs import ConstructSpec
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
 from study.scales import Scale
-from study.table import PREFERENCE_COLUMNS, SCORE_COLUMNS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

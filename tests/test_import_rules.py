@@ -71,6 +71,17 @@ def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> N
     assert done.returncode == 0, done.stderr
 
 
+def test_a_bare_table_is_read_without_a_database() -> None:
+    code = (
+        "import sys; from study import read_scores; "
+        "sys.exit(', '.join({'sqlalchemy', 'sqlmodel'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("package", PRESENT)
 def test_every_name_that_a_package_exports_is_there(package: str) -> None:
     from importlib import import_module

@@ -20,7 +20,7 @@ from study.datasets.openqa_matching import LinkedAnswer, link
 from study.datasets.openqa_source import CONSTRUCT, SETTINGS, SOURCE
 from study.datasets.sources import Contents, Dataset, TieBreak
 from study.importing.rows import Placed, ResponseRow, ScoreRow
-from study.nouns import ScorerKind
+from study.words import ScorerKind
 
 if TYPE_CHECKING:
     from study.campaign import Study

@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.constructs import CCRS
 from study.errors import Fault, InputError
 from study.importing.formats import preferences, responses, scores, scores_wide
@@ -14,10 +15,7 @@ from study.importing.reading.file import Advance, Record, unseen
 from study.importing.reading.layout import folded, has, missing_column
 from study.importing.reading.source import Head, Source
 from study.importing.rows import Placed, PreferenceRow, Rows, ScoreRow
-from study.importing.scoring import BLANK
-from study.importing.tally import Tally
-from study.importing.values import TWICE
-from study.table import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.importing.tally import BLANK, TWICE, Tally
 
 if TYPE_CHECKING:
     from pandas import DataFrame

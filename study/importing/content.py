@@ -7,7 +7,7 @@ from study.importing.held import Held, HeldQuery, HeldResponse, digest_of
 from study.importing.passages import PassageStore
 from study.importing.revising import OWN_ID, not_revisable
 from study.importing.rows import ResponseRow
-from study.importing.tally import Tally
+from study.importing.tally import TWICE, Tally
 from study.nouns import (
     Output,
     OutputBase,
@@ -22,7 +22,6 @@ from study.nouns import (
 
 EMPTY = "empty responses (the system answered nothing)"
 SAME_CONTENT = "the same content under a further id (one response, two ids)"
-TWICE = "an identical row twice"
 BLANK_PASSAGES = "blank passages read as no passage"
 BLANK_REFERENCES = "blank reference answers read as none"
 

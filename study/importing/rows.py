@@ -7,8 +7,7 @@ from typing import NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from study.errors import Fault
-from study.nouns.base import Attributes, Key, Text
-from study.nouns.imported import ScorerKind
+from study.words import Attributes, Key, ScorerKind, Text
 
 # More repeats than this are a shifted column, not a design.
 _MOST_REPEATS = 1_000_000

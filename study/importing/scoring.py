@@ -9,7 +9,7 @@ from study.config import StudyConfig
 from study.errors import nearest
 from study.importing.held import Held
 from study.importing.rows import Placed, PreferenceRow, ScoreRow
-from study.importing.tally import Tally
+from study.importing.tally import BLANK, Tally
 from study.importing.values import Entry, ValueStore
 from study.importing.watch import ValueWatch
 from study.nouns import (
@@ -23,7 +23,6 @@ from study.nouns import (
 )
 from study.scales import Scale
 
-BLANK = "blank"
 IMPORTED = "imported"
 WITH_ITSELF = "a comparison of a response with itself (the two have the same content)"
 IN_USE = "an id of a response with several versions taken as the version in use"

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 
 from study.errors import Fault
 
+BLANK = "blank"
+"""Reason of a value that its file leaves blank."""
+TWICE = "an identical row twice"
+
 
 @dataclass
 class Tally:

@@ -7,10 +7,9 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, Table, select
 
 from study.importing.batches import Batch
-from study.importing.tally import Tally
+from study.importing.tally import TWICE, Tally
 from study.nouns import Noun, table
 
-TWICE = "an identical row twice"
 AGAIN = "the same value again under another id or system of the same response"
 AS_REPEAT = "a second value kept as the next repeat"
 

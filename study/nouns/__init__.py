@@ -30,7 +30,6 @@ from study.nouns.imported import (
     Score,
     ScoreBase,
     ScoredBase,
-    ScorerKind,
 )
 from study.nouns.judged import JudgeRun, JudgeRunBase, Judgment, JudgmentBase
 
@@ -64,7 +63,6 @@ __all__ = [
     "Score",
     "ScoreBase",
     "ScoredBase",
-    "ScorerKind",
     "UTCDateTime",
     "digest",
     "now",

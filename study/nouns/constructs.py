@@ -1,14 +1,11 @@
 """What is measured: a construct as it stood when something was rated or judged on it."""
 
-from typing import Literal
-
 from sqlalchemy import JSON, Text as LongText
 from sqlmodel import Field
 
-from study.nouns.base import Key, Noun, Text
+from study.nouns.base import Noun
 from study.scales import Level
-
-Sees = Literal["question", "response", "context", "reference"]
+from study.words import Key, Sees, Text
 
 
 class ConstructBase(Noun):

@@ -5,7 +5,8 @@ from hashlib import blake2b
 from sqlalchemy import JSON, LargeBinary, Text as LongText, UniqueConstraint
 from sqlmodel import Field
 
-from study.nouns.base import Attributes, Key, Noun, Text
+from study.nouns.base import Noun
+from study.words import Attributes, Key, Text
 
 
 def digest(*parts: bytes) -> bytes:

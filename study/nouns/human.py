@@ -13,7 +13,8 @@ from sqlalchemy import (
 )
 from sqlmodel import Field
 
-from study.nouns.base import Key, Noun, Text, UTCDateTime, now
+from study.nouns.base import Noun, UTCDateTime, now
+from study.words import Key, Text
 
 Purpose = Literal["main", "repeat", "calibration", "training", "check", "adjudication"]
 Status = Literal["rated", "cannot_judge", "skipped", "withdrawn"]

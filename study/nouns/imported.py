@@ -1,7 +1,7 @@
 """What came from elsewhere: scores of any scorer, preferences, and the files that held them."""
 
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import model_validator
 from sqlalchemy import (
@@ -13,9 +13,8 @@ from sqlalchemy import (
 )
 from sqlmodel import Field
 
-from study.nouns.base import Key, Noun, UTCDateTime, now
-
-ScorerKind = Literal["human", "adjudicated", "judge", "metric"]
+from study.nouns.base import Noun, UTCDateTime, now
+from study.words import Key, ScorerKind
 
 
 class ScoredBase(Noun):

@@ -3,8 +3,8 @@ import pytest
 from sqlalchemy import insert
 
 from study import Study, study_status
+from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.nouns import Output, Response, table
-from study.table import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from tests.study.campaign_of_every_kind import fill
 
 

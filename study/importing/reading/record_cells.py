@@ -14,7 +14,7 @@ from study.importing.reading.layout import ATTRIBUTE, Layout, missing_column
 from study.importing.reading.manner import Manner
 from study.importing.reading.shown import shown
 from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
-from study.nouns.imported import ScorerKind
+from study.words import ScorerKind
 
 KINDS = get_args(ScorerKind)
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from study import InputError, Scale, read_scores
+from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.importing import read_preferences
-from study.table import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from tests.study.importing.conftest import Write
 
 HEAD = "query_id,response_id,system,construct,scorer,scorer_kind,value\n"

@@ -1,0 +1,27 @@
+"""Columns of the tables that `analysis` takes, with their types."""
+
+SCORE_COLUMNS = {
+    "response_id": "str",
+    "query_id": "str",
+    "system": "str",
+    "construct": "str",
+    "scorer": "str",
+    "scorer_kind": "str",
+    "repeat": "int64",
+    "value": "float64",
+    "missing_reason": "str",
+    "inclusion_prob": "float64",
+    "stratum": "str",
+    "source": "str",
+}
+PREFERENCE_COLUMNS = {
+    "query_id": "str",
+    "response_a": "str",
+    "response_b": "str",
+    "construct": "str",
+    "scorer": "str",
+    "scorer_kind": "str",
+    "repeat": "int64",
+    "value": "float64",
+    "missing_reason": "str",
+}
