@@ -31,7 +31,14 @@ from study.nouns.imported import (
     ScoreBase,
     ScoredBase,
 )
-from study.nouns.judged import JudgeRun, JudgeRunBase, Judgment, JudgmentBase
+from study.nouns.judged import (
+    JudgeRun,
+    JudgeRunBase,
+    Judgment,
+    JudgmentBase,
+    Reading,
+    ReadingBase,
+)
 
 __all__ = [
     "Assignment",
@@ -56,6 +63,8 @@ __all__ = [
     "RaterBase",
     "Rating",
     "RatingBase",
+    "Reading",
+    "ReadingBase",
     "Response",
     "ResponseAlias",
     "ResponseBase",

@@ -41,6 +41,8 @@ class ScoreBase(ScoredBase):
     inclusion_prob: float = Field(default=1.0, gt=0, le=1)
     stratum: Key | None = None
     source: Key | None = None
+    rule: Key | None = None
+    """How a judge's answer was read, where the file says it."""
 
 
 class Score(ScoreBase, table=True):

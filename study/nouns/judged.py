@@ -1,4 +1,4 @@
-"""Judge scores made here: a run with its whole configuration, and its judgments."""
+"""Judge scores made here: a run with its whole configuration, its judgments, their readings."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -14,7 +14,7 @@ from sqlalchemy import (
 from sqlmodel import Field
 
 from study.nouns.base import Noun, UTCDateTime, now
-from study.words import Key, Text
+from study.words import Attributes, Key, Text
 
 
 class JudgeRunBase(Noun):
@@ -22,12 +22,22 @@ class JudgeRunBase(Noun):
 
     name: Key = Field(unique=True)
     engine: Key
+    endpoint: Text | None = None
+    """Address of the server, without credentials; null for an engine that has none."""
     model: Key
     model_revision: Text | None = None
+    """Revision that was asked for; null where the engine takes none."""
     prompt_version: Key
     prompt_hash: Text
     decoding: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
+    """What is sent beside the prompt, and what the server refused or ignored of it."""
     seed: int | None = None
+    repeats: int = Field(default=1, ge=1)
+    """How often each prompt is asked."""
+    identity: Text | None = Field(default=None, unique=True, index=True)
+    """Digest of all that makes this run another than the next; null in studies of version 0.1."""
+    observed: Attributes = Field(default_factory=dict, sa_type=JSON)
+    """What the start-up probe found that is not part of the identity."""
     software: dict[str, str] = Field(default_factory=dict, sa_type=JSON)
 
 
@@ -49,11 +59,23 @@ class JudgmentBase(Noun):
     """The first attempt is the score; later ones are kept beside it."""
     value: float | None = None
     missing_reason: Key | None = None
+    rule: Key | None = None
+    """How the value was found in the answer, or that it needed none; null when missing."""
+    parser_version: Key | None = None
     raw_answer: Text | None = Field(default=None, sa_type=LongText)
+    finish_reason: Text | None = None
+    """Why the server says that the answer ended."""
+    served_model: Text | None = None
+    """Model that the server says it used."""
+    fingerprint: Text | None = None
+    """The server's own name for its configuration at that moment."""
+    flags: list[Key] = Field(default_factory=list, sa_type=JSON)
+    """What a reader of the score should know, such as control tokens in the judged text."""
     distribution: dict[str, float] | None = Field(default=None, sa_type=JSON)
     """Probability by point of the scale, where the engine gives it."""
     prompt_tokens: int | None = Field(default=None, ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
+    reasoning_tokens: int | None = Field(default=None, ge=0)
     cached_tokens: int | None = Field(default=None, ge=0)
     milliseconds: float | None = Field(default=None, ge=0)
 
@@ -76,4 +98,31 @@ class Judgment(JudgmentBase, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="judge_run.id")
     response_id: int = Field(foreign_key="response.id", index=True)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class ReadingBase(Noun):
+    """A judgment's raw answer read again by a later parser; the last revision counts."""
+
+    revision: int = Field(ge=1)
+    parser_version: Key
+    value: float | None = None
+    missing_reason: Key | None = None
+    rule: Key | None = None
+
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        if (self.value is None) == (self.missing_reason is None):
+            raise ValueError("a reading has either a value or a missing_reason")
+        return self
+
+
+class Reading(ReadingBase, table=True):
+    __table_args__ = (
+        UniqueConstraint("judgment_id", "revision"),
+        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    judgment_id: int = Field(foreign_key="judgment.id")
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

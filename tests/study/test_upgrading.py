@@ -18,7 +18,7 @@ from alembic import op
 
 from study.migrations.append_only import protect
 
-revision = "0002"
+revision = "9999"
 down_revision = "{head}"
 
 
@@ -39,7 +39,7 @@ def migrations_with(tmp_path: Path, body: str) -> Path:
     folder = tmp_path / "migrations"
     shutil.copytree(MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     text = NEXT.format(head=SCHEMA_REVISION, body=body)
-    (folder / "versions" / "0002_next.py").write_text(text)
+    (folder / "versions" / "9999_next.py").write_text(text)
     return folder
 
 
@@ -84,7 +84,7 @@ def test_a_study_of_this_version_needs_no_upgrade(study: Study) -> None:
 def test_a_rebuilt_table_keeps_its_rows_and_a_copy_stays(filled: Study, tmp_path: Path) -> None:
     done = upgrade_study(filled.folder, migrations=migrations_with(tmp_path, REBUILD))
     database = filled.folder / "study.db"
-    assert done.after == "0002"
+    assert done.after == "9999"
     assert rows(database, "SELECT key, language FROM query") == [("q", None)]
     assert rows(database, "SELECT key FROM response") == [("r",)]
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
@@ -111,7 +111,7 @@ def test_a_failed_upgrade_can_be_tried_again(filled: Study, tmp_path: Path) -> N
     with pytest.raises(StudyError):
         upgrade_study(filled.folder, migrations=migrations_with(tmp_path / "bad", LOSE))
     done = upgrade_study(filled.folder, migrations=migrations_with(tmp_path / "good", REBUILD))
-    assert done.after == "0002"
+    assert done.after == "9999"
 
 
 def test_a_study_of_the_first_schema_opens(tmp_path: Path) -> None:
