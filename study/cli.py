@@ -12,7 +12,7 @@ import click
 
 GROUP = "ccrs.commands"
 # Commands in the order of a campaign; others follow by name.
-ORDER = ("demo", "fetch", "init", "import", "status", "report", "export", "upgrade")
+ORDER = ("demo", "fetch", "init", "import", "judge", "status", "report", "export", "upgrade")
 
 
 class RegisteredCommands(click.Group):

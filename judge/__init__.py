@@ -1,0 +1,43 @@
+"""CCRS scores from a language model: prompts, engines, runs that resume, answers kept and read."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judge.exact_match import exact_match as exact_match, store_exact_match as store_exact_match
+    from judge.judging import judge_study as judge_study
+    from judge.listing import RunSummary as RunSummary, list_runs as list_runs
+    from judge.outcome import Outcome as Outcome
+    from judge.parsing import Parsed as Parsed, parse_answer as parse_answer
+    from judge.previewing import Preview as Preview, preview as preview
+    from judge.prompts import PromptVersion as PromptVersion, prompt_version as prompt_version
+    from judge.settings import JudgeSettings as JudgeSettings
+
+_HOME = {
+    "JudgeSettings": "judge.settings",
+    "Outcome": "judge.outcome",
+    "Parsed": "judge.parsing",
+    "Preview": "judge.previewing",
+    "PromptVersion": "judge.prompts",
+    "RunSummary": "judge.listing",
+    "exact_match": "judge.exact_match",
+    "judge_study": "judge.judging",
+    "list_runs": "judge.listing",
+    "parse_answer": "judge.parsing",
+    "preview": "judge.previewing",
+    "prompt_version": "judge.prompts",
+    "store_exact_match": "judge.exact_match",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    # Lazy (PEP 562): importing `judge` costs nothing until something of it is used.
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'judge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

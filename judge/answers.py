@@ -1,0 +1,56 @@
+"""What comes back for a prompt: an answer, which is a finished judgment, or a failure."""
+
+from dataclasses import dataclass
+
+CONTENT_FILTER = "content_filter"
+TOO_LONG = "too_long"
+TRUNCATED_BY_SERVER = "truncated_by_server"
+REJECTED = "rejected"
+NO_PASSAGES = "no_passages"
+NO_REFERENCE = "no_reference"
+
+REASONS = {
+    "no_score": "the answer holds no score",
+    "several_scores": "the answer holds several scores",
+    "out_of_range": "the score lies outside the scale",
+    "refusal": "the judge refused",
+    "empty_answer": "the answer is empty",
+    "truncated": "the answer was cut off before a complete score",
+    CONTENT_FILTER: "the provider's content filter stopped the answer",
+    TRUNCATED_BY_SERVER: "the server used only a part of the prompt",
+    TOO_LONG: "the prompt is longer than the model's window",
+    REJECTED: "the server refused this prompt",
+    NO_PASSAGES: "the response has no passages, which the prompt shows",
+    NO_REFERENCE: "the query has no reference answer, which the prompt shows",
+}
+"""Why a judgment has no value."""
+
+UNASKED = frozenset({NO_PASSAGES, NO_REFERENCE})
+"""Reasons that lie in the data: nothing was asked, so nothing is missing from the judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a judge answered, as it came. Whatever it says, the prompt is not asked again."""
+
+    text: str | None
+    finish_reason: str | None = None
+    served_model: str | None = None
+    fingerprint: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    milliseconds: float | None = None
+    missing: str | None = None
+    """A reason of `REASONS` that stands whatever the text says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """No answer came: the prompt stays to be asked by the next run."""
+
+    reason: str
+    """In a word, for counting: no_connection, timeout, http_500, no_json, ..."""
+    detail: str
+    """The first words of what the server or the network said."""

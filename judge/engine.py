@@ -1,0 +1,90 @@
+"""What an engine is, and how one is found: by its name in the entry points `ccrs.engines`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Protocol, cast
+
+from judge.answers import Answer, Failure
+from judge.prompts import PromptVersion
+from judge.requests import Request
+from judge.runs import Conditions, Run
+from judge.settings import JudgeSettings
+from judge.tokens import TokenCount
+from study.campaign import Study
+from study.errors import StudyError, nearest
+
+GROUP = "ccrs.engines"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What an engine found out before the first prompt."""
+
+    conditions: Conditions
+    tokens: TokenCount
+    window: int | None = None
+    """Tokens that prompt and answer may have together; None: not known."""
+    answer_tokens: int = 0
+    """Of these, kept free for the answer."""
+    notes: tuple[str, ...] = field(default=())
+    """What the user should know, in sentences."""
+
+
+class Delivery(Protocol):
+    """Where an engine hands over what came back. May be called from any one thread at a time."""
+
+    def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
+        """Store answers; return when they are on disk. Only then is a prompt's slot free."""
+
+    def failed(self, request: Request, failure: Failure) -> None:
+        """Count a prompt that got no answer; the next run asks it again."""
+
+
+class Engine(Protocol):
+    """Answers prompts. Made from the settings, the study and the prompt version."""
+
+    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None: ...
+
+    def start(self, sample: Sequence[str]) -> Ready:
+        """Find out under what conditions it answers; `sample` holds some prompts of the study.
+
+        Raises
+        ------
+        StudyError
+            It can't answer: the message says why, and what to do.
+        """
+
+    def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
+        """Answer the requests, in their order as far as it matters; return closing notes.
+
+        Raises
+        ------
+        StudyError
+            Going on makes no sense. What was committed before stays.
+        """
+
+
+def load_engine(name: str) -> type[Engine]:
+    """Return the engine of this name.
+
+    Raises
+    ------
+    StudyError
+        There is none, or the package that brings it can't be loaded.
+    """
+    entries = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if name not in entries:
+        known = ", ".join(sorted(entries))
+        raise StudyError(
+            f"There is no engine {name!r}. {nearest(name, entries)} Known: {known}.".replace(
+                "  ", " "
+            )
+        )
+    try:
+        return cast(type[Engine], entries[name].load())
+    except ImportError as error:
+        raise StudyError(
+            f"The engine {name!r} can't be loaded ({error}). Install or update the package that "
+            "brings it."
+        ) from error

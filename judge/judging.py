@@ -1,0 +1,169 @@
+"""A run from its settings to its outcome."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from time import monotonic
+
+from judge.answers import Answer, Failure
+from judge.choosing import check_scales, wanted_constructs
+from judge.content import Place, places
+from judge.costs import cost
+from judge.engine import Engine, Ready, load_engine
+from judge.exact_match import CONSTRUCT, store_exact_match
+from judge.lock import sole_writer
+from judge.outcome import Outcome
+from judge.prompts import prompt_version
+from judge.requests import Request
+from judge.runs import Run, find_or_begin
+from judge.settings import JudgeSettings
+from judge.storing import Store
+from judge.survey import requests, sample_prompts, survey, too_long
+from judge.work import Scope
+from study.campaign import Study
+from study.errors import StudyError
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a run has come."""
+
+    answered: int
+    failed: int
+    total: int
+    tokens: int
+    """Prompt and completion tokens that the server counted."""
+
+
+Reached = Callable[[Reach], None]
+
+
+def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None = None) -> Outcome:
+    """Judge what a study's responses still lack under these settings.
+
+    Every judgment is committed before its prompt's slot is free again, so a run that is killed
+    loses at most the calls under way; the next one with the same settings does what is missing.
+
+    Parameters
+    ----------
+    study : Study
+    settings : JudgeSettings
+    reached : callable, optional
+        Called with a `Reach` after every commit, from any thread.
+
+    Raises
+    ------
+    StudyError
+        Nothing can be judged, the engine can't answer, or another process judges the same run.
+        What was committed before stays.
+
+    Examples
+    --------
+    >>> settings = JudgeSettings(                              # doctest: +SKIP
+    ...     base_url="http://localhost:8000/v1", model="llama-3-70b"
+    ... )
+    >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
+    {'refusal': 2}
+    """
+    prompts = prompt_version(settings.prompts)
+    constructs = wanted_constructs(study, prompts, settings.constructs)
+    order = places(study, settings.systems)
+    engine = load_engine(settings.engine)(settings, study, prompts)
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+    scope = Scope(prompts, constructs, versions, settings.repeats, settings.retry_unparsed)
+    ready = engine.start(sample_prompts(study, order, scope))
+    run = find_or_begin(study, ready.conditions, prompts, settings.repeats, settings.name)
+    check_scales(study, prompts, constructs, run.name)
+    with sole_writer(study, run.id, run.name):
+        return _judged(study, settings, engine, ready, run, scope, order, reached)
+
+
+def _judged(
+    study: Study,
+    settings: JudgeSettings,
+    engine: Engine,
+    ready: Ready,
+    run: Run,
+    scope: Scope,
+    order: Sequence[Place],
+    reached: Reached | None,
+) -> Outcome:
+    started = monotonic()
+    store = Store(study, run.id, scope.version.scale, scope.versions)
+    found = survey(study, order, scope, run.id, ready, store.settle)
+    if found.too_long:
+        if not settings.skip_too_long:
+            raise StudyError(too_long(study, found, ready.window or 0))
+        store.settle(settled for _, settled in found.too_long)
+    total = sum(found.prompts.values())
+    wanted = total if settings.limit is None else min(total, settings.limit)
+    delivery = _Delivery(store, wanted, reached)
+    em = store_exact_match(study, order) if CONSTRUCT in scope.constructs else {}
+    stream = requests(study, order, scope, run.id)
+    closing = engine.run(run, islice(stream, settings.limit), delivery) if wanted else ()
+    tokens = dict(delivery.tokens)
+    return Outcome(
+        run=run.name,
+        begun=run.begun,
+        judged=store.judged,
+        asked=delivery.answered,
+        left=found.judgments - delivery.judged,
+        missing=dict(store.missing),
+        failed=dict(delivery.failures),
+        flags=dict(store.flags),
+        tokens=tokens,
+        seconds=monotonic() - started,
+        served={_served(*name): n for name, n in store.served.items()},
+        exact_match=em,
+        notes=(*ready.notes, *closing),
+        examples=tuple(delivery.examples),
+        cost=cost(settings, tokens.get("prompt", 0), tokens.get("completion", 0)),
+        max_missing=settings.max_missing,
+    )
+
+
+class _Delivery:
+    """Stores what comes back, and counts it."""
+
+    def __init__(self, store: Store, total: int, reached: Reached | None) -> None:
+        self._store = store
+        self._total = total
+        self._reached = reached
+        self.answered = 0
+        self.judged = 0
+        self.failures: Counter[str] = Counter()
+        self.examples: list[str] = []
+        self.tokens: Counter[str] = Counter()
+
+    def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
+        self._store.commit(pairs)
+        for request_, answer in pairs:
+            self.answered += 1
+            self.judged += len(request_.response_ids)
+            self.tokens["prompt"] += answer.prompt_tokens or 0
+            self.tokens["completion"] += answer.completion_tokens or 0
+            self.tokens["reasoning"] += answer.reasoning_tokens or 0
+            self.tokens["cached"] += answer.cached_tokens or 0
+        self._tell()
+
+    def failed(self, request: Request, failure: Failure) -> None:
+        del request
+        if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
+            self.examples.append(f"{failure.reason}: {failure.detail}")
+        self.failures[failure.reason] += 1
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._reached is not None:
+            spent = self.tokens["prompt"] + self.tokens["completion"]
+            failed = sum(self.failures.values())
+            self._reached(Reach(self.answered, failed, self._total, spent))
+
+
+def _served(model: str | None, fingerprint: str | None) -> str:
+    name = model or "(not named)"
+    return f"{name}, {fingerprint}" if fingerprint else name

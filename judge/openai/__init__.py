@@ -1,0 +1,1 @@
+"""Chat completions over HTTP, from any endpoint that speaks OpenAI's protocol."""

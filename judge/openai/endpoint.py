@@ -1,0 +1,154 @@
+"""An endpoint: one HTTP session, and one attempt at one prompt."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+
+from judge.answers import Answer
+from judge.openai.reply import Trouble, read_reply
+from judge.openai.waiting import spent_quota
+from study.errors import StudyError
+
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+# No answer of a judge is longer; what is, comes from something else than a judge.
+_LARGEST = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of one attempt."""
+
+    said: Answer | Trouble
+    wait: float | None = None
+    """Seconds until a quota that this answer used up is there again."""
+    body: bytes = b""
+
+
+class Endpoint:
+    """Sends chat completions. Use it with `async with`."""
+
+    def __init__(self, base_url: str, *, key_name: str, timeout: float, connections: int) -> None:
+        self._base = base_url
+        self._headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            **_authorization(base_url, key_name),
+        }
+        self._timeout = timeout
+        self._connections = connections
+        self._proxy = _proxy(base_url)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self._connections, ttl_dns_cache=300),
+            timeout=aiohttp.ClientTimeout(total=self._timeout),
+            headers=self._headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def ask(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
+        """Send one prompt as the only message, and say what came of it. Never raises."""
+        body = json.dumps(
+            {"messages": [{"role": "user", "content": prompt}], **parameters},
+            ensure_ascii=False,
+        ).encode("utf-8", "replace")
+        assert self._session is not None  # noqa: S101  (callers enter first)
+        started = perf_counter()
+        try:
+            async with self._session.post(
+                f"{self._base}/chat/completions",
+                data=body,
+                allow_redirects=False,
+                proxy=self._proxy,
+            ) as response:
+                # The whole body, whose length the server promised; a cut one raises.
+                content = await response.read()
+                spent = (perf_counter() - started) * 1000
+                if len(content) > _LARGEST:
+                    return Reply(Trouble("again", "too_large", "its answer exceeds 4 MiB"))
+                said = read_reply(response.status, response.headers, content, spent)
+                return Reply(said, spent_quota(response.headers), content)
+        except TimeoutError:
+            detail = f"no answer within {self._timeout:g} s"
+            return Reply(Trouble("again", "timeout", detail))
+        except aiohttp.ClientConnectorError as error:
+            return Reply(Trouble("again", "no_connection", _words(error)))
+        except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
+            return Reply(Trouble("again", "connection_cut", _words(error)))
+
+    async def models(self) -> dict[str, int | None]:
+        """Return the models that the endpoint lists, with their windows where it says them.
+
+        An endpoint without such a list has none; that is no trouble.
+        """
+        assert self._session is not None  # noqa: S101  (callers enter first)
+        try:
+            async with self._session.get(
+                f"{self._base}/models", allow_redirects=False, proxy=self._proxy
+            ) as response:
+                if response.status != 200:
+                    return {}
+                data = json.loads(await response.read())
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, RecursionError):
+            return {}
+        listed = data.get("data") if isinstance(data, dict) else None
+        found: dict[str, int | None] = {}
+        for model in listed if isinstance(listed, list) else []:
+            if isinstance(model, dict) and isinstance(model.get("id"), str):
+                found[model["id"]] = _window(model)
+        return found
+
+
+def _window(model: Mapping[str, Any]) -> int | None:
+    meta = model.get("meta")
+    places = {**(meta if isinstance(meta, dict) else {}), **model}
+    for name in ("max_model_len", "context_length", "context_window", "n_ctx"):
+        if type(places.get(name)) is int and places[name] > 0:
+            return int(places[name])
+    return None
+
+
+def _authorization(base_url: str, key_name: str) -> dict[str, str]:
+    key = os.environ.get(key_name, "").strip()
+    if not key:
+        return {}
+    if any(ord(character) < 33 or ord(character) > 126 for character in key):
+        raise StudyError(f"The key in {key_name} holds a blank or a character that no key has.")
+    parts = urlsplit(base_url)
+    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        raise StudyError(
+            f"The key in {key_name} would go to {parts.hostname} unencrypted. Use an https:// "
+            "address, or name an empty variable with --api-key-env if that server needs no key."
+        )
+    return {"Authorization": f"Bearer {key}"}
+
+
+def _proxy(base_url: str) -> str | None:
+    parts = urlsplit(base_url)
+    if parts.hostname in _LOOPBACK or proxy_bypass(parts.hostname or ""):
+        return None
+    return getproxies().get(parts.scheme)
+
+
+def _words(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,316 @@
+"""The start-up probe: what an endpoint takes, ignores and refuses, before the first prompt.
+
+What the probe settles decides what is sent with every prompt, so it belongs to the identity of a
+run. Its few calls are on short texts, and cost next to nothing.
+"""
+
+import asyncio
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge.answers import Answer
+from judge.engine import Ready
+from judge.openai.endpoint import Endpoint, Reply
+from judge.openai.reply import Trouble
+from judge.prompts import PromptVersion
+from judge.runs import Conditions
+from judge.settings import JudgeSettings
+from judge.tokens import TokenCount
+from study.errors import StudyError, nearest
+
+_QUESTION = "Reply with the number 7 and nothing else."
+_VARIED = "Reply with ten digits in an order of your own choice, and nothing else."
+# A sample of about this many bytes shows how many tokens the study's text has.
+_SAMPLE_BYTES = 4800
+# The probe gives up sooner than the run: nothing is under way that could be lost.
+_TRIES = 3
+
+
+@dataclass
+class Findings:
+    """What the probe found."""
+
+    model: str
+    window: int | None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """What goes with each prompt."""
+    limit_name: str = "max_tokens"
+    reasoning: bool = False
+    refused: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    logprobs: str = "not asked"
+    served_model: str | None = None
+    fingerprint: str | None = None
+    tokens: TokenCount = field(default_factory=TokenCount)
+    notes: list[str] = field(default_factory=list)
+
+
+async def probe(
+    endpoint: Endpoint,
+    settings: JudgeSettings,
+    prompts: PromptVersion,
+    sample: Sequence[str],
+) -> tuple[Ready, dict[str, Any]]:
+    """Find out what the endpoint takes; return that, and what goes with each prompt.
+
+    Raises
+    ------
+    StudyError
+        The endpoint can't be reached, refuses the key, or does not have the model.
+    """
+    listed = await endpoint.models()
+    model = _model(settings, listed)
+    found = Findings(model, settings.window or listed.get(model))
+    _first_parameters(found, settings, prompts)
+    short = await _settled(endpoint, found, settings, listed)
+    await _calibrated(endpoint, found, short, sample)
+    if "seed" in found.parameters:
+        await _seed(endpoint, found)
+    await _logprobs(endpoint, found)
+    if found.served_model and found.served_model != model:
+        found.notes.append(
+            f"The endpoint was asked for {model} and says that it serves {found.served_model}."
+        )
+    return _ready(found, settings, prompts), found.parameters
+
+
+def _model(settings: JudgeSettings, listed: dict[str, int | None]) -> str:
+    if settings.model is not None:
+        return settings.model
+    if len(listed) == 1:
+        return next(iter(listed))
+    known = f" It lists {', '.join(sorted(listed)[:20])}." if listed else ""
+    raise StudyError(f"Say which model is to judge, with --model.{known}")
+
+
+def _first_parameters(found: Findings, settings: JudgeSettings, prompts: PromptVersion) -> None:
+    tokens = settings.max_tokens or prompts.max_tokens
+    if settings.length_parameter != "auto":
+        found.limit_name = settings.length_parameter
+    found.parameters = {"model": found.model, found.limit_name: tokens}
+    if settings.send_temperature:
+        temperature = settings.temperature
+        found.parameters["temperature"] = (
+            prompts.temperature if temperature is None else temperature
+        )
+    if settings.seed is not None:
+        found.parameters["seed"] = settings.seed
+
+
+async def _settled(
+    endpoint: Endpoint,
+    found: Findings,
+    settings: JudgeSettings,
+    listed: dict[str, int | None],
+) -> Answer:
+    """Ask until the endpoint takes the parameters; return its answer."""
+    budget = settings.reasoning_tokens
+    for _ in range(8):
+        said = await _said(endpoint, _QUESTION, found.parameters)
+        if isinstance(said, Trouble):
+            _without_parameter(found, settings, said, listed)
+            continue
+        if not found.reasoning and budget and _reasons(said):
+            found.reasoning = True
+            found.parameters[found.limit_name] += budget
+            found.notes.append(
+                f"The model reasons before it answers: it gets {budget} tokens more for that."
+            )
+            continue
+        if said.missing is not None:
+            raise StudyError(
+                f"The endpoint refuses a plain question ({said.missing}): {said.text or ''}".strip()
+            )
+        if found.reasoning and not (said.text or "").strip():
+            found.notes.append(
+                f"It used {budget} tokens without an answer; give it more with --reasoning-tokens."
+            )
+        found.served_model, found.fingerprint = said.served_model, said.fingerprint
+        return said
+    raise StudyError("The endpoint refuses one parameter after another; see its documentation.")
+
+
+def _without_parameter(
+    found: Findings, settings: JudgeSettings, trouble: Trouble, listed: dict[str, int | None]
+) -> None:
+    """Take what the server refused out of the parameters, or stop."""
+    name = trouble.parameter
+    if name in {"max_tokens", "max_completion_tokens"} and settings.length_parameter == "auto":
+        other = "max_completion_tokens" if name == "max_tokens" else "max_tokens"
+        if name == found.limit_name and name not in found.refused:
+            found.refused.append(name)
+            found.parameters[other] = found.parameters.pop(name)
+            found.limit_name = other
+            if other not in found.refused:
+                return
+    elif name in {"temperature", "seed"} and name in found.parameters:
+        value = found.parameters.pop(name)
+        found.refused.append(name)
+        found.notes.append(f"The model takes no {name} of {value:g}: it answers at its own.")
+        return
+    raise StudyError(stopped(found.model, trouble, listed))
+
+
+def stopped(model: str, trouble: Trouble, listed: dict[str, int | None] | None = None) -> str:
+    """Return in words why an endpoint can't be used, and what to do."""
+    remedy = {
+        "http_401": "Check the key in the environment variable (see --api-key-env).",
+        "http_403": "Check that the key may use this model.",
+        "http_402": "Check the account's credit.",
+        "no_quota": "Check the account's quota; the run goes on where it stopped.",
+        "http_404": _other_models(model, listed or {}),
+        "no_connection": "Check that the server runs, and its address in --base-url.",
+        "timeout": "Check that the server runs, or give it longer with --timeout.",
+        "no_json": "Check --base-url: it mostly ends in /v1.",
+        "no_choice": "Check --base-url: this is no endpoint for chat completions.",
+    }.get(trouble.reason, "Try again later; the run goes on where it stopped.")
+    return f"The endpoint can't be used: {trouble.detail}. {remedy}"
+
+
+def _other_models(model: str, listed: dict[str, int | None]) -> str:
+    if not listed:
+        return "Check --base-url, which mostly ends in /v1, and --model."
+    shown = ", ".join(sorted(listed)[:20])
+    return f"{nearest(model, listed)} The endpoint lists: {shown}.".lstrip()
+
+
+async def _said(endpoint: Endpoint, prompt: str, parameters: dict[str, Any]) -> Answer | Trouble:
+    """Ask with a few tries; return the answer, or a refused parameter.
+
+    Raises
+    ------
+    StudyError
+        Neither came.
+    """
+    trouble: Trouble | None = None
+    for attempt in range(_TRIES):
+        reply: Reply = await endpoint.ask(prompt, parameters)
+        if isinstance(reply.said, Answer):
+            return reply.said
+        trouble = reply.said
+        if trouble.kind in {"stop", "parameter"}:
+            break
+        wait = trouble.wait if trouble.wait is not None else 0.5 * 2**attempt
+        if attempt + 1 < _TRIES:
+            await asyncio.sleep(min(wait, 60))
+    assert trouble is not None  # noqa: S101  (there is at least one try)
+    if trouble.kind in {"parameter", "stop"}:
+        return trouble
+    raise StudyError(stopped(str(parameters.get("model")), trouble))
+
+
+def _reasons(said: Answer) -> bool:
+    text = (said.text or "").strip()
+    return (
+        bool(said.reasoning_tokens)
+        or "<think" in text
+        or (not text and said.finish_reason == "length")
+    )
+
+
+async def _calibrated(
+    endpoint: Endpoint, found: Findings, short: Answer, sample: Sequence[str]
+) -> None:
+    """Learn how many tokens the study's text has, from some of it."""
+    text = _slices(sample)
+    said = await _said(endpoint, f"{_QUESTION}\n\n{text}", found.parameters)
+    if isinstance(said, Trouble):
+        raise StudyError(stopped(found.model, said))
+    if short.prompt_tokens is None or said.prompt_tokens is None:
+        found.notes.append(
+            "The endpoint counts no tokens: prompts that it cuts would go unnoticed."
+        )
+        return
+    found.tokens = TokenCount.fitted(
+        (len(_QUESTION.encode()), short.prompt_tokens),
+        (len(f"{_QUESTION}\n\n{text}".encode()), said.prompt_tokens),
+    )
+    if not found.tokens.calibrated:
+        found.notes.append(
+            "The endpoint's token counts do not grow with the prompt: prompts that it cuts would "
+            "go unnoticed."
+        )
+
+
+def _slices(sample: Sequence[str]) -> str:
+    """Return pieces of the middle of several prompts, so that no single one decides."""
+    share = _SAMPLE_BYTES // max(1, len(sample))
+    pieces = []
+    for prompt in sample:
+        start = max(0, len(prompt) // 2 - share // 2)
+        pieces.append(prompt[start : start + share])
+    return "\n\n".join(pieces)
+
+
+async def _seed(endpoint: Endpoint, found: Findings) -> None:
+    """Find out whether a seed changes anything: only then are two answers with it alike."""
+    if not found.parameters.get("temperature"):
+        return
+    varied = {**found.parameters, found.limit_name: found.parameters[found.limit_name] + 32}
+    answers = [await _said(endpoint, _VARIED, varied) for _ in range(2)]
+    texts = {answer.text for answer in answers if isinstance(answer, Answer)}
+    if len(texts) > 1:
+        found.ignored.append("seed")
+        found.notes.append("The endpoint ignores the seed: two answers with one seed differ.")
+
+
+async def _logprobs(endpoint: Endpoint, found: Findings) -> None:
+    """Find out whether the endpoint tells the probabilities of an answer's tokens."""
+    asked = {**found.parameters, "logprobs": True, "top_logprobs": 5}
+    reply = await endpoint.ask(_QUESTION, asked)
+    if isinstance(reply.said, Trouble) or reply.said.missing is not None:
+        found.logprobs = "refused"
+        return
+    found.logprobs = _distribution(json.loads(reply.body))
+
+
+def _distribution(data: dict[str, Any]) -> str:
+    """Say what the token probabilities of an answer are worth."""
+    logprobs = data["choices"][0].get("logprobs")
+    tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
+    first = tokens[0] if isinstance(tokens, list) and tokens else None
+    tops = first.get("top_logprobs") if isinstance(first, dict) else None
+    values = [top.get("logprob") for top in tops or () if isinstance(top, dict)]
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
+    if not values:
+        return "ignored"
+    mass = sum(math.exp(min(number, 1.0)) for number in numbers)
+    if len(numbers) < len(values) or not mass < 1.001:
+        return "no distribution"
+    # After a temperature of 0 some servers give all of it to the token that they chose.
+    return "one token only" if max(numbers) > -1e-6 else "given"
+
+
+def _ready(found: Findings, settings: JudgeSettings, prompts: PromptVersion) -> Ready:
+    decoding = {
+        "temperature": found.parameters.get("temperature"),
+        "max_tokens": settings.max_tokens or prompts.max_tokens,
+        "reasoning_tokens": settings.reasoning_tokens if found.reasoning else 0,
+        "limit_sent_as": found.limit_name,
+        "refused": sorted(found.refused),
+        "ignored": sorted(found.ignored),
+    }
+    conditions = Conditions(
+        engine="openai",
+        endpoint=settings.base_url,
+        model=found.model,
+        decoding=decoding,
+        seed=found.parameters.get("seed"),
+        observed={
+            "served_model": found.served_model,
+            "fingerprint": found.fingerprint,
+            "window": found.window,
+            "logprobs": found.logprobs,
+            "tokens_per_byte": round(found.tokens.per_byte, 4) if found.tokens.calibrated else None,
+        },
+    )
+    return Ready(
+        conditions,
+        found.tokens,
+        found.window,
+        int(found.parameters[found.limit_name]),
+        tuple(found.notes),
+    )

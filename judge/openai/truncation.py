@@ -1,0 +1,59 @@
+"""Servers that use only a part of a prompt, and do not say so.
+
+Some servers drop what does not fit their window (Ollama's endpoint: ollama issues 4967 and
+17889). Their own count of the prompt's tokens gives them away.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from judge.answers import TRUNCATED_BY_SERVER, Answer
+from judge.openai.endpoint import Endpoint
+from judge.tokens import TokenCount
+
+# A prompt whose count falls so far short of the estimate was cut; between the two it is counted
+# in halves, since texts differ: numbers and names have more tokens a byte than prose.
+_CERTAINLY, _PERHAPS = 0.65, 0.9
+# Texts as short as this fit every window, and their estimates are rough.
+_FITS = 400
+_SLACK = 0.02
+
+
+class TruncationCheck:
+    """Holds each answer's count of prompt tokens against an estimate that the probe calibrated."""
+
+    def __init__(self, tokens: TokenCount, parameters: Mapping[str, Any]) -> None:
+        self._tokens = tokens
+        self._parameters = parameters
+        self._honest = _PERHAPS
+        """The least share of the estimate that was found whole."""
+
+    async def checked(self, endpoint: Endpoint, prompt: str, answer: Answer) -> Answer:
+        """Return the answer, or that the server cut its prompt."""
+        counted = answer.prompt_tokens
+        if counted is None or not self._tokens.calibrated:
+            return answer
+        expected = self._tokens.estimate(len(prompt.encode()))
+        share = counted / expected if expected > _FITS else 1.0
+        if share >= self._honest:
+            return answer
+        if share >= _CERTAINLY:
+            halves = await self._counted_in_halves(endpoint, prompt)
+            if halves is None:
+                return answer
+            if counted >= halves * (1 - _SLACK):
+                self._honest = min(self._honest, share)
+                return answer
+        return replace(answer, missing=TRUNCATED_BY_SERVER)
+
+    async def _counted_in_halves(self, endpoint: Endpoint, prompt: str) -> float | None:
+        """Return the sum of the counts of both halves, less what each message costs by itself."""
+        middle = len(prompt) // 2
+        total = 0
+        for half in (prompt[:middle], prompt[middle:]):
+            said = (await endpoint.ask(half, self._parameters)).said
+            if not isinstance(said, Answer) or said.prompt_tokens is None:
+                return None
+            total += said.prompt_tokens
+        return total - max(0.0, self._tokens.base)

@@ -1,0 +1,127 @@
+"""What a run did, as counts, and as lines to read."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from judge.answers import REASONS, UNASKED
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call of `judge_study` did."""
+
+    run: str
+    """Name of the run, and of the scorer in the tables."""
+    begun: bool
+    """Whether it was begun now, or gone on with."""
+    judged: int
+    """Judgments that were stored, one for each response, construct and repeat."""
+    asked: int
+    """Prompts that were answered."""
+    left: int
+    """Judgments that are still to be made of what was wanted, --limit aside."""
+    missing: dict[str, int]
+    """Of the judgments stored, those without a value, by reason."""
+    failed: dict[str, int]
+    """Prompts that got no answer, by reason; the next run asks them."""
+    flags: dict[str, int]
+    tokens: dict[str, int] = field(default_factory=dict)
+    """prompt, completion, reasoning and cached tokens that the server counted."""
+    seconds: float = 0.0
+    served: dict[str, int] = field(default_factory=dict)
+    """Answers by the model and fingerprint that the server named."""
+    exact_match: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    """The first failures in the words of the server."""
+    cost: float | None = None
+    max_missing: float = 0.05
+
+    @property
+    def missing_share(self) -> float:
+        """Share of what was asked that has no value or got no answer."""
+        missing = sum(n for reason, n in self.missing.items() if reason not in UNASKED)
+        unaskable = sum(n for reason, n in self.missing.items() if reason in UNASKED)
+        failed = sum(self.failed.values())
+        whole = self.judged - unaskable + failed
+        return (missing + failed) / whole if whole else 0.0
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether more is missing than was allowed."""
+        return self.missing_share > self.max_missing
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as values that JSON can hold."""
+        shares = {"missing_share": self.missing_share, "falls_short": self.falls_short}
+        return {**asdict(self), **shares}
+
+    def lines(self) -> list[str]:
+        """Return the outcome as lines of text."""
+        lines = [
+            f"{self.judged} judgments of the run {self.run!r} were stored; {self.asked} prompts "
+            f"were answered in {_duration(self.seconds)}{self._rate()}."
+        ]
+        lines += list(self.notes)
+        lines += self._tokens()
+        lines += [
+            f"Missing: {n} {reason} ({REASONS[reason]})." for reason, n in _most(self.missing)
+        ]
+        lines += [f"No answer: {n} {reason}." for reason, n in _most(self.failed)]
+        lines += [f"  {example}" for example in self.examples]
+        lines += [f"{_FLAGS.get(flag, flag)}: {n} judgments." for flag, n in _most(self.flags)]
+        if len(self.served) > 1:
+            lines.append("Warning: the served model changed during the run:")
+            lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
+        lines += self._exact_match()
+        if self.left:
+            lines.append(f"{self.left} judgments are still to be made; run the command again.")
+        if self.falls_short:
+            lines.append(
+                f"{self.missing_share:.1%} is missing, more than the {self.max_missing:.1%} that "
+                "--max-missing allows."
+            )
+        return lines
+
+    def _rate(self) -> str:
+        return f" ({self.asked / self.seconds:.1f} a second)" if self.seconds > 1 else ""
+
+    def _tokens(self) -> list[str]:
+        counted = {name: n for name, n in self.tokens.items() if n}
+        if not counted:
+            return []
+        words = ", ".join(f"{n:,} {name}" for name, n in counted.items())
+        cost = "" if self.cost is None else f", which cost {self.cost:,.2f}"
+        return [f"Tokens: {words}{cost}."]
+
+    def _exact_match(self) -> list[str]:
+        em = self.exact_match
+        if not em:
+            return []
+        line = f"EM: {em['stored']} scores were stored"
+        if em["differing"]:
+            line += (
+                f"; {em['differing']} that the study holds already differ from the strict match, "
+                "and stay"
+            )
+        return [line + "."] if em["stored"] or em["differing"] else []
+
+
+_FLAGS = {
+    "control_tokens": "Judged text with what may be control tokens of a chat template",
+    "shared_prompt": "The very prompt of another response, asked once",
+}
+
+
+def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

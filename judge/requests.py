@@ -1,0 +1,21 @@
+"""A prompt to be asked, and all the responses that it judges."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One prompt of a run.
+
+    Two responses to a query may make the very same prompt (QR shows no passages): it is asked
+    once, and its answer is the judgment of each.
+    """
+
+    construct_key: str
+    repeat: int
+    response_ids: tuple[int, ...]
+    """Database keys of the responses that the prompt judges, at least one."""
+    attempts: tuple[int, ...]
+    """For each of them, the number under which the answer is stored."""
+    prompt: str
+    flags: tuple[str, ...] = ()

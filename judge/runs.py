@@ -1,0 +1,179 @@
+"""Runs: what makes one another than the next, found again or begun."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from judge.prompts import PromptVersion
+from study.campaign import Study
+from study.errors import StudyError, nearest
+from study.nouns import JudgeRun, JudgeRunBase, now, table
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under what an engine answers: the part of a run's identity that it knows."""
+
+    engine: str
+    model: str
+    endpoint: str | None = None
+    model_revision: str | None = None
+    decoding: Mapping[str, Any] | None = None
+    """What is sent beside the prompt, and what the server refused or ignored of it."""
+    seed: int | None = None
+    observed: Mapping[str, Any] | None = None
+    """What was found out beside; no part of the identity."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that was found or begun."""
+
+    id: int
+    name: str
+    begun: bool
+    """Whether this call began it."""
+
+
+def identity(conditions: Conditions, prompts: PromptVersion, repeats: int) -> dict[str, Any]:
+    """Return what makes a run another than the next.
+
+    Which responses and constructs are judged, how many at once, what they cost, and the
+    versions of the software and of the parser are no part of it: raw answers can be read again.
+    """
+    return {
+        "engine": conditions.engine,
+        "endpoint": conditions.endpoint,
+        "model": conditions.model,
+        "model_revision": conditions.model_revision,
+        "prompt_version": prompts.name,
+        "prompt_hash": prompts.hash,
+        "decoding": dict(conditions.decoding or {}),
+        "seed": conditions.seed,
+        "repeats": repeats,
+    }
+
+
+def find_or_begin(
+    study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int, name: str | None
+) -> Run:
+    """Return the run of this identity, begun if there is none.
+
+    Without a `name`, a new run is named after its model, with a number where that is taken.
+
+    Raises
+    ------
+    StudyError
+        The name belongs to a run of another identity (the differences are listed), this
+        configuration has another name already, or the study has a scorer of that name.
+    """
+    parts = identity(conditions, prompts, repeats)
+    digest = _digest(parts)
+    t = table(JudgeRun)
+    with study.write() as connection:
+        same = connection.execute(select(t.c.id, t.c.name).where(t.c.identity == digest)).first()
+        if same is not None:
+            if name is not None and same.name != name:
+                raise StudyError(
+                    f"This very configuration is the run {same.name!r} already. Leave --name out "
+                    "to go on with it."
+                )
+            return Run(int(same.id), str(same.name), begun=False)
+        if name is not None:
+            _refuse_if_taken(connection, name, parts)
+        chosen = name or _free_name(connection, conditions.model)
+        run = JudgeRunBase(
+            name=chosen,
+            **parts,
+            identity=digest,
+            observed=dict(conditions.observed or {}),
+            software=_software(),
+        )
+        row = {**run.model_dump(), "config_hash": study.config_hash, "created_at": now()}
+        key = connection.execute(insert(t).values(**row)).inserted_primary_key
+        assert key is not None  # noqa: S101  (the table has one)
+        return Run(int(key[0]), chosen, begun=True)
+
+
+def run_of(connection: Connection, name: str) -> Mapping[str, Any]:
+    """Return the stored run of this name.
+
+    Raises
+    ------
+    StudyError
+        There is none.
+    """
+    t = table(JudgeRun)
+    row = connection.execute(select(t).where(t.c.name == name)).first()
+    if row is None:
+        known = list(connection.execute(select(t.c.name).order_by(t.c.id)).scalars())
+        listed = f"Its runs: {', '.join(known)}." if known else "It has no run yet."
+        hint = nearest(name, known)
+        raise StudyError(f"The study has no run {name!r}. {hint} {listed}".replace("  ", " "))
+    return dict(row._mapping)
+
+
+def _digest(parts: Mapping[str, Any]) -> str:
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()
+
+
+def _refuse_if_taken(connection: Connection, name: str, parts: Mapping[str, Any]) -> None:
+    t = table(JudgeRun)
+    held = connection.execute(select(t).where(t.c.name == name)).first()
+    if held is not None:
+        differences = [
+            f"  {key}: {held._mapping[key]!r} there, {value!r} now"
+            for key, value in parts.items()
+            if held._mapping[key] != value
+        ]
+        raise StudyError(
+            "\n".join(
+                [
+                    f"The run {name!r} was made under other conditions:",
+                    *differences,
+                    "Give this one another --name, or judge under the conditions of that one.",
+                ]
+            )
+        )
+    if name in _scorers(connection):
+        raise StudyError(f"The study has a scorer named {name!r} already; give another --name.")
+
+
+def _free_name(connection: Connection, model: str) -> str:
+    t = table(JudgeRun)
+    taken = set(connection.execute(select(t.c.name)).scalars()) | _scorers(connection)
+    name, number = model, 1
+    while name in taken:
+        number += 1
+        name = f"{model} ({number})"
+    return name
+
+
+def _scorers(connection: Connection) -> set[str]:
+    """Return the names of the study's raters and of its imported scorers."""
+    from study.nouns import Preference, Rater, Score
+
+    statements = (
+        select(table(Rater).c.code),
+        select(table(Score).c.scorer).distinct(),
+        select(table(Preference).c.scorer).distinct(),
+    )
+    return {str(n) for s in statements for n in connection.execute(s).scalars()}
+
+
+def _software() -> dict[str, str]:
+    import platform
+
+    found = {"python": platform.python_version()}
+    for package in ("ccrs-study", "aiohttp", "vllm"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

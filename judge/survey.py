@@ -1,0 +1,118 @@
+"""What is to be done, before it is begun; and the prompts, one after the other."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from judge.answers import TOO_LONG
+from judge.content import Place, pages
+from judge.engine import Ready
+from judge.requests import Request
+from judge.work import Asked, Contexts, Scope, Settled, request, work
+from study.campaign import Study
+from study.response_rows import current_responses
+
+_SAMPLE = 12
+
+
+@dataclass
+class Survey:
+    """What is to be done before it is begun."""
+
+    prompts: Counter[str]
+    """Prompts to ask, by construct."""
+    judgments: int
+    """Judgments that these prompts make."""
+    bytes: int
+    too_long: list[tuple[int, Settled]]
+    """Judgments whose prompt does not fit the window, with its estimated tokens."""
+    settled: Counter[str]
+    """Judgments that need no call, by what settles them."""
+
+
+def survey(
+    study: Study,
+    order: Sequence[Place],
+    scope: Scope,
+    run_id: int | None,
+    ready: Ready | None,
+    settle: Callable[[list[Settled]], object] | None = None,
+) -> Survey:
+    """Go once through all that is to be done, without reading a passage.
+
+    Judgments that need no call are handed to `settle`, some at a time.
+    """
+    found = Survey(Counter(), 0, 0, [], Counter())
+    for constructs in scope.passes():
+        for page in pages(study, order, run_id, texts=False):
+            settled: list[Settled] = []
+            for item in work(page, scope, constructs):
+                if isinstance(item, Settled):
+                    settled.append(item)
+                    why = item.missing_reason or item.rule or "shared_prompt"
+                    found.settled[why] += 1
+                    continue
+                size = item.size(scope.version)
+                tokens = 0 if ready is None else ready.tokens.estimate(size)
+                if ready and ready.window and tokens + ready.answer_tokens > ready.window:
+                    found.too_long += [(round(tokens), left_out) for left_out in _left_out(item)]
+                    continue
+                found.prompts[item.construct_key] += 1
+                found.judgments += len(item.contents)
+                found.bytes += size
+            if settle is not None and settled:
+                settle(settled)
+    return found
+
+
+def requests(study: Study, order: Sequence[Place], scope: Scope, run_id: int) -> Iterator[Request]:
+    """Yield the prompts to ask, those of one context side by side; QR in a pass of its own."""
+    for constructs in scope.passes():
+        contexts = Contexts(scope.version)
+        for page in pages(study, order, run_id, texts=True):
+            for item in work(page, scope, constructs):
+                if isinstance(item, Asked):
+                    yield request(item, scope.version, contexts)
+
+
+def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[str]:
+    """Return some prompts, spread over the study, for an engine to try itself on."""
+    step = max(1, len(order) // _SAMPLE)
+    key = scope.passes()[0][0]
+    contexts = Contexts(scope.version)
+    fresh = Scope(scope.version, (key,), scope.versions, 1)
+    found = []
+    for place in list(order)[::step][:_SAMPLE]:
+        for page in pages(study, [place], None, texts=True):
+            asked = (item for item in work(page, fresh, (key,)) if isinstance(item, Asked))
+            found += [request(item, scope.version, contexts).prompt for item in asked]
+    return found
+
+
+def too_long(study: Study, found: Survey, window: int) -> str:
+    """Return in words which prompts do not fit the window, the longest first."""
+    with study.read() as connection:
+        ids = {response.id: response.response_id for response in current_responses(connection)[0]}
+    longest = sorted(found.too_long, key=lambda item: -item[0])
+    named = [
+        f"  {item.construct_key} of {ids[item.response]}: about {tokens} tokens"
+        for tokens, item in longest[:10]
+    ]
+    if len(longest) > len(named):
+        named.append(f"  and {len(longest) - len(named)} more")
+    return "\n".join(
+        [
+            f"{len(longest)} judgments need prompts beyond the window of {window} tokens; "
+            "nothing was asked:",
+            *named,
+            "Take a model with a larger window, say its window with --window if this one is wrong, "
+            "or judge the others with --skip-too-long, which stores these as missing.",
+        ]
+    )
+
+
+def _left_out(asked: Asked) -> list[Settled]:
+    return [
+        Settled(content.id, asked.construct_key, asked.repeat, attempt, missing_reason=TOO_LONG)
+        for content, attempt in zip(asked.contents, asked.attempts, strict=True)
+    ]
