@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from judge.exact_match import exact_match as exact_match, store_exact_match as store_exact_match
-    from judge.judging import judge_study as judge_study
+    from judge.judging import RunStoppedError as RunStoppedError, judge_study as judge_study
     from judge.listing import RunSummary as RunSummary, list_runs as list_runs
     from judge.outcome import Outcome as Outcome
     from judge.parsing import Parsed as Parsed, parse_answer as parse_answer
@@ -19,6 +19,7 @@ _HOME = {
     "Parsed": "judge.parsing",
     "Preview": "judge.previewing",
     "PromptVersion": "judge.prompts",
+    "RunStoppedError": "judge.judging",
     "RunSummary": "judge.listing",
     "exact_match": "judge.exact_match",
     "judge_study": "judge.judging",

@@ -239,11 +239,15 @@ def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
 
 
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
-    from judge.judging import judge_study
+    from judge.judging import RunStoppedError, judge_study
     from judge.progress import run_progress
 
-    with run_progress(hidden=as_json) as reached:
-        outcome = judge_study(study, settings, reached)
+    try:
+        with run_progress(hidden=as_json) as reached:
+            outcome = judge_study(study, settings, reached)
+    except RunStoppedError as stopped:
+        _say(stopped.outcome.as_json(), stopped.outcome.lines(), as_json)
+        raise
     steps = [f"Next: ccrs judge show {study.folder} {_quoted(outcome.run)}"]
     if not outcome.left:
         steps.append(f"      ccrs report {study.folder}")

@@ -18,7 +18,7 @@ from judge.prompts import prompt_version
 from judge.requests import Request
 from judge.runs import Run, find_or_begin
 from judge.settings import JudgeSettings
-from judge.storing import Store
+from judge.storing import Store, served
 from judge.survey import requests, sample_prompts, survey, too_long
 from judge.work import Scope
 from study.campaign import Study
@@ -56,9 +56,10 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
 
     Raises
     ------
+    RunStoppedError
+        The run was interrupted, or going on made no sense; its `outcome` says how far it came.
     StudyError
         Nothing can be judged, the engine can't answer, or another process judges the same run.
-        What was committed before stays.
 
     Examples
     --------
@@ -104,9 +105,16 @@ def _judged(
     delivery = _Delivery(store, wanted, reached)
     em = store_exact_match(study, order) if CONSTRUCT in scope.constructs else {}
     stream = requests(study, order, scope, run.id)
-    closing = engine.run(run, islice(stream, settings.limit), delivery) if wanted else ()
+    closing: tuple[str, ...] = ()
+    stopped: StudyError | KeyboardInterrupt | None = None
+    try:
+        if wanted:
+            closing = engine.run(run, islice(stream, settings.limit), delivery)
+    except (StudyError, KeyboardInterrupt) as error:
+        stopped = error
     tokens = dict(delivery.tokens)
-    return Outcome(
+    notes = (*ready.notes, *([run.note] if run.note else []), *closing)
+    outcome = Outcome(
         run=run.name,
         begun=run.begun,
         judged=store.judged,
@@ -117,13 +125,27 @@ def _judged(
         flags=dict(store.flags),
         tokens=tokens,
         seconds=monotonic() - started,
-        served={_served(*name): n for name, n in store.served.items()},
+        served=served(study, run.id),
         exact_match=em,
-        notes=(*ready.notes, *closing),
+        notes=notes,
         examples=tuple(delivery.examples),
         cost=cost(settings, tokens.get("prompt", 0), tokens.get("completion", 0)),
         max_missing=settings.max_missing,
     )
+    if stopped is not None:
+        raise RunStoppedError(str(stopped) or INTERRUPTED, outcome) from stopped
+    return outcome
+
+
+INTERRUPTED = "Interrupted. What was judged is kept; run the command again to go on."
+
+
+class RunStoppedError(StudyError):
+    """A run ended before its time; `outcome` says how far it came."""
+
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
 
 
 class _Delivery:
@@ -162,8 +184,3 @@ class _Delivery:
             spent = self.tokens["prompt"] + self.tokens["completion"]
             failed = sum(self.failures.values())
             self._reached(Reach(self.answered, failed, self._total, spent))
-
-
-def _served(model: str | None, fingerprint: str | None) -> str:
-    name = model or "(not named)"
-    return f"{name}, {fingerprint}" if fingerprint else name

@@ -30,7 +30,7 @@ class Outcome:
     """prompt, completion, reasoning and cached tokens that the server counted."""
     seconds: float = 0.0
     served: dict[str, int] = field(default_factory=dict)
-    """Answers by the model and fingerprint that the server named."""
+    """Answers of the whole run by the model and fingerprint that the server named."""
     exact_match: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
@@ -72,7 +72,9 @@ class Outcome:
         lines += [f"  {example}" for example in self.examples]
         lines += [f"{_FLAGS.get(flag, flag)}: {n} judgments." for flag, n in _most(self.flags)]
         if len(self.served) > 1:
-            lines.append("Warning: the served model changed during the run:")
+            lines.append(
+                "Warning: the server named several models or settings of its own:"
+            )
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
         lines += self._exact_match()
         if self.left:

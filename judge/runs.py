@@ -38,6 +38,8 @@ class Run:
     name: str
     begun: bool
     """Whether this call began it."""
+    note: str | None = None
+    """Why an earlier run of this model was not gone on with."""
 
 
 def identity(conditions: Conditions, prompts: PromptVersion, repeats: int) -> dict[str, Any]:
@@ -87,6 +89,7 @@ def find_or_begin(
         if name is not None:
             _refuse_if_taken(connection, name, parts)
         chosen = name or _free_name(connection, conditions.model)
+        note = None if name else _other_conditions(connection, chosen, parts)
         run = JudgeRunBase(
             name=chosen,
             **parts,
@@ -97,7 +100,7 @@ def find_or_begin(
         row = {**run.model_dump(), "config_hash": study.config_hash, "created_at": now()}
         key = connection.execute(insert(t).values(**row)).inserted_primary_key
         assert key is not None  # noqa: S101  (the table has one)
-        return Run(int(key[0]), chosen, begun=True)
+        return Run(int(key[0]), chosen, begun=True, note=note)
 
 
 def run_of(connection: Connection, name: str) -> Mapping[str, Any]:
@@ -127,22 +130,49 @@ def _refuse_if_taken(connection: Connection, name: str, parts: Mapping[str, Any]
     t = table(JudgeRun)
     held = connection.execute(select(t).where(t.c.name == name)).first()
     if held is not None:
-        differences = [
-            f"  {key}: {held._mapping[key]!r} there, {value!r} now"
-            for key, value in parts.items()
-            if held._mapping[key] != value
-        ]
         raise StudyError(
             "\n".join(
                 [
                     f"The run {name!r} was made under other conditions:",
-                    *differences,
+                    *(f"  {difference}" for difference in _differences(held._mapping, parts)),
                     "Give this one another --name, or judge under the conditions of that one.",
                 ]
             )
         )
     if name in _scorers(connection):
         raise StudyError(f"The study has a scorer named {name!r} already; give another --name.")
+
+
+def _other_conditions(connection: Connection, name: str, parts: Mapping[str, Any]) -> str | None:
+    t = table(JudgeRun)
+    statement = select(t).where(t.c.model == parts["model"]).order_by(t.c.id.desc())
+    held = connection.execute(statement).first()
+    if held is None:
+        return None
+    differences = "; ".join(_differences(held._mapping, parts))
+    return (
+        f"The run {held.name!r} of this model was made under other conditions ({differences}), so "
+        f"the run {name!r} was begun."
+    )
+
+
+def _differences(held: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[str]:
+    """Return in words where a stored run is another than the one at hand."""
+    found = []
+    for key, now_value in parts.items():
+        there = held[key]
+        if there == now_value:
+            continue
+        if isinstance(there, dict) and isinstance(now_value, dict):
+            names = sorted({*there, *now_value})
+            found += [
+                f"{name} {there.get(name)!r} there, {now_value.get(name)!r} now"
+                for name in names
+                if there.get(name) != now_value.get(name)
+            ]
+        else:
+            found.append(f"{key} {there!r} there, {now_value!r} now")
+    return found
 
 
 def _free_name(connection: Connection, model: str) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 
 from judge.answers import Answer
 from judge.parsing import PARSER_VERSION, Parsed, parse_answer
@@ -32,8 +32,6 @@ class Store:
         self.missing: Counter[str] = Counter()
         """First judgments without a value, by reason; one for each response."""
         self.judged = 0
-        self.served: Counter[tuple[str | None, str | None]] = Counter()
-        """Answers by the model and fingerprint that the server named."""
         self.flags: Counter[str] = Counter()
 
     def commit(self, pairs: Sequence[Pair]) -> None:
@@ -48,8 +46,6 @@ class Store:
         with writing(self._engine) as connection:
             connection.execute(self._insert, rows)
         self._count(rows)
-        for _, answer in pairs:
-            self.served[answer.served_model, answer.fingerprint] += 1
 
     def settle(self, settled: Iterable[Settled]) -> int:
         """Store judgments that need no call; return their number."""
@@ -161,3 +157,20 @@ class Store:
             "response_id": response,
             "created_at": now(),
         }
+
+
+def served(study: Study, run_id: int) -> dict[str, int]:
+    """Return the answers of a run by the model and fingerprint that the server named."""
+    j = table(Judgment)
+    statement = (
+        select(j.c.served_model, j.c.fingerprint, func.count())
+        .where(j.c.run_id == run_id, j.c.raw_answer.is_not(None))
+        .group_by(j.c.served_model, j.c.fingerprint)
+        .order_by(func.min(j.c.id))
+    )
+    with study.read() as connection:
+        rows = connection.execute(statement).all()
+    return {
+        ", ".join(part for part in (model or "(not named)", fingerprint) if part): int(count)
+        for model, fingerprint, count in rows
+    }

@@ -139,7 +139,10 @@ def _next_step(
     if not responses:
         return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
     if not kinds and not preferences:
-        return f"ccrs import {folder} SCORES   (judge scores and human ratings)"
+        return (
+            f"ccrs judge {folder} --base-url URL --model NAME   "
+            "(or ccrs import: judge scores and ratings)"
+        )
     if not kinds & {"human", "adjudicated"} and not preferences:
         return f"ccrs import {folder} RATINGS   (human ratings to compare with)"
     return f"ccrs report {folder}"

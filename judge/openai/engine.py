@@ -108,8 +108,10 @@ class _Asking:
                     await slots.acquire()
                     task = tasks.create_task(self._one(endpoint, request))
                     task.add_done_callback(lambda _: slots.release())
-        except* StudyError as group:
-            raise group.exceptions[0] from None
+        except BaseExceptionGroup as group:
+            # Tasks fail together when one stops the run: the first word is the cause.
+            said = [error for error in group.exceptions if isinstance(error, StudyError)]
+            raise (said or group.exceptions)[0] from None
         finally:
             # What was answered is stored, whatever else happened.
             await self._committer.finish()

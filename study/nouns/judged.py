@@ -91,7 +91,16 @@ class Judgment(JudgmentBase, table=True):
         ForeignKeyConstraint(
             ["construct_key", "construct_version"], ["construct.key", "construct.version"]
         ),
-        UniqueConstraint("run_id", "response_id", "construct_key", "repeat", "attempt"),
+        UniqueConstraint(
+            "run_id",
+            "response_id",
+            "construct_key",
+            "construct_version",
+            "repeat",
+            "attempt",
+            # Named: PostgreSQL cuts names at 63 characters.
+            name="uq_judgment_once",
+        ),
         CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
     )
 
