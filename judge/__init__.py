@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge.exact_match import exact_match as exact_match, store_exact_match as store_exact_match
+    from judge.em import exact_match as exact_match, store_exact_match as store_exact_match
     from judge.judging import RunStoppedError as RunStoppedError, judge_study as judge_study
     from judge.listing import RunSummary as RunSummary, list_runs as list_runs
     from judge.outcome import Outcome as Outcome
@@ -21,13 +21,13 @@ _HOME = {
     "PromptVersion": "judge.prompts",
     "RunStoppedError": "judge.judging",
     "RunSummary": "judge.listing",
-    "exact_match": "judge.exact_match",
+    "exact_match": "judge.em",
     "judge_study": "judge.judging",
     "list_runs": "judge.listing",
     "parse_answer": "judge.parsing",
     "preview": "judge.previewing",
     "prompt_version": "judge.prompts",
-    "store_exact_match": "judge.exact_match",
+    "store_exact_match": "judge.em",
 }
 
 __all__ = list(_HOME)

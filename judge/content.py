@@ -23,6 +23,8 @@ class Place:
     context_hash: bytes
     """Empty for a response without passages."""
     response: int
+    wanted: bool = True
+    """Whether it is to be judged now. The others are there for the prompts that they share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Content:
     passage_bytes: int
     """Bytes of the passages in UTF-8, without what separates them."""
     passage_count: int
+    wanted: bool
 
     @property
     def reference(self) -> str | None:
@@ -68,7 +71,7 @@ class Page(NamedTuple):
 
 
 def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
-    """Return the responses to judge, ordered by query and context.
+    """Return the study's responses, ordered by query and context; those of `systems` are wanted.
 
     Raises
     ------
@@ -86,9 +89,9 @@ def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
         r = table(Response)
         rows = connection.execute(select(r.c.query_id, r.c.context_hash, r.c.id))
         found = [
-            Place(query, bytes(context or b""), response)
+            Place(query, bytes(context or b""), response, response in chosen)
             for query, context, response in rows
-            if response in current and response in chosen
+            if response in current
         ]
     return sorted(found, key=lambda place: (place.query, place.context_hash, place.response))
 
@@ -152,7 +155,9 @@ def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> lis
     )
     by_id = {row[0]: row for row in rows}
     # Responses with one context hash were given the same passages: one stands for all.
-    of_context = {place.context_hash: place.response for place in some if place.context_hash}
+    of_context = {
+        place.context_hash: place.response for place in some if place.context_hash and place.wanted
+    }
     lengths = _lengths(connection, list(of_context.values()))
     passages = _passages(connection, list(of_context.values())) if texts else {}
     contents = []
@@ -160,7 +165,7 @@ def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> lis
         _, text, question, references = by_id[place.response]
         holder = of_context.get(place.context_hash)
         count, size = lengths[holder] if holder is not None else (0, 0)
-        given = None if not texts else () if holder is None else passages[holder]
+        given = None if not texts else passages.get(holder, ()) if holder is not None else ()
         contents.append(
             Content(
                 place.response,
@@ -172,6 +177,7 @@ def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> lis
                 given,
                 size,
                 count,
+                place.wanted,
             )
         )
     return contents

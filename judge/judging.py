@@ -10,8 +10,8 @@ from judge.answers import Answer, Failure
 from judge.choosing import check_scales, wanted_constructs
 from judge.content import Place, places
 from judge.costs import cost
+from judge.em import CONSTRUCT, store_exact_match
 from judge.engine import Engine, Ready, load_engine
-from judge.exact_match import CONSTRUCT, store_exact_match
 from judge.lock import sole_writer
 from judge.outcome import Outcome
 from judge.prompts import prompt_version

@@ -72,9 +72,7 @@ class Outcome:
         lines += [f"  {example}" for example in self.examples]
         lines += [f"{_FLAGS.get(flag, flag)}: {n} judgments." for flag, n in _most(self.flags)]
         if len(self.served) > 1:
-            lines.append(
-                "Warning: the server named several models or settings of its own:"
-            )
+            lines.append("Warning: the server named several models or settings of its own:")
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
         lines += self._exact_match()
         if self.left:

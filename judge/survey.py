@@ -77,12 +77,12 @@ def requests(study: Study, order: Sequence[Place], scope: Scope, run_id: int) ->
 
 def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[str]:
     """Return some prompts, spread over the study, for an engine to try itself on."""
-    step = max(1, len(order) // _SAMPLE)
+    step = max(1, sum(place.wanted for place in order) // _SAMPLE)
     key = scope.passes()[0][0]
     contexts = Contexts(scope.version)
     fresh = Scope(scope.version, (key,), scope.versions, 1)
     found = []
-    for place in list(order)[::step][:_SAMPLE]:
+    for place in [place for place in order if place.wanted][::step][:_SAMPLE]:
         for page in pages(study, [place], None, texts=True):
             asked = (item for item in work(page, fresh, (key,)) if isinstance(item, Asked))
             found += [request(item, scope.version, contexts).prompt for item in asked]

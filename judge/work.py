@@ -183,12 +183,12 @@ def _of_prompt(
     alike: list[Content], key: str, repeat: int, scope: Scope, done: _Done
 ) -> Iterator[Settled | Asked]:
     rows = {content.id: done.get((content.id, key, repeat), []) for content in alike}
-    todo = [c for c in alike if _is_to_do(rows[c.id], scope)]
+    todo = [c for c in alike if c.wanted and _is_to_do(rows[c.id], scope)]
     if not todo:
         return
     attempts = tuple(1 + max((row.attempt for row in rows[c.id]), default=0) for c in todo)
-    reason = _unaskable(alike[0], scope.version, key)
-    blank = not scope.version.trimmed(alike[0].text)
+    reason = _unaskable(todo[0], scope.version, key)
+    blank = not scope.version.trimmed(todo[0].text)
     if blank and scope.version.empty_response is not None:
         value = scope.version.empty_response
         for content, attempt in zip(todo, attempts, strict=True):

@@ -51,7 +51,8 @@ def test_from_nothing_to_a_study_each_command_names_the_next(folder: Path) -> No
     brought = ccrs("import", "s", "responses.jsonl", cwd=folder)
     assert brought.returncode == 0, brought.stderr
     assert "6 responses" in brought.stdout
-    assert "Next: ccrs import s SCORES" in brought.stdout
+    assert "Next: ccrs judge s --base-url URL --model NAME" in brought.stdout
+    assert "or ccrs import" in brought.stdout
     scored = ccrs("import", "s", "scores.csv", cwd=folder)
     assert scored.returncode == 0, scored.stderr
     assert "6 scores" in scored.stdout

@@ -43,7 +43,7 @@ def store_exact_match(study: Study, order: Sequence[Place]) -> dict[str, int]:
         matches = {
             content.id: exact_match(content.text, content.references)
             for content in page.contents
-            if content.references
+            if content.references and content.wanted
         }
         with study.write() as connection:
             version = study.construct_versions(connection)[CONSTRUCT]
