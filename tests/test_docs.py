@@ -9,6 +9,9 @@ import click
 import pytest
 from pydantic import BaseModel
 
+from judge.answers import REASONS
+from judge.settings import JudgeSettings
+from judge.work import EMPTY_RESPONSE
 from study.cli import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.config import AnalysisSpec, PreferenceSpec, ScorerSpec, StudyConfig
@@ -20,7 +23,20 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 STUDY = (ROOT / "study" / "README.md").read_text(encoding="utf-8")
 ANALYSIS = (ROOT / "analysis" / "README.md").read_text(encoding="utf-8")
-COMMANDS = {entry.name: entry.load() for entry in entry_points(group=GROUP)}
+JUDGE = (ROOT / "judge" / "README.md").read_text(encoding="utf-8")
+
+
+def _commands() -> dict[str, click.Command]:
+    """Return every command by its words: "judge" and "judge show"."""
+    found: dict[str, click.Command] = {}
+    for entry in entry_points(group=GROUP):
+        command = found[entry.name] = entry.load()
+        if isinstance(command, click.Group):
+            found |= {f"{entry.name} {name}": inner for name, inner in command.commands.items()}
+    return found
+
+
+COMMANDS = _commands()
 
 
 def section(text: str, heading: str) -> str:
@@ -36,13 +52,32 @@ def section(text: str, heading: str) -> str:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_is_documented_with_its_options_and_examples(name: str) -> None:
     command = COMMANDS[name]
-    documented = section(STUDY, "## Commands") + ANALYSIS
-    assert f"`ccrs {name}" in section(STUDY, "## Commands")
+    lists = section(STUDY, "## Commands") + section(JUDGE, "## Commands")
+    documented = lists + ANALYSIS + section(JUDGE, "## Settings")
+    assert f"`ccrs {name}" in lists
     assert f"ccrs {name}" in (command.help or ""), "--help holds an example"
     for parameter in command.params:
         if isinstance(parameter, click.Option) and "--json" not in parameter.opts:
             assert parameter.help, f"{parameter.opts} has no help"
-            assert max(parameter.opts, key=len) in documented, parameter.opts
+            shown = max(parameter.opts, key=len)
+            assert shown in documented or f"`{parameter.name}`" in documented, parameter.opts
+
+
+def test_every_setting_of_a_judge_is_documented_and_an_option() -> None:
+    rows = section(JUDGE, "## Settings")
+    options = {parameter.name for parameter in COMMANDS["judge run"].params}
+    for name, field in JudgeSettings.model_fields.items():
+        assert f"`{name}`" in rows, name
+        assert name in options or name == "send_temperature", name
+        if isinstance(field.default, int | float) and not isinstance(field.default, bool):
+            line = next(row for row in rows.splitlines() if row.startswith(f"| `{name}`"))
+            assert f"`{field.default:g}`" in line, f"default of {name}"
+
+
+def test_every_reason_and_rule_of_a_judgment_is_documented() -> None:
+    rows = section(JUDGE, "## How an answer is read") + section(JUDGE, "## Prompts")
+    for word in (*REASONS, "bare", "decorated", "labelled", "json", "first_line", EMPTY_RESPONSE):
+        assert f"`{word}`" in rows, word
 
 
 SECTIONS: dict[str, type[BaseModel]] = {
@@ -83,7 +118,7 @@ def test_every_column_of_an_import_file_is_documented(model: type[BaseModel]) ->
 
 def commands_shown() -> list[str]:
     shown = []
-    for text in (README, STUDY, ANALYSIS):
+    for text in (README, STUDY, ANALYSIS, JUDGE):
         for block in re.findall(r"```(?:sh|console)?\n(.*?)```", text, re.S):
             shown += [line for line in block.splitlines() if line.startswith("ccrs ")]
     for command in COMMANDS.values():
@@ -92,16 +127,27 @@ def commands_shown() -> list[str]:
     return shown
 
 
+def resolved(words: list[str]) -> tuple[str, click.Command, list[str]]:
+    """Return the command that words mean, with what is left for it."""
+    group: click.Group = cli
+    while True:
+        name, command, words = group.resolve_command(click.Context(group), words)
+        assert name is not None
+        assert command is not None
+        if not isinstance(command, click.Group) or words[:1] == ["--help"]:
+            return name, command, words
+        if words[0] not in command.commands:
+            words = ["run", *words]
+        group = command
+
+
 @pytest.mark.parametrize("line", commands_shown())
 def test_every_command_line_shown_is_one_that_parses(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = shlex.split(line, comments=True)[1:]
-    context = click.Context(cli)
-    name, command, arguments = cli.resolve_command(context, words)
-    assert name is not None
-    assert command is not None
+    name, command, arguments = resolved(words)
     for word in arguments:
         # Files that an example names must exist for options that ask for it.
         if not word.startswith("-") and "=" not in word and "." in word:
@@ -109,7 +155,7 @@ def test_every_command_line_shown_is_one_that_parses(
             (tmp_path / word).touch()
         if word.endswith("ragchecker") or word == "downloads":
             (tmp_path / word).mkdir(parents=True, exist_ok=True)
-    command.make_context(name, list(arguments), parent=context)
+    command.make_context(name, list(arguments), parent=click.Context(cli))
 
 
 def test_every_package_directory_is_installed() -> None:

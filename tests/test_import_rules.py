@@ -58,9 +58,9 @@ def test_the_example_stands_alone() -> None:
         assert not set(imported(path)) & OURS, path
 
 
-@pytest.mark.parametrize("module", ["study.cli", "study.commands", "analysis.cli"])
+@pytest.mark.parametrize("module", ["study.cli", "study.commands", "judge.cli", "analysis.cli"])
 def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> None:
-    heavy = ("numpy", "pandas", "sqlmodel", "pydantic", "rich", "matplotlib", "scipy")
+    heavy = ("numpy", "pandas", "sqlmodel", "pydantic", "rich", "matplotlib", "scipy", "aiohttp")
     code = (
         f"import sys, {module}; found = [m for m in {heavy!r} if m in sys.modules]; "
         "sys.exit(', '.join(found) or 0)"
