@@ -13,7 +13,7 @@ from judge.openai.committing import Committer
 from judge.openai.endpoint import Endpoint, Reply
 from judge.openai.event_loop import run_to_end
 from judge.openai.pace import Pace
-from judge.openai.probe import probe, stopped
+from judge.openai.probe import QUESTION, probe, stopped
 from judge.openai.reply import Trouble
 from judge.openai.truncation import TruncationCheck
 from judge.prompts import PromptVersion
@@ -132,16 +132,25 @@ class _Asking:
             if said.kind in {"stop", "parameter"}:
                 raise StudyError(stopped(self._model, said))
             self._check_patience(said)
-            if said.kind == "again":
+            # A server that can't be reached says nothing about the prompt.
+            if said.kind == "again" and said.reason != "no_connection":
                 failures += 1
-                # While nobody gets an answer, it is not this prompt that is at fault.
-                if failures >= self._settings.tries and self._last_answer > since:
+                if failures >= self._settings.tries and await self._others_pass(endpoint, since):
                     self._delivery.failed(request, Failure(said.reason, said.detail))
                     return
             self._pace.complained(sent, said.wait if said.kind == "throttled" else None)
             if said.kind == "again" or not said.wait:
                 await asyncio.sleep(said.wait or self._backoff(troubles))
                 troubles += 1
+
+    async def _others_pass(self, endpoint: Endpoint, since: float) -> bool:
+        """Tell whether the server answers others, so that a failing prompt itself is at fault.
+
+        Prompts that fail may hold all the slots; then a plain question stands for the others.
+        """
+        if self._last_answer > since:
+            return True
+        return isinstance((await endpoint.ask(QUESTION, self._parameters)).said, Answer)
 
     async def _accept(
         self, endpoint: Endpoint, request: Request, answer: Answer, reply: Reply

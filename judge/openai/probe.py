@@ -21,7 +21,8 @@ from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
 from study.errors import StudyError, nearest
 
-_QUESTION = "Reply with the number 7 and nothing else."
+QUESTION = "Reply with the number 7 and nothing else."
+"""What every judge can answer."""
 _VARIED = "Reply with ten digits in an order of your own choice, and nothing else."
 # A sample of about this many bytes shows how many tokens the study's text has.
 _SAMPLE_BYTES = 4800
@@ -35,6 +36,8 @@ class Findings:
 
     model: str
     window: int | None
+    first_wait: float
+    """Seconds before a question is put again."""
     parameters: dict[str, Any] = field(default_factory=dict)
     """What goes with each prompt."""
     limit_name: str = "max_tokens"
@@ -63,7 +66,7 @@ async def probe(
     """
     listed = await endpoint.models()
     model = _model(settings, listed)
-    found = Findings(model, settings.window or listed.get(model))
+    found = Findings(model, settings.window or listed.get(model), settings.first_wait)
     _first_parameters(found, settings, prompts)
     short = await _settled(endpoint, found, settings, listed)
     await _calibrated(endpoint, found, short, sample)
@@ -109,7 +112,7 @@ async def _settled(
     """Ask until the endpoint takes the parameters; return its answer."""
     budget = settings.reasoning_tokens
     for _ in range(8):
-        said = await _said(endpoint, _QUESTION, found.parameters)
+        said = await _said(endpoint, QUESTION, found)
         if isinstance(said, Trouble):
             _without_parameter(found, settings, said, listed)
             continue
@@ -164,6 +167,7 @@ def stopped(model: str, trouble: Trouble, listed: dict[str, int | None] | None =
         "http_404": _other_models(model, listed or {}),
         "no_connection": "Check that the server runs, and its address in --base-url.",
         "timeout": "Check that the server runs, or give it longer with --timeout.",
+        "redirect": "Give that address, without /chat/completions, as --base-url.",
         "no_json": "Check --base-url: it mostly ends in /v1.",
         "no_choice": "Check --base-url: this is no endpoint for chat completions.",
     }.get(trouble.reason, "Try again later; the run goes on where it stopped.")
@@ -173,11 +177,15 @@ def stopped(model: str, trouble: Trouble, listed: dict[str, int | None] | None =
 def _other_models(model: str, listed: dict[str, int | None]) -> str:
     if not listed:
         return "Check --base-url, which mostly ends in /v1, and --model."
+    if model in listed:
+        return "It lists this model: check --base-url, which mostly ends in /v1, and the key."
     shown = ", ".join(sorted(listed)[:20])
     return f"{nearest(model, listed)} The endpoint lists: {shown}.".lstrip()
 
 
-async def _said(endpoint: Endpoint, prompt: str, parameters: dict[str, Any]) -> Answer | Trouble:
+async def _said(
+    endpoint: Endpoint, prompt: str, found: Findings, parameters: dict[str, Any] | None = None
+) -> Answer | Trouble:
     """Ask with a few tries; return the answer, or a refused parameter.
 
     Raises
@@ -187,19 +195,19 @@ async def _said(endpoint: Endpoint, prompt: str, parameters: dict[str, Any]) -> 
     """
     trouble: Trouble | None = None
     for attempt in range(_TRIES):
-        reply: Reply = await endpoint.ask(prompt, parameters)
+        reply: Reply = await endpoint.ask(prompt, parameters or found.parameters)
         if isinstance(reply.said, Answer):
             return reply.said
         trouble = reply.said
         if trouble.kind in {"stop", "parameter"}:
             break
-        wait = trouble.wait if trouble.wait is not None else 0.5 * 2**attempt
+        wait = trouble.wait if trouble.wait is not None else found.first_wait * 2**attempt
         if attempt + 1 < _TRIES:
             await asyncio.sleep(min(wait, 60))
     assert trouble is not None  # noqa: S101  (there is at least one try)
     if trouble.kind in {"parameter", "stop"}:
         return trouble
-    raise StudyError(stopped(str(parameters.get("model")), trouble))
+    raise StudyError(stopped(found.model, trouble))
 
 
 def _reasons(said: Answer) -> bool:
@@ -216,7 +224,7 @@ async def _calibrated(
 ) -> None:
     """Learn how many tokens the study's text has, from some of it."""
     text = _slices(sample)
-    said = await _said(endpoint, f"{_QUESTION}\n\n{text}", found.parameters)
+    said = await _said(endpoint, f"{QUESTION}\n\n{text}", found)
     if isinstance(said, Trouble):
         raise StudyError(stopped(found.model, said))
     if short.prompt_tokens is None or said.prompt_tokens is None:
@@ -225,8 +233,8 @@ async def _calibrated(
         )
         return
     found.tokens = TokenCount.fitted(
-        (len(_QUESTION.encode()), short.prompt_tokens),
-        (len(f"{_QUESTION}\n\n{text}".encode()), said.prompt_tokens),
+        (len(QUESTION.encode()), short.prompt_tokens),
+        (len(f"{QUESTION}\n\n{text}".encode()), said.prompt_tokens),
     )
     if not found.tokens.calibrated:
         found.notes.append(
@@ -250,7 +258,7 @@ async def _seed(endpoint: Endpoint, found: Findings) -> None:
     if not found.parameters.get("temperature"):
         return
     varied = {**found.parameters, found.limit_name: found.parameters[found.limit_name] + 32}
-    answers = [await _said(endpoint, _VARIED, varied) for _ in range(2)]
+    answers = [await _said(endpoint, _VARIED, found, varied) for _ in range(2)]
     texts = {answer.text for answer in answers if isinstance(answer, Answer)}
     if len(texts) > 1:
         found.ignored.append("seed")
@@ -260,7 +268,7 @@ async def _seed(endpoint: Endpoint, found: Findings) -> None:
 async def _logprobs(endpoint: Endpoint, found: Findings) -> None:
     """Find out whether the endpoint tells the probabilities of an answer's tokens."""
     asked = {**found.parameters, "logprobs": True, "top_logprobs": 5}
-    reply = await endpoint.ask(_QUESTION, asked)
+    reply = await endpoint.ask(QUESTION, asked)
     if isinstance(reply.said, Trouble) or reply.said.missing is not None:
         found.logprobs = "refused"
         return

@@ -57,7 +57,7 @@ def read_reply(
     """Say what a reply means. Never raises: whatever a server sends is one or the other."""
     if 300 <= status < 400:
         target = headers.get("location", "another address")
-        return Trouble("stop", "redirect", f"it redirects to {target}; give that as --base-url")
+        return Trouble("stop", "redirect", f"it redirects to {target}")
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
