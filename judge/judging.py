@@ -95,13 +95,12 @@ def _judged(
 ) -> Outcome:
     started = monotonic()
     store = Store(study, run.id, scope.version.scale, scope.versions)
-    found = survey(study, order, scope, run.id, ready, store.settle)
+    found = survey(study, order, scope, run.id, ready, store.settle, settings.limit)
     if found.too_long:
         if not settings.skip_too_long:
             raise StudyError(too_long(study, found, ready.window or 0))
         store.settle(settled for _, settled in found.too_long)
-    total = sum(found.prompts.values())
-    wanted = total if settings.limit is None else min(total, settings.limit)
+    wanted = found.now.total()
     delivery = _Delivery(store, wanted, reached)
     em = store_exact_match(study, order) if CONSTRUCT in scope.constructs else {}
     stream = requests(study, order, scope, run.id)

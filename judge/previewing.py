@@ -1,6 +1,5 @@
 """What a run would ask, without a single call."""
 
-from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,7 +30,8 @@ class Preview:
     """The run that it would most likely go on with; None: it would begin one."""
     prompts: dict[str, int]
     """Prompts to ask, by construct."""
-    judgments: int
+    left: int
+    """Prompts that `limit` leaves for later."""
     settled: dict[str, int]
     """Judgments that need no call, by what settles them."""
     prompt_tokens: int
@@ -56,12 +56,13 @@ class Preview:
         lines = [
             f"It would go on with the run {self.run!r}." if self.run else "It would begin a run.",
             f"Prompts to ask: {count}" + (f" ({by})" if by else ""),
-            f"Judgments that they make: {self.judgments}",
             f"Prompt tokens: about {self.prompt_tokens:,}",
             f"Time: about {_time(self.seconds)} ({self.basis})",
         ]
         if self.cost is not None:
             lines.append(f"Cost: about {self.cost:,.2f}")
+        if self.left:
+            lines.append(f"Left for later by --limit: {self.left} prompts")
         lines += [f"Without a call: {n} {why}" for why, n in self.settled.items()]
         if self.too_long:
             lines.append(self.too_long)
@@ -96,17 +97,15 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         answer_tokens,
     )
     run_id, name = held if held else (None, None)
-    found = survey(study, order, scope, run_id, ready)
-    total = sum(found.prompts.values())
-    asked = total if settings.limit is None else min(total, settings.limit)
-    share = asked / total if total else 0.0
-    tokens = ready.tokens.per_byte * found.bytes * share
+    found = survey(study, order, scope, run_id, ready, limit=settings.limit)
+    asked = found.now.total()
+    tokens = ready.tokens.per_byte * found.now_bytes
     pace, basis = _pace(study, run_id, settings)
     example = next(iter(sample_prompts(study, order[:1], scope)), None)
     return Preview(
         run=name,
-        prompts=dict(found.prompts if share == 1 else _first(found.prompts, asked, scope)),
-        judgments=found.judgments if share == 1 else asked,
+        prompts=dict(found.now),
+        left=found.prompts.total() - asked,
         settled=dict(found.settled),
         prompt_tokens=round(tokens),
         seconds=asked * pace,
@@ -155,19 +154,6 @@ def _pace(study: Study, run_id: int | None, settings: JudgeSettings) -> tuple[fl
         _SECONDS / settings.concurrency,
         f"if an answer takes {_SECONDS:g} s and {settings.concurrency} are under way at once",
     )
-
-
-def _first(prompts: Counter[str], asked: int, scope: Scope) -> Counter[str]:
-    """Return about which constructs the first prompts are on: those of a pass share it."""
-    found: Counter[str] = Counter()
-    left = asked
-    for constructs in scope.passes():
-        whole = sum(prompts[key] for key in constructs)
-        taken = min(left, whole)
-        for key in constructs:
-            found[key] = round(taken * prompts[key] / whole) if whole else 0
-        left -= taken
-    return +found
 
 
 def _time(seconds: float) -> str:

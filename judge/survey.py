@@ -23,7 +23,9 @@ class Survey:
     """Prompts to ask, by construct."""
     judgments: int
     """Judgments that these prompts make."""
-    bytes: int
+    now: Counter[str]
+    """Of these, the prompts that --limit lets through, by construct."""
+    now_bytes: int
     too_long: list[tuple[int, Settled]]
     """Judgments whose prompt does not fit the window, with its estimated tokens."""
     settled: Counter[str]
@@ -37,12 +39,13 @@ def survey(
     run_id: int | None,
     ready: Ready | None,
     settle: Callable[[list[Settled]], object] | None = None,
+    limit: int | None = None,
 ) -> Survey:
     """Go once through all that is to be done, without reading a passage.
 
     Judgments that need no call are handed to `settle`, some at a time.
     """
-    found = Survey(Counter(), 0, 0, [], Counter())
+    found = Survey(Counter(), 0, Counter(), 0, [], Counter())
     for constructs in scope.passes():
         for page in pages(study, order, run_id, texts=False):
             settled: list[Settled] = []
@@ -59,7 +62,9 @@ def survey(
                     continue
                 found.prompts[item.construct_key] += 1
                 found.judgments += len(item.contents)
-                found.bytes += size
+                if limit is None or found.now.total() < limit:
+                    found.now[item.construct_key] += 1
+                    found.now_bytes += size
             if settle is not None and settled:
                 settle(settled)
     return found
