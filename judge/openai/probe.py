@@ -15,6 +15,7 @@ from judge.answers import Answer
 from judge.engine import Ready
 from judge.openai.endpoint import Endpoint, Reply
 from judge.openai.reply import Trouble
+from judge.openai.truncation import SLACK
 from judge.prompts import PromptVersion
 from judge.runs import Conditions
 from judge.settings import JudgeSettings
@@ -222,20 +223,40 @@ def _reasons(said: Answer) -> bool:
 async def _calibrated(
     endpoint: Endpoint, found: Findings, short: Answer, sample: Sequence[str]
 ) -> None:
-    """Learn how many tokens the study's text has, from some of it."""
+    """Learn how many tokens the study's text has, from some of it, whole and in halves.
+
+    The halves have together what the whole has, and what a message costs by itself once more. A
+    server that counts fewer in the whole has cut it: that count is its window.
+    """
     text = _slices(sample)
-    said = await _said(endpoint, f"{QUESTION}\n\n{text}", found)
-    if isinstance(said, Trouble):
-        raise StudyError(stopped(found.model, said))
-    if short.prompt_tokens is None or said.prompt_tokens is None:
+    middle = len(text) // 2
+    texts = [f"{QUESTION}\n\n{part}" for part in (text, text[:middle], text[middle:])]
+    counts = []
+    for prompt in texts:
+        said = await _said(endpoint, prompt, found)
+        if isinstance(said, Trouble):
+            raise StudyError(stopped(found.model, said))
+        counts.append(said.prompt_tokens)
+    if short.prompt_tokens is None or None in counts:
         found.notes.append(
             "The endpoint counts no tokens: prompts that it cuts would go unnoticed."
         )
         return
-    found.tokens = TokenCount.fitted(
-        (len(QUESTION.encode()), short.prompt_tokens),
-        (len(f"{QUESTION}\n\n{text}".encode()), said.prompt_tokens),
-    )
+    whole, first, second = (count or 0 for count in counts)
+    least = (first + second) * (1 - SLACK) - short.prompt_tokens
+    known: tuple[int, str] | None = (whole, texts[0])
+    if whole < least:
+        found.window = min(whole, found.window or whole)
+        found.notes.append(
+            f"The server cuts prompts to {whole} tokens without a word. Give it a larger window "
+            "(Ollama: num_ctx), or judge what fits."
+        )
+        # A half may be cut as well: then nothing is known but the window.
+        known = (first, texts[1]) if first < whole else None
+    if known is not None:
+        found.tokens = TokenCount.fitted(
+            (len(QUESTION.encode()), short.prompt_tokens), (len(known[1].encode()), known[0])
+        )
     if not found.tokens.calibrated:
         found.notes.append(
             "The endpoint's token counts do not grow with the prompt: prompts that it cuts would "

@@ -17,7 +17,8 @@ from judge.tokens import TokenCount
 _CERTAINLY, _PERHAPS = 0.65, 0.9
 # Texts as short as this fit every window, and their estimates are rough.
 _FITS = 400
-_SLACK = 0.02
+SLACK = 0.02
+"""Share by which two counts of one text may differ: cut in halves, its words are cut too."""
 
 
 class TruncationCheck:
@@ -28,24 +29,46 @@ class TruncationCheck:
         self._parameters = parameters
         self._honest = _PERHAPS
         """The least share of the estimate that was found whole."""
+        self._most = 0
+        """The largest count so far."""
+        self._first_of_most = 0
+        """The hash of the prompt that had it first."""
+        self._whole_at_most = 0
+        """The bytes of the longest prompt that has it and was found whole."""
 
     async def checked(self, endpoint: Endpoint, prompt: str, answer: Answer) -> Answer:
         """Return the answer, or that the server cut its prompt."""
         counted = answer.prompt_tokens
         if counted is None or not self._tokens.calibrated:
             return answer
-        expected = self._tokens.estimate(len(prompt.encode()))
-        share = counted / expected if expected > _FITS else 1.0
-        if share >= self._honest:
+        size = len(prompt.encode())
+        expected = self._tokens.estimate(size)
+        if expected <= _FITS:
+            return answer
+        share = counted / expected
+        if share >= self._honest and not self._meets_a_ceiling(counted, size, prompt):
             return answer
         if share >= _CERTAINLY:
             halves = await self._counted_in_halves(endpoint, prompt)
             if halves is None:
                 return answer
-            if counted >= halves * (1 - _SLACK):
+            if counted >= halves * (1 - SLACK):
                 self._honest = min(self._honest, share)
+                if counted == self._most:
+                    self._whole_at_most = max(self._whole_at_most, size)
                 return answer
         return replace(answer, missing=TRUNCATED_BY_SERVER)
+
+    def _meets_a_ceiling(self, counted: int, size: int, prompt: str) -> bool:
+        """Tell whether different prompts have one count, the largest of all.
+
+        That is what a cut of a few hundredths looks like, which no estimate is good enough to see.
+        """
+        if counted > self._most:
+            self._most, self._first_of_most, self._whole_at_most = counted, hash(prompt), 0
+            return False
+        another = hash(prompt) != self._first_of_most
+        return counted == self._most and another and size > self._whole_at_most
 
     async def _counted_in_halves(self, endpoint: Endpoint, prompt: str) -> float | None:
         """Return the sum of the counts of both halves, less what each message costs by itself."""

@@ -6,7 +6,7 @@ from typing import Any
 MODEL = "stub-judge"
 FINGERPRINT = "fp_stub_1"
 
-# The first words of the paper's prompts.
+# The first words of the paper's prompts, and their last ones.
 CONSTRUCTS = {
     "Evaluate the Contextual Coherence": "CC",
     "Evaluate the Question Relevance": "QR",
@@ -14,6 +14,7 @@ CONSTRUCTS = {
     "Evaluate the Answer Correctness": "AC",
     "Evaluate the Information Recall": "IR",
 }
+_END = "Output: Only print the score and nothing else."
 # A chat template adds some tokens of its own to every prompt.
 _TEMPLATE_TOKENS = 8
 
@@ -29,7 +30,9 @@ def score(prompt_digest: str) -> int:
 
 
 def construct(prompt: str) -> str | None:
-    """Return the construct that a prompt of the paper is on; None for another text."""
+    """Return the construct that a whole prompt of the paper is on; None for another text."""
+    if not prompt.endswith(_END):
+        return None
     for words, key in CONSTRUCTS.items():
         if prompt.startswith(words):
             return key

@@ -15,7 +15,15 @@ from tests.judge.stub.behaviours import BEHAVIOURS
 from tests.judge.stub.exchange import key_digest
 from tests.judge.stub.process import Stub, running_stub
 
-QR = "Evaluate the Question Relevance of the generated response to the user query.\nWhat? "
+START = "Evaluate the Question Relevance of the generated response to the user query.\nWhat?"
+
+END = "Output: Only print the score and nothing else."
+QR = f"{START}\n{END}"
+
+
+def another(number: int) -> str:
+    """Return one of many prompts."""
+    return f"{START} {number}\n{END}"
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +58,7 @@ def content(body: bytes) -> str:
 
 
 def test_the_score_is_a_function_of_the_prompt(stub: Stub) -> None:
-    prompts = [f"{QR}{number}" for number in range(300)]
+    prompts = [another(number) for number in range(300)]
     given = [content(ask(stub, prompt)[2]) for prompt in prompts[:20]]
     assert given == [str(stub.score(prompt)) for prompt in prompts[:20]]
     assert len({stub.score(prompt) for prompt in prompts}) > 80
@@ -72,7 +80,7 @@ def test_the_log_tells_what_came_and_never_a_key(stub: Stub) -> None:
 def test_requests_under_way_at_once_are_counted(stub: Stub) -> None:
     stub.behave("slow", delay=0.2)
     with ThreadPoolExecutor(7) as threads:
-        list(threads.map(lambda n: ask(stub, f"{QR}{n}"), range(7)))
+        list(threads.map(lambda n: ask(stub, another(n)), range(7)))
     log = stub.log()
     assert (log.most_unanswered, log.unanswered, log.answered) == (7, 0, 7)
     assert sorted(request["unanswered"] for request in log.requests) == list(range(1, 8))
@@ -108,7 +116,7 @@ def test_conditions_choose_the_requests(stub: Stub) -> None:
     stub.behave("http_500", when={"every": 3})
     assert [ask(stub)[0] for _ in range(6)] == [200, 200, 500, 200, 200, 500]
     stub.behave("http_500", when={"share": 0.3})
-    failed = sum(ask(stub, f"{QR}{n}")[0] == 500 for n in range(200))
+    failed = sum(ask(stub, another(n))[0] == 500 for n in range(200))
     assert 40 <= failed <= 80
 
 

@@ -1,7 +1,5 @@
 """An endpoint that is down, slow or unsteady, or sends what is no answer."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,48 +7,20 @@ import pytest
 from judge.judging import RunStoppedError
 from study import Study
 from study.errors import StudyError
-from tests.judge.stub.judging import (
+from tests.judge.faults.small_study import (
     WHOLE,
     InTheBackground,
     assert_completes,
     assert_stored_once,
     commanded,
-    copied,
     judged,
     judgments,
-    make_study,
 )
-from tests.judge.stub.process import Stub, running_stub
+from tests.judge.stub.process import Stub
 
 ONE_QUERY = {"construct": "any", "containing": "subject 2"}
 """The prompts on one query of four."""
 OF_ONE_QUERY = WHOLE // 4
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("template") / "study"
-    make_study(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Stub]:
-    with running_stub() as started:
-        yield started
-
-
-@pytest.fixture
-def stub(running: Stub) -> Stub:
-    running.behave()
-    running.forget()
-    return running
-
-
-@pytest.fixture
-def study(template: Path, tmp_path: Path) -> Iterator[Study]:
-    with copied(template, tmp_path / "study") as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(
@@ -68,24 +38,26 @@ def study(template: Path, tmp_path: Path) -> Iterator[Study]:
     ids=lambda value: value["behaviour"] if isinstance(value, dict) else "",
 )
 def test_an_endpoint_that_cannot_be_used_stops_before_the_first_prompt(
-    study: Study, stub: Stub, rule: dict[str, Any], words: str
+    small_study: Study, stub: Stub, rule: dict[str, Any], words: str
 ) -> None:
     stub.behave(rule)
     with pytest.raises(StudyError, match=rf"(?s)The endpoint can't be used: .*{words}"):
-        judged(study, stub, timeout=0.3)
-    assert judgments(study) == []
+        judged(small_study, stub, timeout=0.3)
+    assert judgments(small_study) == []
     assert stub.log().judged == []
-    said = commanded(study, stub, "--timeout", "0.3")
+    said = commanded(small_study, stub, "--timeout", "0.3")
     assert said.code == 2
     assert said.errors.startswith("Error: The endpoint can't be used: ")
     assert said.output == ""
     stub.behave()
-    assert judged(study, stub).begun, "nothing was left behind by what never began"
+    assert judged(small_study, stub).begun, "nothing was left behind by what never began"
 
 
-def test_an_endpoint_that_goes_down_loses_only_what_was_under_way(study: Study, stub: Stub) -> None:
+def test_an_endpoint_that_goes_down_loses_only_what_was_under_way(
+    small_study: Study, stub: Stub
+) -> None:
     stub.behave("slow", delay=0.03)
-    run = InTheBackground(lambda: judged(study, stub, patience=0.5, concurrency=4))
+    run = InTheBackground(lambda: judged(small_study, stub, patience=0.5, concurrency=4))
     stub.wait_for(lambda log: sum(r["status"] == 200 for r in log.judged) >= 12)
     stub.behave("down")
     log = stub.log()
@@ -93,24 +65,24 @@ def test_an_endpoint_that_goes_down_loses_only_what_was_under_way(study: Study, 
     assert isinstance(run.error, RunStoppedError)
     assert "No answer came for" in str(run.error)
     assert "What was judged is kept; run the command again to go on" in str(run.error)
-    stored = assert_stored_once(study)
+    stored = assert_stored_once(small_study)
     answered = sum(request["status"] == 200 for request in log.judged)
     assert answered - 4 <= stored <= answered
     assert run.error.outcome.judged == stored
     assert run.error.outcome.left == WHOLE - stored
-    assert_completes(study, stub)
+    assert_completes(small_study, stub)
 
 
-def test_a_flapping_endpoint_is_waited_for(study: Study, stub: Stub) -> None:
+def test_a_flapping_endpoint_is_waited_for(small_study: Study, stub: Stub) -> None:
     stub.behave("slow", delay=0.02)
-    run = InTheBackground(lambda: judged(study, stub, first_wait=0.05, concurrency=2))
+    run = InTheBackground(lambda: judged(small_study, stub, first_wait=0.05, concurrency=2))
     stub.wait_for(lambda log: len(log.judged) >= 4)
     stub.behave({"behaviour": "flapping", "period": 0.25}, "slow", delay=0.02)
     run.wait()
     assert run.error is None
     assert run.outcome is not None
     assert (run.outcome.judged, run.outcome.failed) == (WHOLE, {})
-    assert assert_stored_once(study) == WHOLE
+    assert assert_stored_once(small_study) == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -132,12 +104,14 @@ def test_a_flapping_endpoint_is_waited_for(study: Study, stub: Stub) -> None:
     ],
     ids=lambda rule: "-".join(str(value) for value in rule.values()),
 )
-def test_what_fails_once_is_tried_again(study: Study, stub: Stub, rule: dict[str, Any]) -> None:
+def test_what_fails_once_is_tried_again(
+    small_study: Study, stub: Stub, rule: dict[str, Any]
+) -> None:
     stub.behave({**rule, "when": {**ONE_QUERY, "tries": 1}})
-    outcome = judged(study, stub, timeout=0.4)
+    outcome = judged(small_study, stub, timeout=0.4)
     assert (outcome.judged, outcome.left, outcome.failed) == (WHOLE, 0, {})
     assert not outcome.falls_short
-    assert assert_stored_once(study) == WHOLE
+    assert assert_stored_once(small_study) == WHOLE
     times = sorted(stub.log().times_asked().values())
     assert times == [1] * (WHOLE - OF_ONE_QUERY) + [2] * OF_ONE_QUERY
 
@@ -156,13 +130,15 @@ def test_what_fails_once_is_tried_again(study: Study, stub: Stub, rule: dict[str
     ids=lambda value: value["behaviour"] if isinstance(value, dict) else "",
 )
 def test_prompts_that_keep_failing_are_counted_and_left_for_the_next_run(
-    study: Study, stub: Stub, rule: dict[str, Any], reason: str, words: str
+    small_study: Study, stub: Stub, rule: dict[str, Any], reason: str, words: str
 ) -> None:
     stub.behave({**rule, "when": ONE_QUERY})
     # More prompts fail at once than may be under way: none of them may keep the others waiting.
-    outcome = judged(study, stub, timeout=0.2, tries=2)
+    outcome = judged(small_study, stub, timeout=0.2, tries=2)
     assert outcome.failed == {reason: OF_ONE_QUERY}
-    assert outcome.judged == outcome.asked == assert_stored_once(study) == WHOLE - OF_ONE_QUERY
+    assert (
+        outcome.judged == outcome.asked == assert_stored_once(small_study) == WHOLE - OF_ONE_QUERY
+    )
     assert outcome.left == OF_ONE_QUERY
     assert outcome.missing_share == OF_ONE_QUERY / WHOLE
     assert outcome.falls_short
@@ -170,33 +146,35 @@ def test_prompts_that_keep_failing_are_counted_and_left_for_the_next_run(
     assert f"No answer: {OF_ONE_QUERY} {reason}." in said
     assert words in said
     assert f"{OF_ONE_QUERY} judgments are still to be made; run the command again." in said
-    assert_completes(study, stub)
+    assert_completes(small_study, stub)
 
 
 def test_the_command_exits_1_where_more_is_missing_than_was_allowed(
-    study: Study, stub: Stub
+    small_study: Study, stub: Stub
 ) -> None:
     stub.behave("http_500", when=ONE_QUERY)
-    short = commanded(study, stub, "--tries", "2")
+    short = commanded(small_study, stub, "--tries", "2")
     assert short.code == 1
     assert f"No answer: {OF_ONE_QUERY} http_500." in short.output
     assert "25.0% is missing, more than the 5.0% that --max-missing allows." in short.output
     # The next run asks these alone, and all of them fail: that is all of what it did.
-    assert commanded(study, stub, "--tries", "2").code == 1
-    assert commanded(study, stub, "--tries", "2", "--max-missing", "1").code == 0
+    assert commanded(small_study, stub, "--tries", "2").code == 1
+    assert commanded(small_study, stub, "--tries", "2", "--max-missing", "1").code == 0
     stub.behave()
-    assert commanded(study, stub).code == 0
-    assert assert_stored_once(study) == WHOLE
+    assert commanded(small_study, stub).code == 0
+    assert assert_stored_once(small_study) == WHOLE
 
 
 @pytest.mark.parametrize("form", ["seconds", "date", "ms", "quota"])
-def test_nothing_is_sent_while_the_server_asks_to_wait(study: Study, stub: Stub, form: str) -> None:
+def test_nothing_is_sent_while_the_server_asks_to_wait(
+    small_study: Study, stub: Stub, form: str
+) -> None:
     # Retry-After knows whole seconds only.
     wait = {"seconds": 1.0, "date": 0.0, "ms": 0.4, "quota": 0.4}[form]
     stub.behave("throttled", form=form, wait=wait, when={"construct": "any", "first": 3})
-    outcome = judged(study, stub, concurrency=4)
+    outcome = judged(small_study, stub, concurrency=4)
     assert (outcome.judged, outcome.failed) == (WHOLE, {})
-    assert assert_stored_once(study) == WHOLE
+    assert assert_stored_once(small_study) == WHOLE
     asked = stub.log().judged
     refused = [request for request in asked if request["status"] == 429]
     assert len(refused) == 3
@@ -206,27 +184,29 @@ def test_nothing_is_sent_while_the_server_asks_to_wait(study: Study, stub: Stub,
     assert min(late) >= (wait or 0.001) - 0.01
 
 
-def test_a_quota_that_is_used_up_is_waited_for_without_a_refusal(study: Study, stub: Stub) -> None:
+def test_a_quota_that_is_used_up_is_waited_for_without_a_refusal(
+    small_study: Study, stub: Stub
+) -> None:
     stub.behave("spent", reset="400ms", when={"construct": "any", "first": 1})
-    outcome = judged(study, stub, concurrency=1)
-    assert outcome.judged == assert_stored_once(study) == WHOLE
+    outcome = judged(small_study, stub, concurrency=1)
+    assert outcome.judged == assert_stored_once(small_study) == WHOLE
     first, second = stub.log().judged[:2]
     assert second["at"] - first["answered_at"] >= 0.39
 
 
-def test_a_wait_beyond_all_patience_stops_the_run(study: Study, stub: Stub) -> None:
+def test_a_wait_beyond_all_patience_stops_the_run(small_study: Study, stub: Stub) -> None:
     stub.behave("throttled", wait=3600, when={"construct": "any", "after": 10})
     with pytest.raises(RunStoppedError, match=r"asks to wait 3600 s.*What was judged is kept"):
-        judged(study, stub, concurrency=4)
-    assert assert_stored_once(study) == 10
-    assert_completes(study, stub)
+        judged(small_study, stub, concurrency=4)
+    assert assert_stored_once(small_study) == 10
+    assert_completes(small_study, stub)
 
 
-def test_a_server_that_complains_gets_fewer_prompts_at_once(study: Study, stub: Stub) -> None:
+def test_a_server_that_complains_gets_fewer_prompts_at_once(small_study: Study, stub: Stub) -> None:
     stub.behave(
         {"behaviour": "http_503", "when": {"construct": "any", "first": 12}}, "slow", delay=0.03
     )
-    outcome = judged(study, stub, concurrency=12)
+    outcome = judged(small_study, stub, concurrency=12)
     assert outcome.judged == WHOLE
     log = stub.log()
     assert log.most_unanswered <= 12
@@ -235,9 +215,11 @@ def test_a_server_that_complains_gets_fewer_prompts_at_once(study: Study, stub: 
 
 
 @pytest.mark.parametrize("concurrency", [1, 5])
-def test_no_more_is_under_way_than_was_allowed(study: Study, stub: Stub, concurrency: int) -> None:
+def test_no_more_is_under_way_than_was_allowed(
+    small_study: Study, stub: Stub, concurrency: int
+) -> None:
     stub.behave("slow", delay=0.01)
-    assert judged(study, stub, concurrency=concurrency).judged == WHOLE
+    assert judged(small_study, stub, concurrency=concurrency).judged == WHOLE
     log = stub.log()
     assert log.most_unanswered == concurrency
     assert log.connections <= concurrency + 1

@@ -1,0 +1,163 @@
+"""An endpoint that does something else than it was asked, and does not say so."""
+
+import pytest
+
+from judge.judging import RunStoppedError
+from study import Study
+from tests.judge.faults.small_study import (
+    CONSTRUCTS,
+    WHOLE,
+    assert_stored_once,
+    commanded,
+    judged,
+    judgments,
+    prompts,
+    reasons,
+)
+from tests.judge.stub.process import Stub
+
+ONE_QUERY = {"construct": "any", "containing": "subject 2"}
+SHORT = WHOLE // CONSTRUCTS
+"""Judgments on QR, whose prompts show no passages and fit any window."""
+
+
+def scores(study: Study) -> dict[tuple[str, str], float]:
+    """Return the study's scores by response and construct, as its table has them."""
+    table = study.score_table()
+    rows = table[table["scorer"] == "stub-judge"].dropna(subset="value")
+    places = zip(rows["response_id"].astype(str), rows["construct"].astype(str), strict=True)
+    return dict(zip(places, rows["value"].astype(float), strict=True))
+
+
+def test_prompts_that_the_server_cut_are_missing_and_asked_anew(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("truncating", most=600, when=ONE_QUERY)
+    outcome = judged(small_study, stub)
+    cut = (WHOLE - SHORT) // 4
+    assert outcome.judged == WHOLE
+    assert outcome.missing == reasons(small_study) == {"truncated_by_server": cut}
+    assert outcome.falls_short
+    assert f"Missing: {cut} truncated_by_server (the server used only a part of" in "\n".join(
+        outcome.lines()
+    )
+    # The answer to a cut prompt is kept as it came, and is no score.
+    of_cut = [r for r in judgments(small_study) if r["missing_reason"] == "truncated_by_server"]
+    assert all(row["value"] is None and row["raw_answer"].isdigit() for row in of_cut)
+    assert len(scores(small_study)) == WHOLE - cut
+
+    stub.behave()
+    stub.forget()
+    again = judged(small_study, stub)
+    assert (again.judged, again.missing, again.left) == (cut, {}, 0)
+    assert len(stub.log().judged) == cut
+    whole = [row for row in judgments(small_study) if row["missing_reason"] is None]
+    assert sorted(row["attempt"] for row in whole) == [1] * (WHOLE - cut) + [2] * cut
+    assert scores(small_study) == {place: Stub.score(p) for place, p in prompts().items()}
+    assert judged(small_study, stub).judged == 0
+
+
+def test_a_server_that_cuts_slightly_is_found_out(small_study: Study, stub: Stub) -> None:
+    # The shortest prompts with passages have 963 tokens, the longest 1038: nearly all is there.
+    stub.behave("truncating", most=930, when={"containing": "Output: Only print"})
+    with pytest.raises(RunStoppedError, match=r"cut the last 20 prompts.*to 930 tokens"):
+        judged(small_study, stub, concurrency=1)
+    # Counts that are alike give it away; the first of them was taken at its word.
+    found = [row["missing_reason"] for row in judgments(small_study)]
+    assert found == [None] + ["truncated_by_server"] * 20
+
+
+def test_a_server_that_cuts_everything_is_not_asked_for_ever(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("truncating", most=500, when={"construct": "any"})
+    with pytest.raises(RunStoppedError, match=r"cut the last 20 prompts.*to 500 tokens.*num_ctx"):
+        judged(small_study, stub, concurrency=2)
+    assert 20 <= len(stub.log().judged) <= 22
+    assert commanded(small_study, stub).code == 2
+
+
+@pytest.mark.parametrize("window", [1000, 500])
+def test_a_server_with_a_small_window_is_found_out_before_the_first_prompt(
+    small_study: Study, stub: Stub, window: int
+) -> None:
+    stub.behave("truncating", most=window)
+    said = commanded(small_study, stub)
+    assert said.code == 2
+    assert f"beyond the window of {window} tokens; nothing was asked" in said.errors
+    assert stub.log().judged == []
+    outcome = judged(small_study, stub, skip_too_long=True, limit=200)
+    assert f"The server cuts prompts to {window} tokens without a word" in outcome.notes[0]
+    assert set(outcome.missing) == {"too_long"}
+    assert "truncated_by_server" not in outcome.missing
+
+
+def test_honest_counts_of_another_tokenizer_are_no_cut(small_study: Study, stub: Stub) -> None:
+    stub.behave({"behaviour": "constant_usage", "prompt_tokens": 5})
+    outcome = judged(small_study, stub)
+    assert outcome.missing == {}
+    assert any("do not grow with the prompt" in note for note in outcome.notes)
+    assert assert_stored_once(small_study) == WHOLE
+
+
+def test_an_endpoint_that_counts_nothing_is_named_as_such(small_study: Study, stub: Stub) -> None:
+    stub.behave("no_usage")
+    outcome = judged(small_study, stub)
+    assert assert_stored_once(small_study) == outcome.judged == WHOLE
+    assert any("counts no tokens" in note for note in outcome.notes)
+    assert {row["prompt_tokens"] for row in judgments(small_study)} == {None}
+
+
+def test_another_model_than_was_asked_for_is_said_and_stored(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("other_model", name="stub-judge-mini")
+    said = commanded(small_study, stub)
+    assert said.code == 0
+    assert "was asked for stub-judge and says that it serves stub-judge-mini." in said.output
+    assert {row["served_model"] for row in judgments(small_study)} == {"stub-judge-mini"}
+
+
+def test_a_model_that_changes_during_the_run_is_a_warning(small_study: Study, stub: Stub) -> None:
+    stub.behave("changing", when={"construct": "any", "after": 25})
+    outcome = judged(small_study, stub)
+    assert outcome.served == {"stub-judge, fp_stub_1": 25, "stub-judge-2, fp_stub_2": 35}
+    said = "\n".join(outcome.lines())
+    assert "Warning: the server named several models" in said
+    assert "stub-judge-2, fp_stub_2: 35 answers" in said
+    stored = [(row["served_model"], row["fingerprint"]) for row in judgments(small_study)]
+    assert stored.count(("stub-judge-2", "fp_stub_2")) == 35
+    assert assert_stored_once(small_study) == WHOLE
+
+
+def test_a_model_that_changes_between_two_calls_is_a_warning_too(
+    small_study: Study, stub: Stub
+) -> None:
+    judged(small_study, stub, limit=10)
+    stub.behave("changing")
+    outcome = judged(small_study, stub)
+    assert not outcome.begun
+    assert outcome.served == {"stub-judge, fp_stub_1": 10, "stub-judge-2, fp_stub_2": 50}
+
+
+def test_a_seed_that_changes_nothing_is_said(small_study: Study, stub: Stub) -> None:
+    stub.behave("wavering")
+    outcome = judged(small_study, stub, seed=7, temperature=0.7, limit=5)
+    assert any("ignores the seed" in note for note in outcome.notes)
+    assert {r["parameters"]["seed"] for r in stub.log().judged} == {7}
+
+
+def test_prompts_beyond_the_window_are_listed_before_anything_is_asked(
+    small_study: Study, stub: Stub
+) -> None:
+    said = commanded(small_study, stub, "--window", "900")
+    assert said.code == 2
+    assert f"{WHOLE - SHORT} judgments need prompts beyond the window of 900 tokens" in said.errors
+    assert "nothing was asked" in said.errors
+    assert "AC of q1-A: about" in said.errors
+    assert stub.log().judged == []
+    said = commanded(small_study, stub, "--window", "900", "--skip-too-long")
+    assert said.code == 1
+    assert f"Missing: {WHOLE - SHORT} too_long" in said.output
+    assert len(stub.log().judged) == SHORT
+    assert reasons(small_study) == {"too_long": WHOLE - SHORT}
