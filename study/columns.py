@@ -10,6 +10,7 @@ SCORE_COLUMNS = {
     "repeat": "int64",
     "value": "float64",
     "missing_reason": "str",
+    "rule": "str",
     "inclusion_prob": "float64",
     "stratum": "str",
     "source": "str",

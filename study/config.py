@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, Self
+from unicodedata import category
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -29,6 +30,20 @@ class ScorerSpec(_Section):
     scale: Scale | None = Field(
         default=None, description="the scorer's own scale, where it differs from the construct's"
     )
+    note: str | None = Field(
+        default=None, description="a remark that the report shows with the scorer"
+    )
+
+    @field_validator("note")
+    @classmethod
+    def _one_paragraph(cls, note: str) -> str:
+        text = " ".join(note.split())
+        if not text:
+            raise ValueError("is blank; write a remark, or leave the setting out")
+        if any(category(character) == "Cc" for character in text):
+            # It is printed on terminals, which obey some of them.
+            raise ValueError("holds a control character; remove it")
+        return text
 
 
 class PreferenceSpec(_Section):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, Table, and_, func, literal, null, select
+from sqlalchemy import Connection, Table, and_, case, false, func, literal, null, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.nouns import (
@@ -20,6 +20,7 @@ from study.nouns import (
     Query,
     Rater,
     Rating,
+    Reading,
     Response,
     Score,
     table,
@@ -33,6 +34,9 @@ _STORED_TYPES = {
     "value": "float64",
     "inclusion_prob": "float64",
 }
+
+# An answer with this reason was given to a prompt that the server had cut, so it answers another.
+_CUT = "truncated_by_server"
 
 # Ratings for training, calibration or checks say how raters learn; they are no measurements.
 _MEASURING = ("main", "repeat")
@@ -111,6 +115,7 @@ def _scores(connection: Connection) -> pd.DataFrame:
             s.c.repeat,
             s.c.value,
             s.c.missing_reason,
+            s.c.rule,
             s.c.inclusion_prob,
             s.c.stratum,
             func.coalesce(s.c.source, "imported").label("source"),
@@ -154,6 +159,7 @@ def _ratings(connection: Connection) -> pd.DataFrame:
             a.c.repeat,
             g.c.value,
             func.nullif(g.c.status, "rated").label("missing_reason"),
+            null().label("rule"),
             a.c.inclusion_prob,
             a.c.stratum,
             g.c.channel.label("source"),
@@ -173,26 +179,42 @@ def _ratings(connection: Connection) -> pd.DataFrame:
 
 
 def _judgments(connection: Connection) -> pd.DataFrame:
-    """Return the first attempt at each judgment: later ones would select for the parseable."""
-    j, run = table(Judgment), table(JudgeRun)
-    return _frame(
+    """Return the first answer to each whole prompt, as it was last read.
+
+    Later attempts would select for the parseable, so they count only where all earlier answers
+    were given to a cut prompt. Where every one was, the first stands for them.
+    """
+    j, run, g = table(Judgment), table(JudgeRun), table(Reading)
+    last = _newest(g, g.c.judgment_id, by="revision")
+    read = (
+        select(g.c.judgment_id, g.c.value, g.c.missing_reason, g.c.rule)
+        .join(last, and_(last.c.judgment_id == g.c.judgment_id, last.c.newest == g.c.revision))
+        .subquery()
+    )
+    again = read.c.judgment_id.is_not(None)
+    frame = _frame(
         connection,
         select(
             j.c.response_id.label("response"),
             j.c.construct_key.label("construct"),
             j.c.construct_version,
             run.c.name.label("scorer"),
-            literal("judge").label("scorer_kind"),
             j.c.repeat,
-            j.c.value,
-            j.c.missing_reason,
-            literal(1.0).label("inclusion_prob"),
-            null().label("stratum"),
-            literal("own").label("source"),
+            case((again, read.c.value), else_=j.c.value).label("value"),
+            case((again, read.c.missing_reason), else_=j.c.missing_reason).label("missing_reason"),
+            case((again, read.c.rule), else_=j.c.rule).label("rule"),
+            j.c.attempt,
+            func.coalesce(j.c.missing_reason == _CUT, false()).label("cut"),
         )
         .join_from(j, run, j.c.run_id == run.c.id)
-        .where(j.c.attempt == 1),
+        .join(read, read.c.judgment_id == j.c.id, isouter=True),
     )
+    if (frame["attempt"] > 1).any():
+        frame = frame.sort_values(["cut", "attempt"], kind="stable").drop_duplicates(
+            ["scorer", "response", "construct", "construct_version", "repeat"]
+        )
+    frame = frame.drop(columns=["attempt", "cut"])
+    return frame.assign(scorer_kind="judge", inclusion_prob=1.0, stratum=None, source="own")
 
 
 def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
@@ -236,7 +258,9 @@ def _newest(source: Table, *keys: Any, by: str) -> Any:
 
 def _frame(connection: Connection, statement: Any) -> pd.DataFrame:
     result = connection.execute(statement)
-    return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
+    names, rows = list(result.keys()), result.fetchall()
+    # pandas looks at each row that is no plain tuple, which takes longer than all else.
+    return pd.DataFrame([tuple(row) for row in rows], columns=names)
 
 
 def _of_stored_types(frame: pd.DataFrame) -> pd.DataFrame:

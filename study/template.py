@@ -26,6 +26,7 @@ seed = 0
 # [scorers."my-metric"]      # a scorer whose scale is not the construct's
 # kind = "metric"
 # scale = {{ min = 0, max = 1 }}
+# note = "..."               # a remark that the report shows with the scorer
 
 # [preferences]
 # scale = {{ min = -2, max = 2, step = 1, level = "ordinal" }}

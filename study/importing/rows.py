@@ -64,6 +64,8 @@ class ScoreRow(_Row):
     value: float | None = None
     missing_reason: Key | None = None
     """Why there is no value; "blank" unless given."""
+    rule: Key | None = None
+    """How a judge's answer was read."""
     inclusion_prob: float = Field(default=1.0, gt=0, le=1)
     stratum: Key | None = None
     source: Key | None = None
@@ -77,6 +79,16 @@ class ScoreRow(_Row):
     @model_validator(mode="after")
     def _a_value_or_a_reason(self) -> Self:
         _check_reason(self.value, self.missing_reason)
+        return self
+
+    @model_validator(mode="after")
+    def _a_rule_read_a_value(self) -> Self:
+        if self.rule is not None and (self.value is None or self.scorer_kind != "judge"):
+            other = "no value" if self.value is None else f"a {self.scorer_kind} scorer"
+            raise ValueError(
+                f"has the rule {self.rule!r} and {other}, while a rule says how a judge's answer "
+                "was read; leave the cell blank, or give the column another name"
+            )
         return self
 
 

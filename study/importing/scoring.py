@@ -61,7 +61,7 @@ class Scoring:
             Score,
             ScoreBase,
             ("response_id",),
-            ("inclusion_prob", "stratum", "source"),
+            ("inclusion_prob", "stratum", "source", "rule"),
             tally,
             conflicts_as_repeats=conflicts_as_repeats,
         )
@@ -86,7 +86,7 @@ class Scoring:
         value, reason = _value_or_reason(row)
         if scale is not None:
             self.watch.see(row.scorer, row.construct_key, value, scale)
-        extra = (row.inclusion_prob, row.stratum, row.source or IMPORTED)
+        extra = (row.inclusion_prob, row.stratum, row.source or IMPORTED, row.rule)
         key = ((response,), row.construct_key, row.scorer, row.repeat)
         label = f"{name!r}" + (f" of system {row.system!r}" if row.system else "")
         column = placed.column("value")

@@ -94,6 +94,26 @@ def test_a_scorer_may_have_its_own_scale() -> None:
     assert config.scale("unknown", "BEM") is None
 
 
+def test_a_note_on_a_scorer_is_one_paragraph() -> None:
+    config = parse_config('[scorers."tiny:1b"]\nnote = """A random model:\n  it means  nothing."""')
+    assert config.scorers["tiny:1b"].note == "A random model: it means nothing."
+    assert parse_config("[scorers.x]").scorers["x"].note is None
+
+
+@pytest.mark.parametrize(
+    ("note", "problem"),
+    [('" "', "is blank"), ('"\\u001b[2J"', "control character"), ("7", "valid string")],
+)
+def test_a_note_that_no_report_can_show(note: str, problem: str) -> None:
+    with pytest.raises(StudyError, match=problem):
+        parse_config(f"[scorers.x]\nnote = {note}")
+
+
+def test_an_unknown_setting_of_a_scorer_names_the_nearest() -> None:
+    with pytest.raises(StudyError, match=r"scorers\.x\.notes: unknown.*'note'"):
+        parse_config('[scorers.x]\nnotes = "a"')
+
+
 @pytest.mark.parametrize("value", [-0.001, 100.001, float("nan"), float("inf")])
 def test_the_range_check_refuses(value: float) -> None:
     assert Scale().problem(value)

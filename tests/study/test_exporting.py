@@ -34,6 +34,8 @@ def rows(draw: st.DrawFn) -> list[Placed]:
     query_ids = draw(st.lists(KEY, min_size=1, max_size=2, unique=True))
     systems = draw(st.lists(KEY, min_size=1, max_size=3, unique=True))
     scorer, stratum = draw(KEY), draw(KEY | st.none())
+    kind = draw(st.sampled_from(["human", "judge"]))
+    rule = draw(KEY | st.none()) if kind == "judge" else None
     found: list[ResponseRow | ScoreRow | PreferenceRow] = []
     for query_id in query_ids:
         query = draw(TEXT.filter(lambda text: bool(text.strip())))
@@ -57,8 +59,9 @@ def rows(draw: st.DrawFn) -> list[Placed]:
                 system=systems[0],
                 construct_key="QR",
                 scorer=scorer,
-                scorer_kind="human",
+                scorer_kind=kind,
                 value=value,
+                rule=None if value is None else rule,
                 missing_reason=None if value is not None else draw(KEY),
                 inclusion_prob=draw(st.floats(0.001, 1)),
                 stratum=stratum,

@@ -21,6 +21,7 @@ BESIDE: Fields = {
     "scorer_kind": ("scorer_kind", "kind"),
     "repeat": ("repeat",),
     "missing_reason": ("missing_reason",),
+    "rule": ("rule",),
     "inclusion_prob": ("inclusion_prob",),
     "stratum": ("stratum",),
     "source": ("source",),
@@ -75,6 +76,7 @@ def rows(source: Source, options: Options) -> Rows:
             scorer_kind=options.kind(cells, scorer),
             value=cells.scored(),
             missing_reason=cells.key("missing_reason"),
+            rule=cells.key("rule"),
             **beside(cells),
         )
 

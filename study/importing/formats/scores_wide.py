@@ -70,7 +70,7 @@ def rows(source: Source, options: Options) -> Rows:
             continue
         own = options.scorer_of(cells)
         named, further = naming(cells, options), beside(cells)
-        reason = cells.key("missing_reason")
+        reason, rule = cells.key("missing_reason"), cells.key("rule")
         there = [(c, pair) for c in cells.columns if (pair := measured(c, keys)) is not None]
         values = [cells.value_of(column) for column, _ in there]
         if not there:
@@ -80,6 +80,18 @@ def rows(source: Source, options: Options) -> Rows:
                 f"has the missing_reason {reason!r} and a value in every column.",
                 "Remove the reason, or the values that are not meant.",
                 cells.column("missing_reason"),
+            )
+        scorers = dict.fromkeys(pair[0] or own for _, pair in there)
+        kinds = {who: options.kind(cells, who) for who in scorers}
+        judged = any(
+            value is not None and kinds[pair[0] or own] == "judge"
+            for (_, pair), value in zip(there, values, strict=True)
+        )
+        if rule is not None and not judged and not cells.faulty:
+            cells.fault(
+                f"has the rule {rule!r} and no value of a judge.",
+                "Leave the cell blank, or give the column another name.",
+                cells.column("rule"),
             )
         if own is not None and all(pair[0] is not None for _, pair in there):
             cells.left_out("scorers of rows whose columns name theirs")
@@ -91,9 +103,10 @@ def rows(source: Source, options: Options) -> Rows:
                 **named,
                 construct_key=construct,
                 scorer=who,
-                scorer_kind=options.kind(cells, who),
+                scorer_kind=kinds[who],
                 value=value,
                 # The row's reason holds for its blank cells.
                 missing_reason=reason if value is None else None,
+                rule=rule if value is not None and kinds[who] == "judge" else None,
                 **further,
             )

@@ -72,6 +72,37 @@ def test_faults_are_placed(write: Write, rows: str, said: str) -> None:
     assert said in str(caught.value)
 
 
+def test_how_a_judge_was_read(write: Write) -> None:
+    text = "query_id,response_id,construct,scorer,scorer_kind,value,missing_reason,rule\n"
+    text += "q1,r1,FL,j,judge,3,,labelled\nq1,r2,FL,j,judge,,refusal,\nq1,r1,FL,anna,human,3,,\n"
+    assert read_scores(write("s.csv", text))["rule"].tolist() == ["labelled", None, None]
+
+
+def test_a_rule_in_a_wide_table_is_that_of_its_judges(write: Write) -> None:
+    kinds = {"anna": "human", "j": "judge"}
+    head = "query_id,response_id,anna:FL,j:FL,j:QR,rule\n"
+    frame = read_scores(write("s.csv", f"{head}q1,r1,3,4,,bare\nq1,r2,3,,,\n"), kinds=kinds)
+    ruled = frame.dropna(subset="rule")
+    assert ruled[["scorer", "construct", "rule"]].to_numpy().tolist() == [["j", "FL", "bare"]]
+    with pytest.raises(InputError, match="has the rule 'bare' and no value of a judge"):
+        read_scores(write("t.csv", f"{head}q1,r1,3,4,1,\nq1,r2,3,,,bare\n"), kinds=kinds)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("anna,human,3,,bare", "has the rule 'bare' and a human scorer"),
+        ("j,judge,,refusal,bare", "has the rule 'bare' and no value"),
+    ],
+)
+def test_a_rule_that_read_nothing_is_refused(write: Write, row: str, said: str) -> None:
+    head = "query_id,response_id,construct,scorer,scorer_kind,value,missing_reason,rule\n"
+    with pytest.raises(InputError) as caught:
+        read_scores(write("s.csv", f"{head}q1,r1,FL,{row}\n"))
+    assert said in str(caught.value)
+    assert "give the column another name" in str(caught.value)
+
+
 @pytest.mark.parametrize("missing", ["query_id", "construct", "scorer", "value", "response_id"])
 def test_a_required_column_missing(write: Write, missing: str) -> None:
     text = f"{HEAD}q1,r1,A,FL,anna,human,3\n".replace(missing, f"{missing}x", 1)
