@@ -1,0 +1,124 @@
+"""Answers of a model of transformers, one prompt at a time."""
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+# Parameters that this does not follow are refused, not ignored, unless they ask for what it does.
+NOT_FOLLOWED = {
+    "logprobs": False,
+    "n": 1,
+    "response_format": None,
+    "stop": None,
+    "stream": False,
+    "tools": None,
+    "top_logprobs": None,
+    "top_p": 1,
+}
+
+
+class RefusedError(Exception):
+    """A request that gets no answer; becomes the body of an HTTP error."""
+
+    def __init__(self, status: int, code: str, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        kind = "not_found_error" if status == 404 else "invalid_request_error"
+        self.error = {"message": message, "type": kind, "param": param, "code": code}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request for a completion, checked."""
+
+    messages: list[dict[str, str]]
+    temperature: float
+    max_tokens: int
+    seed: int | None
+
+    @classmethod
+    def checked(cls, body: Any, model: str) -> Self:
+        """Return the request, or raise `RefusedError`."""
+        if not isinstance(body, dict):
+            raise RefusedError(400, "invalid_json", "The body is no JSON object.")
+        if body.get("model") != model:
+            message = f"The model {body.get('model')!r} does not exist. There is {model!r}."
+            raise RefusedError(404, "model_not_found", message, "model")
+        for name, harmless in NOT_FOLLOWED.items():
+            if body.get(name) not in (None, harmless):
+                message = f"Unsupported parameter: {name!r}."
+                raise RefusedError(400, "unsupported_parameter", message, name)
+        messages = body.get("messages")
+        if not (isinstance(messages, list) and messages and all(map(is_message, messages))):
+            message = "Give messages, each with a role and a content that are text."
+            raise RefusedError(400, "invalid_value", message, "messages")
+        limit = body.get("max_completion_tokens", body.get("max_tokens", 16))
+        if type(limit) is not int or limit < 1:
+            raise RefusedError(400, "invalid_value", "max_tokens is at least 1.", "max_tokens")
+        temperature = body.get("temperature", 1.0)
+        if isinstance(temperature, bool) or not isinstance(temperature, int | float):
+            raise RefusedError(400, "invalid_value", "temperature is a number.", "temperature")
+        if not 0 <= temperature <= 2:
+            raise RefusedError(400, "invalid_value", "temperature is from 0 to 2.", "temperature")
+        seed = body.get("seed")
+        if seed is not None and type(seed) is not int:
+            raise RefusedError(400, "invalid_value", "seed is a whole number.", "seed")
+        return cls(messages, float(temperature), limit, seed)
+
+
+def is_message(message: Any) -> bool:
+    """Tell whether this is a message of a chat, with text."""
+    return isinstance(message, dict) and all(
+        isinstance(message.get(name), str) for name in ("role", "content")
+    )
+
+
+class Said(NamedTuple):
+    """An answer, with the reason why it ended and its counts of tokens."""
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Judge:
+    """The model, one prompt at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        torch.set_num_threads(1)
+        self._words = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        self._model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).eval()
+        self.window = int(self._model.config.max_position_embeddings)
+        self._lock = threading.Lock()
+
+    def answer(self, asked: Asked) -> Said:
+        """Answer a prompt, or raise `RefusedError` where it is too long."""
+        with self._lock, torch.inference_mode():
+            prompt = self._words.apply_chat_template(
+                asked.messages, add_generation_prompt=True, return_tensors="pt", return_dict=True
+            )
+            size = int(prompt["input_ids"].shape[1])
+            if size + asked.max_tokens > self.window:
+                raise RefusedError(
+                    400,
+                    "context_length_exceeded",
+                    f"This model's maximum context length is {self.window} tokens; the messages "
+                    f"have {size} and the answer may have {asked.max_tokens}.",
+                    "messages",
+                )
+            how: dict[str, Any] = {"do_sample": False}
+            if asked.temperature > 0:
+                torch.manual_seed(torch.seed() if asked.seed is None else asked.seed)
+                # All tokens take part: transformers would keep the 50 most likely.
+                how = {"do_sample": True, "temperature": asked.temperature, "top_k": 0}
+            end = self._words.eos_token_id
+            answer = self._model.generate(
+                **prompt, max_new_tokens=asked.max_tokens, pad_token_id=end, **how
+            )[0, size:]
+            text = self._words.decode(answer, skip_special_tokens=True)
+        return Said(text, "stop" if int(answer[-1]) == end else "length", size, len(answer))
