@@ -28,6 +28,8 @@ _AHEAD = 32
 # So many refusals of one kind in a row speak of the server, not of the prompts.
 _IN_A_ROW = 20
 _LONGEST_WAIT = 30.0
+# Waits for a server that is away double so often.
+_AWAY = 3
 
 
 class OpenAIEngine:
@@ -132,22 +134,29 @@ class _Asking:
             if said.kind in {"stop", "parameter"}:
                 raise StudyError(stopped(self._model, said))
             self._check_patience(said)
-            # A server that can't be reached says nothing about the prompt.
-            if said.kind == "again" and said.reason != "no_connection":
+            if said.reason == "no_connection":
+                # A server that is away says nothing about this prompt, nor about their number; and
+                # to find out whether it is back costs nothing.
+                await asyncio.sleep(self._backoff(min(troubles, _AWAY)))
+                troubles += 1
+                continue
+            self._pace.complained(sent, said.wait if said.kind == "throttled" else None)
+            if said.kind == "again":
                 failures += 1
-                if failures >= self._settings.tries and await self._others_pass(endpoint, since):
+                if await self._is_at_fault(endpoint, failures, since):
                     self._delivery.failed(request, Failure(said.reason, said.detail))
                     return
-            self._pace.complained(sent, said.wait if said.kind == "throttled" else None)
             if said.kind == "again" or not said.wait:
                 await asyncio.sleep(said.wait or self._backoff(troubles))
                 troubles += 1
 
-    async def _others_pass(self, endpoint: Endpoint, since: float) -> bool:
-        """Tell whether the server answers others, so that a failing prompt itself is at fault.
+    async def _is_at_fault(self, endpoint: Endpoint, failures: int, since: float) -> bool:
+        """Tell whether a prompt has failed often enough while the server answers others.
 
         Prompts that fail may hold all the slots; then a plain question stands for the others.
         """
+        if failures < self._settings.tries:
+            return False
         if self._last_answer > since:
             return True
         return isinstance((await endpoint.ask(QUESTION, self._parameters)).said, Answer)

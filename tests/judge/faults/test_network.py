@@ -74,15 +74,15 @@ def test_an_endpoint_that_goes_down_loses_only_what_was_under_way(
 
 
 def test_a_flapping_endpoint_is_waited_for(small_study: Study, stub: Stub) -> None:
-    stub.behave("slow", delay=0.02)
-    run = InTheBackground(lambda: judged(small_study, stub, first_wait=0.05, concurrency=2))
-    stub.wait_for(lambda log: len(log.judged) >= 4)
-    stub.behave({"behaviour": "flapping", "period": 0.25}, "slow", delay=0.02)
+    stub.behave("slow", delay=0.05)
+    run = InTheBackground(lambda: judged(small_study, stub, constructs=("QR", "CC")))
+    stub.wait_for(lambda log: len(log.judged) >= 8)
+    stub.behave({"behaviour": "flapping", "period": 0.25}, "slow", delay=0.05)
     run.wait()
     assert run.error is None
     assert run.outcome is not None
-    assert (run.outcome.judged, run.outcome.failed) == (WHOLE, {})
-    assert assert_stored_once(small_study) == WHOLE
+    assert (run.outcome.judged, run.outcome.failed) == (2 * WHOLE // 5, {})
+    assert assert_stored_once(small_study) == 2 * WHOLE // 5
 
 
 @pytest.mark.parametrize(
