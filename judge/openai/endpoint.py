@@ -92,7 +92,7 @@ class Endpoint:
             detail = f"no answer within {self._timeout:g} s"
             return Reply(Trouble("again", "timeout", detail))
         except aiohttp.ClientConnectorError as error:
-            return Reply(Trouble("again", "no_connection", _words(error)))
+            return Reply(Trouble("again", "no_connection", _unreached(error)))
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
             return Reply(Trouble("again", "connection_cut", _words(error)))
 
@@ -148,6 +148,15 @@ def _proxy(base_url: str) -> str | None:
     if parts.hostname in _LOOPBACK or proxy_bypass(parts.hostname or ""):
         return None
     return getproxies().get(parts.scheme)
+
+
+def _unreached(error: aiohttp.ClientConnectorError) -> str:
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"the host {error.host} is not known"
+    number = error.os_error.errno
+    if isinstance(error, aiohttp.ClientSSLError) or not number or number < 0:
+        return _words(error)
+    return f"can't connect to {error.host}:{error.port} ({os.strerror(number)})"
 
 
 def _words(error: BaseException) -> str:

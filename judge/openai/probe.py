@@ -172,7 +172,7 @@ def stopped(model: str, trouble: Trouble, listed: dict[str, int | None] | None =
         "no_json": "Check --base-url: it mostly ends in /v1.",
         "no_choice": "Check --base-url: this is no endpoint for chat completions.",
     }.get(trouble.reason, "Try again later; the run goes on where it stopped.")
-    return f"The endpoint can't be used: {trouble.detail}. {remedy}"
+    return f"The endpoint can't be used: {trouble.detail.rstrip('.')}. {remedy}"
 
 
 def _other_models(model: str, listed: dict[str, int | None]) -> str:

@@ -28,7 +28,7 @@ KEY = "sk-test-0123456789"
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("wrong_key", r"HTTP 401: Incorrect API key provided\.\. Check the key in"),
+        ("wrong_key", r"HTTP 401: Incorrect API key provided\. Check the key in"),
         ("forbidden", "HTTP 403: You are not allowed.*Check that the key may use this model"),
         ("no_quota", "HTTP 429: You exceeded your current quota.*account's quota"),
         ("model_not_found", "HTTP 404: The model `stub-judge` does not exist"),
