@@ -1,0 +1,102 @@
+"""What stands around a score and means nothing: white space, think blocks, fences, emphasis.
+
+Wrapping is replaced by a space, never by nothing, so that no two digits are ever joined.
+"""
+
+import re
+from itertools import islice
+
+_THINK = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.IGNORECASE | re.DOTALL)
+_THINK_BEGINS = re.compile(r"\s*<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_THINK_TAG = re.compile(r"</?(?:think|thinking|reasoning)>", re.IGNORECASE)
+_THINK_ENDS = re.compile(
+    r"^</(?:think|thinking|reasoning)>(?=[ ]{0,9}\r?\n)", re.IGNORECASE | re.MULTILINE
+)
+_TURN_ENDS = re.compile(
+    r"(?:</s>|<end_of_turn>|<\|(?:eot_id|im_end|end_of_text|endoftext|end)\|>)\Z"
+)
+
+_SPACES = dict.fromkeys(
+    [
+        # Spaces of every width, then marks without any: joiners, directions, byte order mark.
+        *(0x09, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000),
+        *(*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF),
+    ],
+    " ",
+)
+_LINE_BREAKS = dict.fromkeys([0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], "\n")
+_QUOTES = {**dict.fromkeys(map(ord, "“”„‟«»"), '"'), **dict.fromkeys(map(ord, "‘’‚‛"), "'")}
+_SIGNS = {0x2212: "-", 0xFF1A: ":"}
+_PLAIN = {**_SPACES, **_LINE_BREAKS, **_SIGNS}
+
+_FENCE = re.compile(r"``` ?[A-Za-z]{0,20} {0,9}\n")
+_HEADING = re.compile(r"\A#{1,6} +")
+_BULLET = re.compile(r"\A[-*+•] +(?=[*_\"']*[A-Za-z])")
+_BOXED = re.compile(r"\\boxed *\{([^{}]*)\}")
+_FRAMED = re.compile(r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]")
+_INSIDE_WORD = re.compile(r"(?<=[A-Za-z])[_'](?=[A-Za-z])")
+_MARKS = re.compile(r"\*+|_+|`+|\$+|[\"']")
+
+
+def after_thinking(text: str) -> str | None:
+    """Return what follows the think blocks at the start; None where one has no end."""
+    text = text.removeprefix("\ufeff")
+    position = 0
+    while block := _THINK.match(text, position):
+        position = block.end()
+    if position == 0:
+        # Some chat templates write the opening tag into the prompt: the answer has the other,
+        # on a line of its own.
+        tags = list(islice(_THINK_TAG.finditer(text), 2))
+        if len(tags) == 1 and (closing := _THINK_ENDS.search(text)):
+            position = closing.end()
+    return None if _THINK_BEGINS.match(text, position) else text[position:]
+
+
+def plain(text: str) -> str:
+    """Return an answer with plain white space and minus signs, without an end-of-turn token.
+
+    White space at the end becomes one line break if it has any: the line before is complete.
+    """
+    body = text.rstrip()
+    gap = text[len(body) :]
+    body = _TURN_ENDS.sub("", body.replace("\r\n", "\n").translate(_PLAIN))
+    return body.lstrip() + ("\n" if "\n" in gap or "\r" in gap else "")
+
+
+def fenced(text: str) -> tuple[str, str] | None:
+    """Return what a closed code fence at the start holds, and what follows it."""
+    opening = _FENCE.match(text)
+    if opening is None:
+        return None
+    inside, closing, after = text[opening.end() :].partition("```")
+    return (inside, after) if closing else None
+
+
+def undecorated(text: str) -> str | None:
+    """Return a line without heading, bullet, emphasis, quotes, backticks, LaTeX and [[ ]].
+
+    None where a mark has no partner: `$85`, `'85` and `85*` say something else than 85.
+    """
+    text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(_QUOTES)))
+    text = _BOXED.sub(r" \1 ", text)
+    text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)
+    text = _INSIDE_WORD.sub(" ", text)
+    return None if _unpaired(text) else _MARKS.sub(" ", text)
+
+
+def unmarked(text: str) -> str:
+    """Return text with a space for each mark of emphasis or quotation, paired or not."""
+    return _MARKS.sub(" ", text.translate(_QUOTES))
+
+
+def _unpaired(text: str) -> bool:
+    begun: list[str] = []
+    for mark in _MARKS.findall(text):
+        left = mark
+        while left and begun and left.startswith(begun[-1]):
+            # "***" may end "*" and "**" at once.
+            left = left.removeprefix(begun.pop())
+        if left:
+            begun.append(left)
+    return bool(begun)
