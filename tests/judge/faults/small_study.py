@@ -180,15 +180,15 @@ class InTheBackground:
         except BaseException as error:  # noqa: BLE001  (the test looks at it)
             self.error = error
 
-    def wait(self, seconds: float = 20) -> None:
+    def wait(self, seconds: float = 60) -> None:
         """Wait for its end."""
         self._thread.join(seconds)
         assert not self._thread.is_alive(), "the run does not end"
 
 
-def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+def until(condition: Callable[[], bool], seconds: float = 60) -> None:
     """Wait until something holds."""
     latest = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < latest, "it does not come to that"
-        time.sleep(0.01)
+        time.sleep(0.02)

@@ -65,7 +65,7 @@ def test_two_processes_do_not_work_on_one_run(small_study: Study, stub: Stub) ->
         # Another run of the same study has nothing to wait for.
         beside = judged(small_study, stub, name="beside", temperature=0.5, limit=8)
         assert beside.judged == 8
-        output, errors = other.communicate(timeout=20)
+        output, errors = other.communicate(timeout=60)
         assert (other.returncode, errors) == (0, "")
         assert f"{WHOLE} judgments of the run 'stub-judge' were stored" in output
     of_both = [row["run_id"] for row in judgments(small_study)]
@@ -81,7 +81,7 @@ def test_a_run_that_is_ended_loses_only_what_was_under_way(
     with another_process(small_study, stub) as other:
         until(lambda: len(judgments(small_study)) >= 10)
         other.send_signal(how)
-        _, errors = other.communicate(timeout=10)
+        _, errors = other.communicate(timeout=60)
     if how == signal.SIGINT:
         assert other.returncode == 2
         assert "Traceback" not in errors
@@ -206,7 +206,7 @@ def test_a_limit_on_files_stops_the_run_and_keeps_what_was_stored(
     # Closed, the database has no log beside it; with some commits, that grows beyond the limit.
     small_study.close()
     with another_process(small_study, stub, file_size=150_000) as other:
-        output, errors = other.communicate(timeout=20)
+        output, errors = other.communicate(timeout=60)
     assert other.returncode == 2, output
     assert "run the command again" in errors
     assert "Traceback" not in errors

@@ -78,7 +78,7 @@ class Stub:
         """Return what it saw since its log began."""
         return Log(**self._control("GET", "log"))
 
-    def wait_for(self, enough: Callable[[Log], bool], seconds: float = 10) -> Log:
+    def wait_for(self, enough: Callable[[Log], bool], seconds: float = 60) -> Log:
         """Return the log as soon as it is as `enough` wants it.
 
         Raises
