@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 if TYPE_CHECKING:
     from analysis.compose import Options
     from analysis.tables import PreferenceTable, ScoreTable
+
+
+class Source(NamedTuple):
+    """What a report is made of."""
+
+    scores: ScoreTable
+    preferences: PreferenceTable | None
+    options: Options
+    name: str
+    judge_runs: Sequence[dict[str, Any]] = ()
+    """What the judges' scores were made with, where a study knows it."""
 
 
 class CannotRun(click.ClickException):
@@ -125,8 +136,7 @@ def report(
             found = _from_study(source, chosen)
         else:
             found = _from_file(source, scales, kinds, preferences, preference_scale, chosen)
-        scores, compared, options, name = found
-        _report(scores, compared, options, title or name, folder, verify, as_json)
+        _report(found, title or found.name, folder, verify, as_json)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if show:
@@ -177,8 +187,8 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
             build_example(folder).close()
             if not as_json:
                 click.echo("An example: the raters and the judge are simulated.\n")
-            scores, compared, options, name = _from_study(folder, {})
-            _report(scores, compared, options, name, report_folder, verify, as_json)
+            found = _from_study(folder, {})
+            _report(found, found.name, report_folder, verify, as_json)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if not as_json:
@@ -196,21 +206,13 @@ def default_folder(source: Path) -> Path:
     return source.with_name(f"{source.stem}-report")
 
 
-def _report(
-    scores: ScoreTable,
-    compared: PreferenceTable | None,
-    options: Options,
-    title: str,
-    folder: Path,
-    verify: bool,
-    as_json: bool,
-) -> None:
+def _report(source: Source, title: str, folder: Path, verify: bool, as_json: bool) -> None:
     from analysis.compose import completed, headline
     from analysis.report import terminal
     from analysis.report.verdict import verdicts
 
     # The verdict first: what it needs takes a fraction of the whole.
-    first = headline(scores, compared, options, title)
+    first = headline(source.scores, source.preferences, source.options, title)
     found = verdicts(first)
     if not as_json:
         terminal.say_verdicts(first, found)
@@ -220,14 +222,14 @@ def _report(
     with terminal.working("Computing every figure"):
         analysis = completed(first)
     with terminal.working("Drawing and writing"):
-        content = as_document(analysis, _command(), found)
+        content = as_document(analysis, _command(), found, source.judge_runs)
         page = write_document(content, folder)
     checks: list[Any] = []
     if verify:
         from analysis.verify import verify as verified
 
         with terminal.working("Checking against krippendorff, pingouin and scipy"):
-            checks = [check.as_json() for check in verified(scores)]
+            checks = [check.as_json() for check in verified(source.scores)]
             write_document(content.with_checks(checks), folder)
     differing = [check for check in checks if check["agrees"] is False]
     if as_json:
@@ -238,13 +240,12 @@ def _report(
         raise click.exceptions.Exit(1)
 
 
-def _from_study(
-    folder: Path, chosen: dict[str, Any]
-) -> tuple[ScoreTable, PreferenceTable | None, Options, str]:
+def _from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.compose import Options
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
     from study import Study
+    from study.judge_runs import judge_runs
 
     study = Study.open(folder)
     try:
@@ -263,6 +264,8 @@ def _from_study(
         if len(rows):
             scale = Scale(**config.preferences.scale.model_dump())
             compared = PreferenceTable.from_frame(rows, scale)
+        with study.read() as connection:
+            runs = [r for r in judge_runs(connection) if r["name"] in scores.scorer_kinds]
     finally:
         study.close()
     if scores.frame.empty and compared is None:
@@ -275,8 +278,9 @@ def _from_study(
         "level": config.analysis.ci_level,
         "ac_lambda": config.analysis.ac_lambda,
         "seed": config.seed,
+        "scorer_notes": {name: spec.note for name, spec in config.scorers.items() if spec.note},
     }
-    return scores, compared, Options(**{**settings, **chosen}), config.name
+    return Source(scores, compared, Options(**{**settings, **chosen}), config.name, runs)
 
 
 def _from_file(
@@ -286,7 +290,7 @@ def _from_file(
     preferences: Path | None,
     preference_scale: str | None,
     chosen: dict[str, Any],
-) -> tuple[ScoreTable, PreferenceTable | None, Options, str]:
+) -> Source:
     from analysis.compose import Options
     from analysis.scales import parse_scale
     from analysis.table_options import check_kinds, check_scales, read_kinds, read_scales
@@ -314,7 +318,7 @@ def _from_file(
         compared = PreferenceTable.from_frame(rows, scale)
         scorers |= dict.fromkeys(rows["scorer"])
     check_kinds(of_kind, list(scorers))
-    return scores, compared, Options(**chosen), path.stem
+    return Source(scores, compared, Options(**chosen), path.stem)
 
 
 def _command() -> str:

@@ -108,7 +108,11 @@ class EstimateList:
         target: str | None = None,
         **params: str | float | int,
     ) -> list[Estimate]:
-        """Records that match everything given."""
+        """Records that match everything given.
+
+        Those of some answers only (params.answers) are found where `answers` is given.
+        """
+        answers = params.pop("answers", None)
         return [
             e
             for e in (self.records if statistic is None else self._named.get(statistic, []))
@@ -116,6 +120,7 @@ class EstimateList:
             and (scorer is None or scorer in e.scorers)
             and (scope is None or scope == e.scope)
             and (target is None or target == e.target)
+            and e.params.get("answers") == answers
             and all(e.params.get(key) == value for key, value in params.items())
         ]
 

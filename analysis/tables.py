@@ -28,7 +28,9 @@ from analysis.table_columns import (
 )
 
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
-_OPTIONAL = ("system", "repeat", "missing_reason", "inclusion_prob", "stratum", "source")
+_OPTIONAL = (
+    "system", "repeat", "missing_reason", "rule", "inclusion_prob", "stratum", "source",
+)  # fmt: skip
 _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
 )  # fmt: skip
@@ -95,7 +97,7 @@ class ScoreTable(_Table):
         frame
             One row for each response, construct, scorer, repeat and producing system, with the
             columns response_id, query_id, construct, scorer, scorer_kind, value, and optionally
-            system, repeat (0), missing_reason, inclusion_prob (1), stratum, source.
+            system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source.
         scales, scorer_scales
             Declared scales by construct, and by (scorer, construct) where they differ.
         construct_names

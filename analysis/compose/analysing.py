@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from analysis.compose.answer_correctness import answer_correctness
+from analysis.compose.answers_read import answers_read
 from analysis.compose.context import Context
 from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
 from analysis.compose.judge_against_humans import judge_against_humans
@@ -43,6 +44,12 @@ class Analysis:
     def preferences(self) -> PreferenceTable | None:
         """The table of preferences, where there is one."""
         return self.context.preferences
+
+    @property
+    def scorer_kinds(self) -> dict[str, str]:
+        """Kind of each scorer of the two tables."""
+        preferences = self.preferences
+        return self.scores.scorer_kinds | (preferences.scorer_kinds if preferences else {})
 
     @property
     def options(self) -> Options:
@@ -124,6 +131,7 @@ def _everything(context: Context) -> Iterator[Estimate]:
     yield from answer_correctness(context)
     yield from score_properties(context)
     yield from missing(context)
+    yield from answers_read(context)
 
 
 def _headline(context: Context) -> Iterator[Estimate]:

@@ -30,18 +30,24 @@ def ceilings(context: Context, measures: Sequence[CeilingMeasure] = MEASURES) ->
 
     Withheld against an adjudicated reference, which would favor those whose values it settled.
     """
-    for construct, data in context.rated.items():
-        if not data.raters and not data.adjudicated:
-            continue
-        for scorer in data.scorers:
-            for measure in measures:
-                for scope in SCOPES:
-                    yield from _ceiling(context, construct, data, scorer, measure, scope)
+    for data in context.rated.values():
+        yield from ceilings_on(context, data, measures)
+
+
+def ceilings_on(
+    context: Context, data: ConstructData, measures: Sequence[CeilingMeasure] = MEASURES
+) -> Iterator[Estimate]:
+    """Those of one construct, for the scorers that `data` holds."""
+    if not data.raters and not data.adjudicated:
+        return
+    for scorer in data.scorers:
+        for measure in measures:
+            for scope in SCOPES:
+                yield from _ceiling(context, data, scorer, measure, scope)
 
 
 def _ceiling(
     context: Context,
-    construct: str,
     data: ConstructData,
     scorer: str,
     measure: CeilingMeasure,
@@ -49,7 +55,7 @@ def _ceiling(
 ) -> Iterator[Estimate]:
     names = ("human_ceiling", "judge_against_others", "human_ceiling_difference")
     record: dict[str, Any] = {
-        "constructs": (construct,),
+        "constructs": (data.construct,),
         "scorers": (scorer, *data.raters),
         "scope": scope,
         "target": "these_raters",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import get_args
 
 from analysis.errors import AnalysisError
@@ -11,7 +12,7 @@ from analysis.matrix import Reference
 
 @dataclass(frozen=True)
 class Options:
-    """What a report may vary; all of it is recorded in its provenance."""
+    """What a report may vary; all of it is recorded in report.json."""
 
     reference: Reference = "mean_of_raters"
     """What judges and metrics are compared with."""
@@ -22,6 +23,8 @@ class Options:
     """Confidence level of every interval."""
     ac_lambda: float = 0.7
     """Weight of the exact match in composed AC."""
+    scorer_notes: Mapping[str, str] = field(default_factory=dict)
+    """Remarks by scorer, which the report shows with it."""
 
     def __post_init__(self) -> None:
         if self.reference not in get_args(Reference):

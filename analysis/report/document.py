@@ -39,6 +39,15 @@ class Document:
         return replace(self, provenance={**self.provenance, "verification": list(checks)})
 
     @property
+    def scorers(self) -> list[dict[str, str | None]]:
+        """Every scorer with its kind and the note on it, if there is one."""
+        notes = self.analysis.options.scorer_notes
+        return [
+            {"scorer": name, "kind": kind, "note": notes.get(name)}
+            for name, kind in self.analysis.scorer_kinds.items()
+        ]
+
+    @property
     def scales(self) -> list[dict[str, Any]]:
         """Declared scales, by construct and where a scorer has its own; null where undeclared."""
         scores = self.analysis.scores
@@ -52,10 +61,12 @@ def as_document(
     analysis: Analysis,
     command: str | None = None,
     found: Sequence[Verdict] | None = None,
+    judge_runs: Sequence[Mapping[str, Any]] = (),
 ) -> Document:
     """Work out a report: verdicts (unless `found` already), figures and tables.
 
-    `command` is how the report was made, for its provenance.
+    `command` is how the report was made, and `judge_runs` what the judges' scores were made
+    with (as in schema.json), for its provenance.
     """
     return Document(
         analysis,
@@ -63,11 +74,13 @@ def as_document(
         tuple(figures(analysis)),
         tuple(tables(analysis)),
         tuple(not_established(analysis)),
-        _provenance(analysis, command),
+        _provenance(analysis, command, judge_runs),
     )
 
 
-def _provenance(analysis: Analysis, command: str | None) -> dict[str, Any]:
+def _provenance(
+    analysis: Analysis, command: str | None, judge_runs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     options = analysis.options
     preferences = analysis.preferences
     return {
@@ -83,6 +96,7 @@ def _provenance(analysis: Analysis, command: str | None) -> dict[str, Any]:
             "scores": analysis.scores.digest(),
             "preferences": preferences.digest() if preferences is not None else None,
         },
+        "judge_runs": [dict(run) for run in judge_runs],
         "command": command,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "verification": None,

@@ -28,6 +28,7 @@ def as_json(document: Document) -> dict[str, Any]:
             for verdict in document.verdicts
         ],
         "estimates": [estimate.as_json() for estimate in analysis.estimates],
+        "scorers": document.scorers,
         "scales": document.scales,
         "missing": [
             {

@@ -21,9 +21,7 @@ def not_established(analysis: Analysis) -> list[str]:
 
 def _facts(analysis: Analysis) -> Iterator[str]:
     scores = analysis.scores
-    kinds = dict(scores.scorer_kinds)
-    if analysis.preferences is not None:
-        kinds |= analysis.preferences.scorer_kinds
+    kinds = analysis.scorer_kinds
     named = sorted(name for name in kinds if SIMULATED in name.lower())
     if named:
         yield (
@@ -31,6 +29,10 @@ def _facts(analysis: Analysis) -> Iterator[str]:
             f"{'is' if len(named) == 1 else 'are'} simulated. The figures show what the method "
             "finds, not what is true of a judge."
         )
+    notes = analysis.options.scorer_notes
+    for name in kinds:
+        if name in notes:
+            yield f"Anything about {name} that the note on it rules out: {notes[name]}"
     raters = sorted(name for name, kind in kinds.items() if kind == "human")
     judges = [name for name, kind in kinds.items() if kind == "judge"]
     if not raters and analysis.options.reference == "mean_of_raters":

@@ -44,8 +44,8 @@ def page(document: Document) -> str:
 
 def summary(document: Document) -> str:
     """One line on what was analyzed."""
-    scores, preferences = document.analysis.scores, document.analysis.preferences
-    kinds = dict(scores.scorer_kinds) | (preferences.scorer_kinds if preferences else {})
+    scores = document.analysis.scores
+    kinds = document.analysis.scorer_kinds
     responses = scores.frame["response_id"].nunique()
     parts = []
     if responses:

@@ -16,11 +16,15 @@ from analysis.scales import Scale
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a cell: the figure, its interval below, and the mark of a footnote."""
+    """What stands in a cell: the figure, its interval below, and the mark of a footnote.
+
+    `parts` are what a count is made of, one a line.
+    """
 
     text: str
     interval: str = ""
     mark: str = ""
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

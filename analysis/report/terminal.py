@@ -34,9 +34,14 @@ def working(step: str) -> Iterator[None]:
 
 def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
     """The verdict on standard output: set for a terminal, one sentence a line when piped."""
+    notes = analysis.options.scorer_notes
+    kinds = analysis.scorer_kinds
+    remarks = [f"{name} ({kinds[name]}): {notes[name]}" for name in kinds if name in notes]
     brackets = reading(analysis) if any("[" in verdict.sentence for verdict in found) else ""
     if not sys.stdout.isatty():
         click.echo(analysis.title)
+        for remark in remarks:
+            click.echo(remark)
         for verdict in found:
             click.echo(verdict.sentence)
             for note in verdict.notes:
@@ -52,6 +57,8 @@ def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
 
     console = Console(width=min(80, Console().width), highlight=False)
     console.print(Text(analysis.title, style="bold"))
+    for remark in remarks:
+        console.print(Text(remark, style="yellow"))
     for verdict in found:
         sentence = Text(verdict.sentence)
         sentence.stylize("bold cyan", 0, len(verdict.construct))
@@ -103,6 +110,7 @@ def say_json(page: Path, content: Document, checks: Checks | None) -> None:
         "report": str(page),
         "json": str(page.with_name("report.json")),
         "title": plain["title"],
+        "scorers": plain["scorers"],
         "verdict": plain["verdict"],
         "warnings": plain["warnings"],
         "estimates": len(plain["estimates"]),

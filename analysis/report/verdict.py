@@ -79,7 +79,7 @@ def _order(
     if data.reference_missing:
         return f"{data.reference_missing}, so nothing can be said of {who}", "withheld", None
     found = analysis.estimates.first
-    scope, where = _scope(analysis, construct, scorer)
+    scope, where = leading_scope(analysis, construct, scorer)
     plain = found("pearson", construct=construct, scorer=scorer, scope=scope)
     difference = found(
         "human_ceiling_difference",
@@ -115,7 +115,7 @@ def _order(
     return says[comparison], comparison, scope
 
 
-def _scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str, str]:
+def leading_scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str, str]:
     """Within a query, unless only all responses carry an interval; with the words for it."""
     within, pooled = (
         analysis.estimates.first("pearson", construct=construct, scorer=scorer, scope=scope)

@@ -22,6 +22,7 @@ def write_report(
     *,
     command: str | None = None,
     checks: Sequence[Mapping[str, Any]] | None = None,
+    judge_runs: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write report.html, report.json and tables/*.csv; return the path of report.html.
 
@@ -30,7 +31,7 @@ def write_report(
     ReportError
         The folder holds something that is no report.
     """
-    content = as_document(analysis, command)
+    content = as_document(analysis, command, judge_runs=judge_runs)
     return write_document(content if checks is None else content.with_checks(checks), out_dir)
 
 

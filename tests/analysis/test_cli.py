@@ -4,10 +4,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import insert, select
 
 from analysis import verify as verifying
 from analysis.cli import report
-from study import Study
+from study import Study, import_file
+from study.nouns import JudgeRun, Judgment, Response, table
 from tests.analysis.scores import simulated
 
 
@@ -142,3 +144,62 @@ def test_a_study_without_scores_says_how_to_bring_them_in(tmp_path: Path) -> Non
     result = run(tmp_path / "mine", "--scale", "0:100")
     assert result.exit_code == 2
     assert "study.toml" in result.stderr
+
+
+def test_a_study_hands_over_notes_rules_and_what_its_judge_was_run_with(tmp_path: Path) -> None:
+    note = "a random model: its numbers mean nothing"
+    study = Study.create(tmp_path / "mine", f'name = "Mine"\n[scorers.judge]\nnote = "{note}"\n')
+    frame = simulated()
+    responses = frame.drop_duplicates("response_id")[["response_id", "query_id", "system"]]
+    texts = {"query": "?" + responses["query_id"], "response": responses["response_id"]}
+    for name, rows in (
+        ("responses", responses.assign(**texts)),
+        ("ratings", frame[frame["scorer_kind"] == "human"]),
+    ):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+        import_file(study, tmp_path / f"{name}.csv")
+    run_ = {
+        "engine": "openai",
+        "endpoint": "http://host.internal/v1",
+        "model": "m",
+        "prompt_version": "ccrs-paper-v1",
+        "prompt_hash": "h",
+        "decoding": {"max_tokens": 16},
+        "software": {},
+        "observed": {},
+        "repeats": 1,
+        "config_hash": "x",
+    }
+    with study.write() as connection:
+        r = table(Response)
+        ids = {row.key: row.id for row in connection.execute(select(r.c.key, r.c.id))}
+        runs = [{**run_, "id": 1, "name": "judge"}, {**run_, "id": 2, "name": "without answers"}]
+        connection.execute(insert(table(JudgeRun)), runs)
+        judged = frame[frame["scorer_kind"] == "judge"]
+        rows = [
+            {
+                "run_id": 1,
+                "response_id": ids[name],
+                "construct_key": "QR",
+                "construct_version": 1,
+                "repeat": 0,
+                "attempt": 1,
+                "value": value,
+                "rule": "labelled" if name == "r0" else "bare",
+                "flags": [],
+            }
+            for name, value in zip(judged["response_id"], judged["value"], strict=True)
+        ]
+        connection.execute(insert(table(Judgment)), rows)
+    study.close()
+    result = run(tmp_path / "mine", "--no-verify")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[:2] == ["Mine", f"judge (judge): {note}"]
+    written = json.loads((tmp_path / "mine" / "report" / "report.json").read_text("utf-8"))
+    assert [one["note"] for one in written["scorers"] if one["scorer"] == "judge"] == [note]
+    (told,) = written["provenance"]["judge_runs"]
+    assert (told["name"], told["model"], told["decoding"]) == ("judge", "m", {"max_tokens": 16})
+    assert told["layout"].startswith("the paper gives the words")
+    assert "host.internal" not in json.dumps(written)
+    shares = [e["params"] for e in written["estimates"] if e["statistic"] == "answer_share"]
+    assert shares == [{"rule": "bare", "count": 35}, {"rule": "labelled", "count": 1}]

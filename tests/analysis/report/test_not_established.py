@@ -23,6 +23,14 @@ def test_simulated_scorers_are_named_first() -> None:
     assert said(frame).splitlines()[0].startswith("Anything about people or a real judge")
 
 
+def test_a_note_on_a_scorer_is_repeated() -> None:
+    notes = {"judge": "a random model", "elsewhere": "no scorer here"}
+    chosen = Options(resamples=200, scorer_notes=notes)
+    sentences = not_established(analyse(table(simulated()), options=chosen))
+    assert "Anything about judge that the note on it rules out: a random model" in sentences
+    assert not any("elsewhere" in sentence for sentence in sentences)
+
+
 def test_repeats_change_what_is_said_of_the_judge() -> None:
     frame = simulated()
     again = frame[frame["scorer"] == "judge"].assign(repeat=1)

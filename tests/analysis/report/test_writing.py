@@ -115,6 +115,72 @@ def test_the_schema_refuses_what_it_does_not_know(analysis: Analysis) -> None:
         VALIDATOR.validate(plain)
 
 
+def test_a_note_stands_with_its_scorer_before_any_verdict(tmp_path: Path) -> None:
+    notes = {"judge": "random: <b>-5</b> means nothing", "rater-1": "tired"}
+    found = analyse(table(simulated()), options=Options(resamples=200, scorer_notes=notes))
+    page = write_report(found, tmp_path / "report").read_text(encoding="utf-8")
+    note = "<strong>judge</strong> (judge): random: &lt;b&gt;-5&lt;/b&gt; means nothing"
+    assert page.index('id="verdict"') < page.index(note) < page.index('class="verdict ')
+    assert "<strong>rater-1</strong> (human): tired" in page
+    written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    VALIDATOR.validate(written)
+    assert {one["scorer"]: (one["kind"], one["note"]) for one in written["scorers"]} == {
+        "judge": ("judge", notes["judge"]),
+        "rater-1": ("human", "tired"),
+        "rater-2": ("human", None),
+        "rater-3": ("human", None),
+    }
+
+
+def test_the_runs_of_a_judge_are_part_of_the_provenance(analysis: Analysis, tmp_path: Path) -> None:
+    run = {
+        "name": "judge",
+        "engine": "openai",
+        "model": "<llama>",
+        "model_revision": None,
+        "prompt_version": "ccrs-paper-v1",
+        "prompt_hash": "ab" * 32,
+        "layout": "ours",
+        "decoding": {
+            "max_tokens": 16,
+            "temperature": None,
+            "refused": [],
+            "ignored": ["seed", "n"],
+        },
+        "seed": 7,
+        "repeats": 2,
+    }
+    page = write_report(analysis, tmp_path / "report", judge_runs=[run])
+    written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    VALIDATOR.validate(written)
+    assert written["provenance"]["judge_runs"] == [run]
+    text = re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8"))
+    assert (
+        "judge: &lt;llama&gt; by openai; prompts ccrs-paper-v1 abababababababab (ours); "
+        "asked 2 times; seed 7; max tokens 16; ignored seed, n"
+    ) in text
+
+
+def test_how_answers_were_read_is_on_the_page_where_it_matters(tmp_path: Path) -> None:
+    frame = simulated()
+    judged = frame["scorer_kind"] == "judge"
+    frame["rule"] = pd.Series("bare", frame.index).where(judged, None)
+    plain = write_report(analyse(table(frame), options=QUICK), tmp_path / "plain")
+    assert "table-answers-read" not in plain.read_text(encoding="utf-8")
+    frame.loc[judged & (frame["response_id"] == "r1"), "rule"] = "<first_line>"
+    page = write_report(analyse(table(frame), options=QUICK), tmp_path / "report")
+    text = page.read_text(encoding="utf-8")
+    assert 'id="table-answers-read"' in text
+    assert 'id="table-bare-numbers"' in text
+    assert "1 &lt;first line&gt;" in text
+    assert "Labels are known in English only" in " ".join(text.split())
+    written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    VALIDATOR.validate(written)
+    assert {"answers-read.csv", "bare-numbers.csv"} <= set(written["tables"])
+    bare = [e for e in written["estimates"] if e["params"].get("answers") == "bare"]
+    assert len(bare) == 8
+
+
 def test_the_result_of_the_verification_goes_into_page_and_json(
     analysis: Analysis, tmp_path: Path
 ) -> None:
