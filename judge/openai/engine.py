@@ -28,6 +28,9 @@ _AHEAD = 32
 # So many refusals of one kind in a row speak of the server, not of the prompts.
 _IN_A_ROW = 20
 _LONGEST_WAIT = 30.0
+# A prompt may meet many complaints that mean the others; one that alone is too much for a quota
+# meets nothing else.
+_OF_A_COMPLAINT = 0.1
 # Waits for a server that is away double so often.
 _AWAY = 3
 
@@ -120,7 +123,7 @@ class _Asking:
 
     async def _one(self, endpoint: Endpoint, request: Request) -> None:
         """Ask until there is an answer, or until this prompt alone keeps failing."""
-        failures, troubles, since = 0, 0, monotonic()
+        failures, troubles, since = 0.0, 0, monotonic()
         while True:
             sent = await self._pace.enter()
             try:
@@ -141,16 +144,15 @@ class _Asking:
                 troubles += 1
                 continue
             self._pace.complained(sent, said.wait if said.kind == "throttled" else None)
-            if said.kind == "again":
-                failures += 1
-                if await self._is_at_fault(endpoint, failures, since):
-                    self._delivery.failed(request, Failure(said.reason, said.detail))
-                    return
+            failures += 1.0 if said.kind == "again" else _OF_A_COMPLAINT
+            if await self._is_at_fault(endpoint, failures, since):
+                self._delivery.failed(request, Failure(said.reason, said.detail))
+                return
             if said.kind == "again" or not said.wait:
                 await asyncio.sleep(said.wait or self._backoff(troubles))
                 troubles += 1
 
-    async def _is_at_fault(self, endpoint: Endpoint, failures: int, since: float) -> bool:
+    async def _is_at_fault(self, endpoint: Endpoint, failures: float, since: float) -> bool:
         """Tell whether a prompt has failed often enough while the server answers others.
 
         Prompts that fail may hold all the slots; then a plain question stands for the others.

@@ -226,3 +226,13 @@ def test_no_more_is_under_way_than_was_allowed(
     log = stub.log()
     assert log.most_unanswered == concurrency
     assert log.connections <= concurrency + 1
+
+
+def test_a_prompt_that_is_too_much_for_a_quota_does_not_hold_the_run_for_ever(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("throttled", wait=0.001, when={"construct": "any", "containing": "subject 2"})
+    outcome = judged(small_study, stub, tries=1, first_wait=0.001, patience=20)
+    assert outcome.failed == {"http_429": OF_ONE_QUERY}
+    assert outcome.judged == WHOLE - OF_ONE_QUERY
+    assert_completes(small_study, stub)
