@@ -57,6 +57,11 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Handler)
         self.judge, self.name, self.log = judge, name, log
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Keep quiet about clients that are killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class Handler(BaseHTTPRequestHandler):
     """One connection of a client."""
