@@ -12,8 +12,8 @@ from analysis.report.verdict import leading_scope
 from analysis.report.words import percent
 
 _VALUES: tuple[tuple[str, dict[str, str]], ...] = (
-    ("all values", {}),
-    ("bare numbers only", {"answers": BARE}),
+    ("all", {}),
+    ("bare only", {"answers": BARE}),
 )
 
 
@@ -69,11 +69,11 @@ def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
             built.add(
                 construct,
                 judge,
-                "within a query" if scope == "within_query" else "pooled",
                 name,
                 *(built.r(part) for part in parts),
                 built.r(r),
                 f"{leading.n_responses:,}" if leading else "",
+                "within a query" if scope == "within_query" else "pooled",
             )
     yield built.table(
         "bare-numbers",
@@ -81,9 +81,9 @@ def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
         "The correlations that the verdict leads with, from all values, and with those missing "
         "that were read by another rule or by one that is not given. Scores of empty responses "
         "stay. Both rows of a pair are compared with people on their own responses.",
-        ("Construct", "Scorer", "Scope", "Values", "Judge", "Rater", "Difference", "r",
-         "Responses"),
-        heads=4,
+        ("Construct", "Scorer", "Values", "Judge", "Rater", "Difference", "r", "Responses",
+         "Scope"),
+        heads=3,
     )  # fmt: skip
 
 

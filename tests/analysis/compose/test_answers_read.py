@@ -107,7 +107,7 @@ def test_no_answer_was_a_bare_number() -> None:
     assert len(bare) == 2
     assert all(np.isnan(e.value) and e.reason for e in bare)
     (built,) = from_bare_numbers(found)
-    assert [row[-1].text for row in built.rows] == ["36", "0"]
+    assert [row[-2].text for row in built.rows] == ["36", "0"]
     assert built.footnotes
 
 
@@ -122,18 +122,17 @@ def test_the_tables_show_both(analysis: Analysis) -> None:
     assert counts.rows[0][6].parts == ("1 refusal",)
     assert "English only" in counts.caption
     (beside,) = from_bare_numbers(analysis)
-    assert [row[:4] for row in cells(beside)[:2]] == [
-        ["QR", "judge", "within a query", "all values"],
-        ["QR", "judge", "within a query", "bare numbers only"],
+    assert [row[:3] + row[-2:] for row in cells(beside)[:2]] == [
+        ["QR", "judge", "all", "35", "within a query"],
+        ["QR", "judge", "bare only", "31", "within a query"],
     ]
-    assert [row[-1] for row in cells(beside)[:2]] == ["35", "31"]
-    assert all(row[6].interval for row in beside.rows)
+    assert all(cell.interval for row in beside.rows for cell in row[3:6])
 
 
 def test_the_plain_correlation_stands_where_no_rater_can_be_compared() -> None:
     frame = read_by({"r0": "json"}, raters=1)
     (beside,) = from_bare_numbers(analyse(table(frame), options=QUICK))
-    assert beside.columns == ("Construct", "Scorer", "Scope", "Values", "r", "Responses")
+    assert beside.columns == ("Construct", "Scorer", "Values", "r", "Responses", "Scope")
 
 
 def test_without_people_only_the_counts_are_shown() -> None:
