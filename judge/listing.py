@@ -1,26 +1,31 @@
 """The runs of a study, as counts."""
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import select
 
+from judge.judgments import count
 from study.campaign import Study
-from study.nouns import JudgeRun, Judgment, table
+from study.nouns import JudgeRun, table
+from study.response_rows import current_responses
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run, and how far it has come."""
+    """One run, and how far it has come. The counts are those of the score table."""
 
     name: str
     engine: str
     model: str
     prompt_version: str
     judgments: int
-    """First judgments, one for each response, construct and repeat."""
+    """Judgments in the score table: one for each response, construct and repeat."""
+    possible: int
+    """Responses in use x constructs that the run has judged x repeats."""
     missing: int
-    """Of these, those without a value."""
+    """Of the judgments, those without a value."""
     begun: str
     """Time in UTC, as ISO 8601."""
 
@@ -30,34 +35,67 @@ class RunSummary:
 
 
 def list_runs(study: Study) -> list[RunSummary]:
-    """Return the runs of a study in the order in which they were begun."""
-    t, j = table(JudgeRun), table(Judgment)
-    counts = (
-        select(
-            j.c.run_id,
-            func.count().label("judgments"),
-            func.sum(case((j.c.value.is_(None), 1), else_=0)).label("missing"),
-        )
-        .where(j.c.attempt == 1)
-        .group_by(j.c.run_id)
-        .subquery()
-    )
-    statement = (
-        select(t, counts.c.judgments, counts.c.missing)
-        .join_from(t, counts, counts.c.run_id == t.c.id, isouter=True)
-        .order_by(t.c.id)
-    )
+    """Return the runs of a study in the order in which they were begun.
+
+    Examples
+    --------
+    >>> [run.name for run in list_runs(Study.open("my-study"))]  # doctest: +SKIP
+    ['llama-3-70b']
+    """
+    t = table(JudgeRun)
     with study.read() as connection:
-        rows = connection.execute(statement).all()
+        rows = connection.execute(select(t).order_by(t.c.id)).all()
+        versions = study.construct_versions(connection)
+        counted = count(connection, versions, ("run_id", "missing_reason")).by
+        responses = len(current_responses(connection)[0])
+    judgments: Counter[int] = Counter()
+    missing: Counter[int] = Counter()
+    constructs: dict[int, set[str]] = {}
+    for (construct, run, reason), number in counted.items():
+        judgments[run] += number
+        constructs.setdefault(run, set()).add(construct)
+        if reason is not None:
+            missing[run] += number
     return [
         RunSummary(
             name=row.name,
             engine=row.engine,
             model=row.model,
             prompt_version=row.prompt_version,
-            judgments=int(row.judgments or 0),
-            missing=int(row.missing or 0),
+            judgments=judgments[row.id],
+            possible=responses * len(constructs.get(row.id, ())) * row.repeats,
+            missing=missing[row.id],
             begun=row.created_at.isoformat(timespec="seconds"),
         )
         for row in rows
     ]
+
+
+def print_runs(runs: list[RunSummary]) -> None:
+    """Print runs as a table that fits the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from judge.printable import printable
+
+    rows = Table(box=None, pad_edge=False, padding=(0, 1))
+    rows.add_column("run, and its model", overflow="fold", min_width=16)
+    for name in ("engine", "prompts"):
+        rows.add_column(name, overflow="fold")
+    for name in ("judged", "missing"):
+        rows.add_column(name, justify="right", no_wrap=True)
+    rows.add_column("begun (UTC)", no_wrap=True)
+    for run in runs:
+        # A run is named after its model unless told otherwise; once is enough.
+        named = run.name if run.name == run.model else f"{run.name}\n{run.model}"
+        cells = (
+            "\n".join(map(printable, named.split("\n"))),
+            run.engine,
+            run.prompt_version,
+            f"{run.judgments}\nof {run.possible}",
+            str(run.missing),
+            "\n".join(run.begun[:16].split("T")),
+        )
+        rows.add_row(*(Text(cell) for cell in cells))
+    Console(highlight=False).print(rows)
