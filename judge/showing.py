@@ -1,0 +1,285 @@
+"""All that is known of a run: under what it answers, what it gave, what it cost."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Text, cast, func, select
+
+from judge.judgments import count
+from judge.prompts import prompt_version
+from judge.runs import run_of
+from judge.work import EMPTY_RESPONSE
+from study.campaign import Study
+from study.errors import StudyError
+from study.nouns import Judgment, table
+from study.response_rows import current_responses
+from study.scales import Scale
+
+BARE = "bare"
+"""Rule of an answer that is the number and nothing else."""
+NOT_RECORDED = "not_recorded"
+"""Stands for the rule of values stored before rules were."""
+
+
+@dataclass(frozen=True)
+class ConstructFigures:
+    """A run's judgments on one construct, as the score table has them."""
+
+    construct: str
+    scale: list[float]
+    """Its two ends."""
+    judgments: int
+    values: int
+    distinct: int
+    """Number of different values."""
+    mean: float | None
+    """In points; None where there is no value."""
+    at_min: float | None
+    """Share of the values at the lower end of the scale."""
+    at_max: float | None
+    missing: dict[str, int]
+    """Reason (`judge.answers.REASONS`) to number of judgments."""
+    rules: dict[str, int]
+    """How the values were found, to their number."""
+    bare: float | None
+    """Share of the values read from an answer that were a bare number."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """Answers under one name of a model and one fingerprint, as the server gave them."""
+
+    model: str | None
+    fingerprint: str | None
+    answers: int
+    first: str
+    """Time of the first of them in UTC, as ISO 8601."""
+    last: str
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """A run with its figures. Counts are of the score table where nothing else is said."""
+
+    name: str
+    engine: str
+    endpoint: str | None
+    model: str
+    model_revision: str | None
+    prompt_version: str
+    prompt_hash: str
+    prompts_at_hand: bool
+    """Whether this installation has the very prompts of the run."""
+    decoding: dict[str, Any]
+    """What is sent beside the prompt, and what the server refused or ignored of it."""
+    seed: int | None
+    repeats: int
+    observed: dict[str, Any]
+    """What the start-up probe found beside."""
+    software: dict[str, str]
+    begun: str
+    """Time in UTC, as ISO 8601."""
+    config_hash: str
+    """SHA-256 of the study.toml under which it was begun."""
+    judgments: int
+    possible: int
+    """Responses in use x constructs that the run has judged x repeats."""
+    missing: int
+    left_out: dict[str, int]
+    """Why judgments are not in the score table, with their number."""
+    constructs: list[ConstructFigures]
+    parsers: dict[str, int]
+    """Version of the parser that read the answers last, to number of judgments."""
+    read_again: int
+    """Judgments whose newest reading is later than their first."""
+    further_attempts: int
+    """Judgments of the whole run beyond the first attempt, in the score table or not."""
+    tokens: dict[str, int]
+    """prompt, completion, reasoning and cached tokens of the whole run, as the server counted."""
+    cached_share: float | None
+    """Cached tokens by prompt tokens, where the server told both."""
+    milliseconds: float | None
+    """Mean time of an answer; None where it is not known."""
+    served: list[Served]
+    """In the order of their first answer; several say that the judge changed."""
+    flags: dict[str, int]
+    """Flag to number of judgments of the whole run."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the details as values that JSON can hold."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """Return the details as lines of text."""
+        from judge.run_lines import run_lines
+
+        return run_lines(self)
+
+
+def show_run(study: Study, name: str) -> RunDetails:
+    """Return all that is known of a run.
+
+    Raises
+    ------
+    StudyError
+        The study has no run of this name.
+
+    Examples
+    --------
+    >>> show_run(Study.open("my-study"), "llama-3-70b").constructs[0].mean  # doctest: +SKIP
+    71.25
+    """
+    with study.read() as connection:
+        run = run_of(connection, name)
+        versions = study.construct_versions(connection)
+        by = ("value", "missing_reason", "rule", "parser_version", "revision")
+        counted = count(connection, versions, by, run["id"])
+        responses = len(current_responses(connection)[0])
+        spent = _spent(connection, run["id"])
+        served = _served(connection, run["id"])
+        flags = _flags(connection, run["id"])
+    keys = [key for key in versions if any(group[0] == key for group in counted.by)]
+    figures = [_figures(key, _scale(study, key, name), counted.by) for key in keys]
+    parsers: Counter[str] = Counter()
+    read_again = 0
+    for (_, _, _, _, parser, revision), number in counted.by.items():
+        if parser is not None:
+            parsers[parser] += number
+        read_again += number if revision else 0
+    judgments = counted.by.total()
+    return RunDetails(
+        **{field: run[field] for field in _AS_STORED},
+        prompts_at_hand=has_prompts(run),
+        begun=run["created_at"].isoformat(timespec="seconds"),
+        judgments=judgments,
+        possible=responses * len(figures) * run["repeats"],
+        missing=judgments - sum(figure.values for figure in figures),
+        left_out=counted.left_out,
+        constructs=figures,
+        parsers=dict(parsers),
+        read_again=read_again,
+        **spent,
+        served=served,
+        flags=flags,
+    )
+
+
+def has_prompts(run: Mapping[str, Any]) -> bool:
+    """Tell whether this installation has the very prompts of a stored run."""
+    try:
+        return prompt_version(run["prompt_version"]).hash == str(run["prompt_hash"])
+    except StudyError:
+        return False
+
+
+_AS_STORED = (
+    "name",
+    "engine",
+    "endpoint",
+    "model",
+    "model_revision",
+    "prompt_version",
+    "prompt_hash",
+    "decoding",
+    "seed",
+    "repeats",
+    "observed",
+    "software",
+    "config_hash",
+)
+
+
+def _scale(study: Study, construct: str, run: str) -> Scale:
+    scale = study.config.scale(construct, run)
+    assert scale is not None  # noqa: S101  (only constructs of study.toml are counted)
+    return scale
+
+
+def _figures(key: str, scale: Scale, counts: Counter[tuple[Any, ...]]) -> ConstructFigures:
+    values: Counter[float] = Counter()
+    missing: Counter[str] = Counter()
+    rules: Counter[str] = Counter()
+    for (construct, value, reason, rule, *_), number in counts.items():
+        if construct != key:
+            continue
+        if value is None:
+            missing[reason] += number
+        else:
+            values[value] += number
+            rules[rule or NOT_RECORDED] += number
+    whole = values.total()
+    read = whole - rules[EMPTY_RESPONSE] - rules[NOT_RECORDED]
+    return ConstructFigures(
+        construct=key,
+        scale=[scale.min, scale.max],
+        judgments=whole + missing.total(),
+        values=whole,
+        distinct=len(values),
+        mean=sum(value * number for value, number in values.items()) / whole if whole else None,
+        at_min=values[scale.min] / whole if whole else None,
+        at_max=values[scale.max] / whole if whole else None,
+        missing=_most(missing),
+        rules=_most(rules),
+        bare=rules[BARE] / read if read else None,
+    )
+
+
+def _most(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted((+counts).items(), key=lambda item: (-item[1], item[0])))
+
+
+def _spent(connection: Connection, run: int) -> dict[str, Any]:
+    j = table(Judgment)
+    told = j.c.cached_tokens.is_not(None)
+    statement = select(
+        func.sum(j.c.prompt_tokens),
+        func.sum(j.c.completion_tokens),
+        func.sum(j.c.reasoning_tokens),
+        func.sum(j.c.cached_tokens),
+        func.sum(j.c.prompt_tokens).filter(told),
+        func.avg(j.c.milliseconds),
+        func.count().filter(j.c.attempt > 1),
+    ).where(j.c.run_id == run)
+    *tokens, compared, milliseconds, further = connection.execute(statement).one()
+    names = ("prompt", "completion", "reasoning", "cached")
+    counted = {name: int(n) for name, n in zip(names, tokens, strict=True) if n is not None}
+    return {
+        "tokens": counted,
+        "cached_share": counted["cached"] / int(compared) if compared else None,
+        "milliseconds": None if milliseconds is None else float(milliseconds),
+        "further_attempts": int(further),
+    }
+
+
+def _served(connection: Connection, run: int) -> list[Served]:
+    j = table(Judgment)
+    first, last = func.min(j.c.created_at), func.max(j.c.created_at)
+    statement = (
+        select(j.c.served_model, j.c.fingerprint, func.count(), first, last)
+        .where(j.c.run_id == run, j.c.raw_answer.is_not(None))
+        .group_by(j.c.served_model, j.c.fingerprint)
+        .order_by(func.min(j.c.id))
+    )
+    return [
+        Served(model, fingerprint, int(answers), _time(begun), _time(ended))
+        for model, fingerprint, answers, begun, ended in connection.execute(statement)
+    ]
+
+
+def _time(moment: Any) -> str:
+    return str(moment.isoformat(timespec="seconds"))
+
+
+def _flags(connection: Connection, run: int) -> dict[str, int]:
+    j = table(Judgment)
+    # PostgreSQL compares JSON as text only.
+    text = cast(j.c.flags, Text)
+    statement = select(text, func.count()).where(j.c.run_id == run).group_by(text)
+    found: Counter[str] = Counter()
+    for flags, number in connection.execute(statement):
+        for flag in json.loads(flags or "[]"):
+            found[flag] += int(number)
+    return _most(found)
