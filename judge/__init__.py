@@ -4,14 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from judge.auditing import RunResponse as RunResponse, show_response as show_response
     from judge.em import exact_match as exact_match, store_exact_match as store_exact_match
+    from judge.exporting import RunExport as RunExport, export_run as export_run
     from judge.judging import RunStoppedError as RunStoppedError, judge_study as judge_study
     from judge.listing import RunSummary as RunSummary, list_runs as list_runs
     from judge.outcome import Outcome as Outcome
     from judge.parsing import Parsed as Parsed, parse_answer as parse_answer
     from judge.previewing import Preview as Preview, preview as preview
     from judge.prompts import PromptVersion as PromptVersion, prompt_version as prompt_version
+    from judge.reparsing import Reparsing as Reparsing, reparse_run as reparse_run
     from judge.settings import JudgeSettings as JudgeSettings
+    from judge.showing import RunDetails as RunDetails, show_run as show_run
 
 _HOME = {
     "JudgeSettings": "judge.settings",
@@ -19,14 +23,22 @@ _HOME = {
     "Parsed": "judge.parsing",
     "Preview": "judge.previewing",
     "PromptVersion": "judge.prompts",
+    "Reparsing": "judge.reparsing",
+    "RunDetails": "judge.showing",
+    "RunExport": "judge.exporting",
+    "RunResponse": "judge.auditing",
     "RunStoppedError": "judge.judging",
     "RunSummary": "judge.listing",
     "exact_match": "judge.em",
+    "export_run": "judge.exporting",
     "judge_study": "judge.judging",
     "list_runs": "judge.listing",
     "parse_answer": "judge.parsing",
     "preview": "judge.previewing",
     "prompt_version": "judge.prompts",
+    "reparse_run": "judge.reparsing",
+    "show_response": "judge.auditing",
+    "show_run": "judge.showing",
     "store_exact_match": "judge.em",
 }
 
