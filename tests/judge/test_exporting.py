@@ -15,6 +15,8 @@ from judge.cli import judge
 from judge.exporting import COLUMNS
 from study import Study, StudyError, import_file
 from study.importing.reading.defused import MARK, restored
+from study.importing.reading.file import Record
+from study.importing.reading.source import Source
 from tests.judge.campaign import Scripted, always, fill, scored
 
 FORMULA = '=HYPERLINK("http://x")'
@@ -86,6 +88,25 @@ def test_a_spreadsheet_runs_nothing(judged: Study, tmp_path: Path) -> None:
     answers = {row["answer"] for row in read(tmp_path / "run.csv")}
     assert f"'{FORMULA}" in answers
     assert FORMULA not in answers
+
+
+ODD = ["85\n", "\r\n 85", "'85'", "-5", '{"score": "85"}', "[85]", "a, b; c\td", "\u202e85", "85\r"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_answers_are_read_back_as_they_were(
+    campaign: Study, scripted: type[Scripted], tmp_path: Path, ending: str
+) -> None:
+    given = iter(ODD)
+    scripted.answer = staticmethod(lambda _: Answer(next(given)))
+    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    path = tmp_path / f"run.{ending}"
+    export_run(campaign, "j", path)
+    records = [record for record in Source(path).records() if isinstance(record, Record)]
+    assert len(records) == 12
+    undo = restored if MARK in records[0].cells else str
+    # What shares a prompt shares its answer.
+    assert {undo(record.cells["answer"]) for record in records} == set(ODD)
 
 
 def test_what_the_score_table_leaves_out_is_left_out_and_counted(
