@@ -30,6 +30,12 @@ class Ready:
     notes: tuple[str, ...] = field(default=())
     """What the user should know, in sentences."""
 
+    def fits(self, size: int) -> bool:
+        """Tell whether a prompt of so many bytes fits the window, as far as one is known."""
+        if self.window is None:
+            return True
+        return self.tokens.estimate(size) + self.answer_tokens <= self.window
+
 
 class Delivery(Protocol):
     """Where an engine hands over what came back. May be called from any one thread at a time."""

@@ -12,11 +12,12 @@ from judge.content import Place, places
 from judge.costs import cost
 from judge.em import CONSTRUCT, store_exact_match
 from judge.engine import Engine, Ready, load_engine
+from judge.judgments import count
 from judge.lock import sole_writer
 from judge.outcome import Outcome
 from judge.prompts import prompt_version
 from judge.requests import Request
-from judge.runs import Run, find_or_begin
+from judge.runs import Run, find, find_or_begin
 from judge.settings import JudgeSettings
 from judge.storing import Store, served
 from judge.survey import requests, sample_prompts, survey, too_long
@@ -77,6 +78,12 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
         versions = study.construct_versions(connection)
     scope = Scope(prompts, constructs, versions, settings.repeats, settings.retry_unparsed)
     ready = engine.start(sample_prompts(study, order, scope))
+    held = find(study, ready.conditions, prompts, settings.repeats, settings.name)
+    if ready.window is not None and not settings.skip_too_long:
+        # Before the run is begun: what is refused here leaves nothing behind.
+        found = survey(study, order, scope, held, ready)
+        if found.too_long:
+            raise StudyError(too_long(study, found, ready.window))
     run = find_or_begin(study, ready.conditions, prompts, settings.repeats, settings.name)
     check_scales(study, prompts, constructs, run.name)
     with sole_writer(study, run.id, run.name):
@@ -96,14 +103,11 @@ def _judged(
     started = monotonic()
     store = Store(study, run.id, scope.version.scale, scope.versions)
     found = survey(study, order, scope, run.id, ready, store.settle, settings.limit)
-    if found.too_long:
-        if not settings.skip_too_long:
-            raise StudyError(too_long(study, found, ready.window or 0))
-        store.settle(settled for _, settled in found.too_long)
+    store.settle(settled for _, settled in found.too_long)
     wanted = found.now.total()
     delivery = _Delivery(store, wanted, reached)
     em = store_exact_match(study, order) if CONSTRUCT in scope.constructs else {}
-    stream = requests(study, order, scope, run.id)
+    stream = requests(study, order, scope, run.id, ready)
     closing: tuple[str, ...] = ()
     stopped: StudyError | KeyboardInterrupt | None = None
     try:
@@ -113,6 +117,12 @@ def _judged(
         stopped = error
     tokens = dict(delivery.tokens)
     notes = (*ready.notes, *([run.note] if run.note else []), *closing)
+    with study.read() as connection:
+        by_reason = count(connection, scope.versions, ("missing_reason",), run.id).by
+    whole: Counter[str | None] = Counter()
+    for (_, reason), number in by_reason.items():
+        whole[reason] += number
+    missing = Counter({reason: n for reason, n in whole.items() if reason is not None})
     outcome = Outcome(
         run=run.name,
         begun=run.begun,
@@ -121,6 +131,8 @@ def _judged(
         left=found.judgments - delivery.judged,
         missing=dict(store.missing),
         failed=dict(delivery.failures),
+        run_judgments=whole.total(),
+        run_missing={str(key): n for key, n in missing.items()},
         flags=dict(store.flags),
         tokens=tokens,
         seconds=monotonic() - started,

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
 
-from judge.answers import TRUNCATED_BY_SERVER
-from study.nouns import Judgment, Reading, Response, table
+from study.nouns import PROMPT_NOT_WHOLE, Judgment, Reading, Response, table
 from study.response_rows import current_responses
 
 # Responses named in one statement. Databases bind at least this many parameters.
@@ -74,8 +73,8 @@ def count(
     Returns
     -------
     Counted
-        One score for each response, construct and repeat: the first attempt whose prompt the
-        server did not cut, or the first where it cut every one.
+        One score for each response, construct and repeat: the first attempt whose prompt
+        reached the model whole, or the first where none did.
     """
     everything = _count(connection, by, run_id)
     replaced = _replaced(connection)
@@ -104,7 +103,7 @@ def _count(
     responses: Sequence[int] | None = None,
 ) -> Counter[tuple[Any, ...]]:
     j = table(Judgment)
-    cut = case((j.c.missing_reason == TRUNCATED_BY_SERVER, 1), else_=0)
+    cut = case((j.c.missing_reason.in_(PROMPT_NOT_WHOLE), 1), else_=0)
     same = (j.c.run_id, j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat)
     turn = func.row_number().over(partition_by=same, order_by=(cut, j.c.attempt)).label("turn")
     names = ("construct_key", "construct_version", *by)

@@ -25,6 +25,10 @@ class Outcome:
     """Of the judgments stored, those without a value, by reason."""
     failed: dict[str, int]
     """Prompts that got no answer, by reason; the next run asks them."""
+    run_judgments: int
+    """Judgments of the whole run, as the score table has them."""
+    run_missing: dict[str, int]
+    """Of these, those without a value, by reason."""
     flags: dict[str, int]
     tokens: dict[str, int] = field(default_factory=dict)
     """prompt, completion, reasoning and cached tokens that the server counted."""
@@ -40,11 +44,11 @@ class Outcome:
 
     @property
     def missing_share(self) -> float:
-        """Share of what was asked that has no value or got no answer."""
-        missing = sum(n for reason, n in self.missing.items() if reason not in UNASKED)
-        unaskable = sum(n for reason, n in self.missing.items() if reason in UNASKED)
+        """Share of the run so far that has no value, or got no answer now."""
+        missing = sum(n for reason, n in self.run_missing.items() if reason not in UNASKED)
+        unaskable = sum(n for reason, n in self.run_missing.items() if reason in UNASKED)
         failed = sum(self.failed.values())
-        whole = self.judged - unaskable + failed
+        whole = self.run_judgments - unaskable + failed
         return (missing + failed) / whole if whole else 0.0
 
     @property
@@ -79,8 +83,8 @@ class Outcome:
             lines.append(f"{self.left} judgments are still to be made; run the command again.")
         if self.falls_short:
             lines.append(
-                f"{self.missing_share:.1%} is missing, more than the {self.max_missing:.1%} that "
-                "--max-missing allows."
+                f"{self.missing_share:.1%} of the run is missing, more than the "
+                f"{self.max_missing:.1%} that --max-missing allows."
             )
         return lines
 

@@ -61,6 +61,24 @@ def identity(conditions: Conditions, prompts: PromptVersion, repeats: int) -> di
     }
 
 
+def find(
+    study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int, name: str | None
+) -> int | None:
+    """Return the key of the run that `find_or_begin` would go on with; None: it would begin one.
+
+    Raises
+    ------
+    StudyError
+        As `find_or_begin` does for the name.
+    """
+    parts = identity(conditions, prompts, repeats)
+    with study.read() as connection:
+        same = _same(connection, _digest(parts), name)
+        if same is None and name is not None:
+            _refuse_if_taken(connection, name, parts)
+    return None if same is None else same.id
+
+
 def find_or_begin(
     study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int, name: str | None
 ) -> Run:
@@ -78,14 +96,9 @@ def find_or_begin(
     digest = _digest(parts)
     t = table(JudgeRun)
     with study.write() as connection:
-        same = connection.execute(select(t.c.id, t.c.name).where(t.c.identity == digest)).first()
+        same = _same(connection, digest, name)
         if same is not None:
-            if name is not None and same.name != name:
-                raise StudyError(
-                    f"This very configuration is the run {same.name!r} already. Leave --name out "
-                    "to go on with it."
-                )
-            return Run(int(same.id), str(same.name), begun=False)
+            return same
         if name is not None:
             _refuse_if_taken(connection, name, parts)
         chosen = name or _free_name(connection, conditions.model)
@@ -119,6 +132,19 @@ def run_of(connection: Connection, name: str) -> Mapping[str, Any]:
         hint = nearest(name, known)
         raise StudyError(f"The study has no run {name!r}. {hint} {listed}".replace("  ", " "))
     return dict(row._mapping)
+
+
+def _same(connection: Connection, digest: str, name: str | None) -> Run | None:
+    t = table(JudgeRun)
+    same = connection.execute(select(t.c.id, t.c.name).where(t.c.identity == digest)).first()
+    if same is None:
+        return None
+    if name is not None and same.name != name:
+        raise StudyError(
+            f"This very configuration is the run {same.name!r} already. Leave --name out to go on "
+            "with it."
+        )
+    return Run(int(same.id), str(same.name), begun=False)
 
 
 def _digest(parts: Mapping[str, Any]) -> str:

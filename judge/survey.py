@@ -28,6 +28,8 @@ class Survey:
     now_bytes: int
     too_long: list[tuple[int, Settled]]
     """Judgments whose prompt does not fit the window, with its estimated tokens."""
+    still_too_long: int
+    """Judgments that an earlier call left out, and that still do not fit."""
     settled: Counter[str]
     """Judgments that need no call, by what settles them."""
 
@@ -37,7 +39,7 @@ def survey(
     order: Sequence[Place],
     scope: Scope,
     run_id: int | None,
-    ready: Ready | None,
+    ready: Ready,
     settle: Callable[[list[Settled]], object] | None = None,
     limit: int | None = None,
 ) -> Survey:
@@ -45,7 +47,7 @@ def survey(
 
     Judgments that need no call are handed to `settle`, some at a time.
     """
-    found = Survey(Counter(), 0, Counter(), 0, [], Counter())
+    found = Survey(Counter(), 0, Counter(), 0, [], 0, Counter())
     for constructs in scope.passes():
         for page in pages(study, order, run_id, texts=False):
             settled: list[Settled] = []
@@ -56,9 +58,11 @@ def survey(
                     found.settled[why] += 1
                     continue
                 size = item.size(scope.version)
-                tokens = 0 if ready is None else ready.tokens.estimate(size)
-                if ready and ready.window and tokens + ready.answer_tokens > ready.window:
-                    found.too_long += [(round(tokens), left_out) for left_out in _left_out(item)]
+                if not ready.fits(size):
+                    tokens = ready.tokens.estimate(size)
+                    new = _left_out(item)
+                    found.too_long += [(round(tokens), left_out) for left_out in new]
+                    found.still_too_long += len(item.contents) - len(new)
                     continue
                 found.prompts[item.construct_key] += 1
                 found.judgments += len(item.contents)
@@ -70,13 +74,18 @@ def survey(
     return found
 
 
-def requests(study: Study, order: Sequence[Place], scope: Scope, run_id: int) -> Iterator[Request]:
-    """Yield the prompts to ask, those of one context side by side; QR in a pass of its own."""
+def requests(
+    study: Study, order: Sequence[Place], scope: Scope, run_id: int, ready: Ready
+) -> Iterator[Request]:
+    """Yield the prompts to ask that fit, those of one context side by side.
+
+    QR, which shows no passages, comes in a pass of its own.
+    """
     for constructs in scope.passes():
         contexts = Contexts(scope.version)
         for page in pages(study, order, run_id, texts=True):
             for item in work(page, scope, constructs):
-                if isinstance(item, Asked):
+                if isinstance(item, Asked) and ready.fits(item.size(scope.version)):
                     yield request(item, scope.version, contexts)
 
 
@@ -117,7 +126,9 @@ def too_long(study: Study, found: Survey, window: int) -> str:
 
 
 def _left_out(asked: Asked) -> list[Settled]:
+    # What an earlier call left out, or the server cut, is stored as such already.
     return [
         Settled(content.id, asked.construct_key, asked.repeat, attempt, missing_reason=TOO_LONG)
         for content, attempt in zip(asked.contents, asked.attempts, strict=True)
+        if attempt == 1
     ]

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from judge.answers import NO_PASSAGES, NO_REFERENCE, TRUNCATED_BY_SERVER, UNASKED
+from judge.answers import NO_PASSAGES, NO_REFERENCE, UNASKED
 from judge.content import Content, Judged, Page
 from judge.prompts import Field, PromptVersion
 from judge.requests import Request
+from study.nouns import PROMPT_NOT_WHOLE
 
 EMPTY_RESPONSE = "empty_response"
 """Rule of a value that the prompts themselves give to a response without text."""
@@ -208,14 +209,13 @@ def _ask_or_copy(
     repeat: int,
     rows: dict[int, list[Judged]],
 ) -> Iterator[Settled | Asked]:
-    answered = [
-        row
+    whole = {
+        content.id: [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]
         for content in alike
-        for row in rows[content.id]
-        if row.attempt == 1 and row.missing_reason != TRUNCATED_BY_SERVER
-    ]
-    fresh = [(c, n) for c, n in zip(todo, attempts, strict=True) if not rows[c.id]]
-    again = [(c, n) for c, n in zip(todo, attempts, strict=True) if rows[c.id]]
+    }
+    answered = [min(rows, key=lambda row: row.attempt) for rows in whole.values() if rows]
+    fresh = [(c, n) for c, n in zip(todo, attempts, strict=True) if not whole[c.id]]
+    again = [(c, n) for c, n in zip(todo, attempts, strict=True) if whole[c.id]]
     if answered:
         # The very prompt was asked for another response: asking again would ask twice.
         for content, attempt in fresh:
@@ -227,7 +227,7 @@ def _ask_or_copy(
 
 
 def _is_to_do(rows: list[Judged], scope: Scope) -> bool:
-    if all(row.missing_reason == TRUNCATED_BY_SERVER for row in rows):
+    if all(row.missing_reason in PROMPT_NOT_WHOLE for row in rows):
         return True
     if not scope.retry_unparsed or any(row.missing_reason is None for row in rows):
         return False

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, and_, case, false, func, literal, null
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.nouns import (
+    PROMPT_NOT_WHOLE,
     Assignment,
     JudgeRun,
     Judgment,
@@ -36,7 +37,6 @@ _STORED_TYPES = {
 }
 
 # An answer with this reason was given to a prompt that the server had cut, so it answers another.
-_CUT = "truncated_by_server"
 
 # Ratings for training, calibration or checks say how raters learn; they are no measurements.
 _MEASURING = ("main", "repeat")
@@ -181,8 +181,8 @@ def _ratings(connection: Connection) -> pd.DataFrame:
 def _judgments(connection: Connection) -> pd.DataFrame:
     """Return the first answer to each whole prompt, as it was last read.
 
-    Later attempts would select for the parseable, so they count only where all earlier answers
-    were given to a cut prompt. Where every one was, the first stands for them.
+    Later attempts would select for the parseable, so they count only where no earlier prompt
+    reached the model whole. Where none did, the first stands for them.
     """
     j, run, g = table(Judgment), table(JudgeRun), table(Reading)
     last = _newest(g, g.c.judgment_id, by="revision")
@@ -204,7 +204,7 @@ def _judgments(connection: Connection) -> pd.DataFrame:
             case((again, read.c.missing_reason), else_=j.c.missing_reason).label("missing_reason"),
             case((again, read.c.rule), else_=j.c.rule).label("rule"),
             j.c.attempt,
-            func.coalesce(j.c.missing_reason == _CUT, false()).label("cut"),
+            func.coalesce(j.c.missing_reason.in_(PROMPT_NOT_WHOLE), false()).label("cut"),
         )
         .join_from(j, run, j.c.run_id == run.c.id)
         .join(read, read.c.judgment_id == j.c.id, isouter=True),

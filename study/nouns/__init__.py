@@ -32,6 +32,7 @@ from study.nouns.imported import (
     ScoredBase,
 )
 from study.nouns.judged import (
+    PROMPT_NOT_WHOLE,
     JudgeRun,
     JudgeRunBase,
     Judgment,
@@ -41,6 +42,7 @@ from study.nouns.judged import (
 )
 
 __all__ = [
+    "PROMPT_NOT_WHOLE",
     "Assignment",
     "AssignmentBase",
     "Construct",

@@ -16,6 +16,10 @@ from sqlmodel import Field
 from study.nouns.base import Noun, UTCDateTime, now
 from study.words import Attributes, Key, Text
 
+PROMPT_NOT_WHOLE = ("truncated_by_server", "too_long")
+"""Reasons of judgments whose prompt never reached the model whole: they are asked again, and any
+other attempt is the score before them."""
+
 
 class JudgeRunBase(Noun):
     """One configuration of a judge; another configuration is another run."""
@@ -56,7 +60,7 @@ class JudgmentBase(Noun):
     construct_version: int = Field(default=1, ge=1)
     repeat: int = Field(default=0, ge=0)
     attempt: int = Field(default=1, ge=1)
-    """The first attempt is the score; later ones are kept beside it."""
+    """The first attempt at the whole prompt is the score; others are kept beside it."""
     value: float | None = None
     missing_reason: Key | None = None
     rule: Key | None = None

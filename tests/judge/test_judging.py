@@ -353,3 +353,27 @@ def test_judgments_can_not_be_changed(campaign: Study, scripted: type[Scripted])
     judge_study(campaign, JudgeSettings(limit=1))
     with pytest.raises(Exception, match="append-only"), campaign.write() as connection:
         connection.execute(text("UPDATE judgment SET value = 100"))
+
+
+def test_what_did_not_fit_is_judged_when_it_does(campaign: Study, scripted: type[Scripted]) -> None:
+    first = judge_study(campaign, JudgeSettings(window=130, skip_too_long=True))
+    assert first.run_missing == {"too_long": 48}
+    assert first.falls_short
+    again = judge_study(campaign, JudgeSettings(window=130))
+    assert (again.judged, again.asked) == (0, 0)
+    assert again.falls_short, "the run is what falls short, not the call"
+    last = judge_study(campaign, JudgeSettings())
+    assert (last.judged, last.run_missing, last.run_judgments) == (48, {}, 60)
+    assert len(scripted.asked) == 57
+    scores = campaign.score_table()
+    assert scores.loc[scores["scorer"] == "scripted", "value"].notna().all()
+
+
+def test_prompts_beyond_the_window_leave_no_run_behind(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    with pytest.raises(StudyError, match="beyond the window"):
+        judge_study(campaign, JudgeSettings(window=100))
+    with campaign.read() as connection:
+        assert connection.execute(select(func.count()).select_from(table(JudgeRun))).scalar() == 0
+    assert not scripted.asked
