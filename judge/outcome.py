@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from judge.answers import REASONS, UNASKED
+from judge.work import FLAGS
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Outcome:
         ]
         lines += [f"No answer: {n} {reason}." for reason, n in _most(self.failed)]
         lines += [f"  {example}" for example in self.examples]
-        lines += [f"{_FLAGS.get(flag, flag)}: {n} judgments." for flag, n in _most(self.flags)]
+        lines += [f"{FLAGS.get(flag, flag)}: {n} judgments." for flag, n in _most(self.flags)]
         if len(self.served) > 1:
             lines.append("Warning: the server named several models or settings of its own:")
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
@@ -110,12 +111,6 @@ class Outcome:
                 "and stay"
             )
         return [line + "."] if em["stored"] or em["differing"] else []
-
-
-_FLAGS = {
-    "control_tokens": "Judged text with what may be control tokens of a chat template",
-    "shared_prompt": "The very prompt of another response, asked once",
-}
 
 
 def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:

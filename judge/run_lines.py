@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from judge.answers import REASONS
 from judge.printable import printable
-from judge.work import CONTROL_TOKENS, SHARED
+from judge.work import FLAGS
 
 if TYPE_CHECKING:
     from judge.showing import ConstructFigures, RunDetails
-
-
-_FLAGS = {
-    CONTROL_TOKENS: "Judged text with what may be control tokens of a chat template",
-    SHARED: "The very prompt of another response, asked once",
-}
 
 
 def run_lines(run: "RunDetails") -> list[str]:
@@ -101,7 +95,7 @@ def _cost(run: "RunDetails") -> Iterator[str]:
 
 def _warnings(run: "RunDetails") -> Iterator[str]:
     for flag, number in run.flags.items():
-        yield f"{_FLAGS.get(flag, flag)}: {number} judgments."
+        yield f"{FLAGS.get(flag, flag)}: {number} judgments."
     if len(run.served) > 1:
         yield "Warning: the server named several models or settings of its own:"
     for served in run.served:

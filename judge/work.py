@@ -18,6 +18,12 @@ SHARED = "shared_prompt"
 CONTROL_TOKENS = "control_tokens"
 """Flag of a judgment whose judged text holds what may be control tokens of a chat template."""
 
+FLAGS = {
+    CONTROL_TOKENS: "Judged text with what may be control tokens of a chat template",
+    SHARED: "The very prompt of another response, asked once",
+}
+"""What a flag of a judgment says."""
+
 # Signs of the chat templates in use: <|eot_id|>, <|im_start|>, [INST], <start_of_turn>, <s> ...
 _CONTROL = re.compile(
     r"<\|[^\s|<>]{1,40}\|>|<｜[^<>]{1,40}｜>|\[/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from judge.answers import CONTENT_FILTER, REJECTED, TOO_LONG, Answer
 from judge.openai.waiting import asked_wait
+from judge.printable import printable
 
 PARAMETERS = (
     "max_tokens",
@@ -57,7 +58,7 @@ def read_reply(
     """Say what a reply means. Never raises: whatever a server sends is one or the other."""
     if 300 <= status < 400:
         target = headers.get("location", "another address")
-        return Trouble("stop", "redirect", f"it redirects to {target}")
+        return Trouble("stop", "redirect", printable(f"it redirects to {target}"))
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -94,7 +95,7 @@ def _trouble(
 ) -> Answer | Trouble:
     message = str(error.get("message") or "") or _plain(body)
     words = f"{error.get('code') or ''} {error.get('type') or ''} {message}"
-    detail = f"HTTP {status}: {' '.join(message.split())[:_SHOWN]}".rstrip(": ")
+    detail = printable(f"HTTP {status}: {' '.join(message.split())[:_SHOWN]}".rstrip(": "))
     wait = asked_wait(headers)
     if status == 429 and _NO_QUOTA.search(words):
         return Trouble("stop", "no_quota", detail)
@@ -203,4 +204,4 @@ def _count(value: Any) -> int | None:
 
 
 def _plain(body: bytes) -> str:
-    return " ".join(body[: 2 * _SHOWN].decode("utf-8", "replace").split())[:_SHOWN]
+    return printable(" ".join(body[: 2 * _SHOWN].decode("utf-8", "replace").split())[:_SHOWN])
