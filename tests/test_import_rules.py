@@ -58,7 +58,9 @@ def test_the_example_stands_alone() -> None:
         assert not set(imported(path)) & OURS, path
 
 
-@pytest.mark.parametrize("module", ["study.cli", "study.commands", "judge.cli", "analysis.cli"])
+@pytest.mark.parametrize(
+    "module", ["study.cli", "study.commands", "judge.cli", "judge.commands", "analysis.cli"]
+)
 def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> None:
     heavy = ("numpy", "pandas", "sqlmodel", "pydantic", "rich", "matplotlib", "scipy", "aiohttp")
     code = (
