@@ -38,6 +38,8 @@ class Run:
     name: str
     begun: bool
     """Whether this call began it."""
+    identity: str
+    """Digest of all that makes it another run than the next."""
     note: str | None = None
     """Why an earlier run of this model was not gone on with."""
 
@@ -73,7 +75,7 @@ def find(
     """
     parts = identity(conditions, prompts, repeats)
     with study.read() as connection:
-        same = _same(connection, _digest(parts), name)
+        same = _same(connection, run_digest(parts), name)
         if same is None and name is not None:
             _refuse_if_taken(connection, name, parts)
     return None if same is None else same.id
@@ -93,7 +95,7 @@ def find_or_begin(
         configuration has another name already, or the study has a scorer of that name.
     """
     parts = identity(conditions, prompts, repeats)
-    digest = _digest(parts)
+    digest = run_digest(parts)
     t = table(JudgeRun)
     with study.write() as connection:
         same = _same(connection, digest, name)
@@ -113,7 +115,7 @@ def find_or_begin(
         row = {**run.model_dump(), "config_hash": study.config_hash, "created_at": now()}
         key = connection.execute(insert(t).values(**row)).inserted_primary_key
         assert key is not None  # noqa: S101  (the table has one)
-        return Run(int(key[0]), chosen, begun=True, note=note)
+        return Run(int(key[0]), chosen, begun=True, identity=digest, note=note)
 
 
 def run_of(connection: Connection, name: str) -> Mapping[str, Any]:
@@ -144,10 +146,11 @@ def _same(connection: Connection, digest: str, name: str | None) -> Run | None:
             f"This very configuration is the run {same.name!r} already. Leave --name out to go on "
             "with it."
         )
-    return Run(int(same.id), str(same.name), begun=False)
+    return Run(int(same.id), str(same.name), begun=False, identity=digest)
 
 
-def _digest(parts: Mapping[str, Any]) -> str:
+def run_digest(parts: Mapping[str, Any]) -> str:
+    """Return the digest (SHA-256, hexadecimal) of what `identity` returned."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return sha256(text.encode()).hexdigest()
 

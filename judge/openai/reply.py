@@ -53,7 +53,7 @@ class Trouble:
 
 
 def read_reply(
-    status: int, headers: Mapping[str, str], body: bytes, milliseconds: float
+    status: int, headers: Mapping[str, str], body: bytes, milliseconds: float | None
 ) -> Answer | Trouble:
     """Say what a reply means. Never raises: whatever a server sends is one or the other."""
     if 300 <= status < 400:
@@ -91,7 +91,7 @@ def _trouble(
     error: Mapping[str, Any],
     headers: Mapping[str, str],
     body: bytes,
-    milliseconds: float,
+    milliseconds: float | None,
 ) -> Answer | Trouble:
     message = str(error.get("message") or "") or _plain(body)
     words = f"{error.get('code') or ''} {error.get('type') or ''} {message}"
@@ -135,7 +135,7 @@ def _refused_parameter(error: Mapping[str, Any], message: str) -> str | None:
 
 
 def _answer(
-    data: Any, body: bytes, headers: Mapping[str, str], milliseconds: float
+    data: Any, body: bytes, headers: Mapping[str, str], milliseconds: float | None
 ) -> Answer | Trouble:
     if not isinstance(data, dict):
         kind = headers.get("content-type", "")

@@ -20,8 +20,11 @@ import pytest
 
 from judge.choosing import wanted_constructs
 from judge.content import places
+from judge.engine import Ready
 from judge.prompts import PAPER, prompt_version
+from judge.runs import Conditions
 from judge.survey import requests
+from judge.tokens import TokenCount
 from judge.work import Scope
 from study import Study
 from study.example import build_example
@@ -90,9 +93,10 @@ def prompts(example: Path) -> dict[tuple[int, str], str]:
     with study.read() as connection:
         versions = study.construct_versions(connection)
     scope = Scope(version, constructs, versions, 1)
+    unbounded = Ready(Conditions("openai", "tiny-random"), TokenCount())
     found = {
         (response, request.construct_key): digest(request.prompt)
-        for request in requests(study, places(study, ()), scope, 0)
+        for request in requests(study, places(study, ()), scope, 0, unbounded)
         for response in request.response_ids
     }
     study.close()

@@ -121,6 +121,13 @@ def text(cell: Any) -> str | None:
     raise CellError(f"{shown(cell)} is no text.", "Write a text.")
 
 
+def words(cell: Any) -> str | None:
+    """Read a text as it stands, or a number as it is written; None when there is none."""
+    if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and not blank(cell):
+        return str(cell)
+    return text(cell)
+
+
 def listed(cell: Any) -> list[Any]:
     """Read a list: as it is, or written in a cell as a JSON array; a bare text is a list of one.
 

@@ -63,6 +63,10 @@ class RecordCells:
         """Read a text."""
         return self._read(name, cells.text)
 
+    def words(self, name: str) -> str | None:
+        """Read a text; a number is taken as it is written."""
+        return self._read(name, cells.words)
+
     def value(self, name: str) -> float | None:
         """Read a number; a missing one is counted."""
         column = self._layout.columns.get(name)

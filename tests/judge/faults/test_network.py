@@ -159,9 +159,8 @@ def test_the_command_exits_1_where_more_is_missing_than_was_allowed(
     short = commanded(small_study, stub, "--tries", "2")
     assert short.code == 1
     assert f"No answer: {OF_ONE_QUERY} http_500." in short.output
-    assert (
-        "25.0% of the run is missing, more than the 5.0% that --max-missing allows." in short.output
-    )
+    words = "25.0% of the run is missing, more than the 5.0% that --max-missing allows."
+    assert words in short.output
     # It is the run that falls short, however little the next call does.
     assert commanded(small_study, stub, "--tries", "2").code == 1
     assert commanded(small_study, stub, "--tries", "2", "--max-missing", "1").code == 0

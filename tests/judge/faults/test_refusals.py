@@ -190,7 +190,7 @@ def test_a_content_filter_makes_a_judgment_missing_for_good(
     assert outcome.falls_short
     said = "\n".join(outcome.lines())
     assert f"Missing: {OF_ONE_QUERY} content_filter" in said
-    assert "25.0% is missing" in said
+    assert "25.0% of the run is missing" in said
     # Asked again it would be filtered again: it is an answer, and the run is whole.
     stub.behave()
     stub.forget()
@@ -237,7 +237,8 @@ def test_counts_by_reason_close_the_run(small_study: Study, stub: Stub) -> None:
     assert said.code == 1
     assert "Missing: 15 content_filter (the provider's content filter stopped" in said.output
     assert "No answer: 15 http_500." in said.output
-    assert "75.0% is missing, more than the 5.0% that --max-missing allows." in said.output
+    words = "75.0% of the run is missing, more than the 5.0% that --max-missing allows."
+    assert words in said.output
     assert "15 judgments are still to be made; run the command again." in said.output
     again = commanded(small_study, stub, "--tries", "2", "--json")
     told = json.loads(again.output)

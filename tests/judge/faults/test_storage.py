@@ -41,7 +41,9 @@ def another_process(
     limit = "" if file_size is None else f"import resource; {LIMIT.format(file_size)}; "
     options = {**SHORT_WAITS, "base_url": stub.base_url, "concurrency": 4}
     words = [w for name, v in options.items() for w in (f"--{name.replace('_', '-')}", str(v))]
-    main = f"{limit}from study.cli import main; main()"
+    # A shell starts what runs in the background deaf to Ctrl-C, and children inherit that.
+    hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    main = f"{limit}{hears}from study.cli import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-c", main, "judge", str(study.folder), *words, *more],
         cwd=ROOT,

@@ -1,0 +1,184 @@
+"""A provider's batch: files to send, results to read, each for the prompt it was asked with."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge import JudgeSettings, judge_study
+from study import InputError, Study, StudyError
+from tests.judge.campaign import fill, score
+
+
+def writing(folder: Path, **more: Any) -> JudgeSettings:
+    return JudgeSettings(engine="batch", model="gpt", requests=folder, **more)
+
+
+def reading(*files: Path, **more: Any) -> JudgeSettings:
+    return JudgeSettings(engine="batch", model="gpt", answers=files, **more)
+
+
+def sent(folder: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(line)
+        for path in sorted(folder.glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def result(line: dict[str, Any], content: str | None = None) -> dict[str, Any]:
+    """Answer a line as a provider does."""
+    text = score(line["body"]["messages"][0]["content"]) if content is None else content
+    body = {
+        "model": "gpt-0",
+        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 1},
+    }
+    response = {"status_code": 200, "request_id": "r", "body": body}
+    return {"id": "b", "custom_id": line["custom_id"], "response": response, "error": None}
+
+
+def results(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_written_sent_and_read(any_study: Study, tmp_path: Path) -> None:
+    fill(any_study)
+    folder = tmp_path / "batch"
+    wrote = judge_study(any_study, writing(folder))
+    assert (wrote.judged, wrote.left, wrote.failed, wrote.falls_short) == (0, 60, {}, False)
+    assert any("judge-001.jsonl (57 prompts)" in note for note in wrote.notes)
+    lines = sent(folder)
+    assert len(lines) == len({line["custom_id"] for line in lines}) == 57
+    assert all(len(line["custom_id"]) == 64 for line in lines)
+    first = lines[0]
+    assert (first["method"], first["url"]) == ("POST", "/v1/chat/completions")
+    assert {k: v for k, v in first["body"].items() if k != "messages"} == {
+        "model": "gpt",
+        "max_tokens": 16,
+        "temperature": 0.0,
+    }
+    # Results come in any order, in several files.
+    answers = [result(line) for line in reversed(lines)]
+    one = results(tmp_path / "one.jsonl", answers[:30])
+    other = results(tmp_path / "other.jsonl", answers[30:])
+    done = judge_study(any_study, reading(one, other))
+    assert (done.judged, done.asked, done.left, done.failed) == (60, 57, 0, {})
+    assert done.served == {"gpt-0": 57 + done.flags["shared_prompt"]}
+    scores = any_study.score_table()
+    assert scores.loc[scores["scorer"] == "gpt", "value"].notna().all()
+
+
+def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path: Path) -> None:
+    judge_study(campaign, writing(tmp_path / "one"))
+    lines = sent(tmp_path / "one")
+    expired = {"custom_id": lines[0]["custom_id"], "response": None,
+               "error": {"code": "batch_expired", "message": "too late"}}  # fmt: skip
+    refused = {"status_code": 429, "body": {"error": {"message": "rate"}}}
+    limited = {"custom_id": lines[1]["custom_id"], "error": None, "response": refused}
+    got = results(tmp_path / "r.jsonl", [expired, limited, *map(result, lines[2:50])])
+    done = judge_study(campaign, reading(got))
+    assert done.failed == {"batch_expired": 1, "http_429": 1, "no_result": 7}
+    assert done.falls_short
+    judge_study(campaign, writing(tmp_path / "two"))
+    again = sent(tmp_path / "two")
+    assert {line["custom_id"] for line in again} == {
+        line["custom_id"] for line in (*lines[:2], *lines[50:])
+    }
+    rest = results(tmp_path / "s.jsonl", map(result, again))
+    # The first file may be given again: what is judged is judged.
+    last = judge_study(campaign, reading(got, rest))
+    assert (last.asked, last.failed, last.run_missing) == (9, {}, {})
+    assert any(
+        note.startswith("48 results are of prompts that wait for none") for note in last.notes
+    )
+
+
+def test_results_of_another_run_are_refused(campaign: Study, tmp_path: Path) -> None:
+    judge_study(campaign, writing(tmp_path / "batch", temperature=1.0))
+    got = results(tmp_path / "r.jsonl", map(result, sent(tmp_path / "batch")))
+    with pytest.raises(InputError, match=r"row 1: .* belongs to another run"):
+        judge_study(campaign, reading(got))
+    assert judge_study(campaign, reading(got, temperature=1.0)).judged == 60
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("nothing", "row 2: The line is no JSON"),
+        ("[1]", "no custom_id"),
+        ('{"custom_id": 3}', "no custom_id"),
+        ('{"custom_id": "x"}', "belongs to another run"),
+        ("\x80", "no JSON"),
+    ],
+)
+def test_lines_that_are_no_results_are_told_with_their_number(
+    campaign: Study, tmp_path: Path, line: str, words: str
+) -> None:
+    judge_study(campaign, writing(tmp_path / "batch", limit=1))
+    path = results(tmp_path / "r.jsonl", [result(sent(tmp_path / "batch")[0])])
+    with path.open("a", encoding="latin-1") as stream:
+        stream.write(line + "\n")
+    with pytest.raises(InputError, match=words):
+        judge_study(campaign, reading(path))
+    scores = campaign.score_table()
+    assert not (scores["scorer"] == "gpt").any()
+
+
+def test_files_are_split_at_the_providers_limits(
+    campaign: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.batch.MOST_REQUESTS", 20)
+    judge_study(campaign, writing(tmp_path / "a"))
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert names == ["judge-001.jsonl", "judge-002.jsonl", "judge-003.jsonl"]
+    monkeypatch.setattr("judge.batch.MOST_BYTES", 9000)
+    judge_study(campaign, writing(tmp_path / "b"))
+    assert all(path.stat().st_size <= 9000 for path in (tmp_path / "b").iterdir())
+    assert len(sent(tmp_path / "b")) == len(sent(tmp_path / "a")) == 57
+
+
+def test_files_that_are_there_stay(campaign: Study, tmp_path: Path) -> None:
+    judge_study(campaign, writing(tmp_path / "batch", limit=3))
+    with pytest.raises(StudyError, match=r"judge-001\.jsonl is there already"):
+        judge_study(campaign, writing(tmp_path / "batch"))
+    assert len(sent(tmp_path / "batch")) == 3
+
+
+def test_a_reasoning_model_gets_what_the_settings_say(campaign: Study, tmp_path: Path) -> None:
+    more: dict[str, Any] = {
+        "length_parameter": "max_completion_tokens",
+        "send_temperature": False,
+        "seed": 7,
+        "repeats": 2,
+    }
+    judge_study(campaign, writing(tmp_path / "batch", **more))
+    bodies = [line["body"] for line in sent(tmp_path / "batch")]
+    assert {body["max_completion_tokens"] for body in bodies} == {4096 + 16}
+    assert not any("temperature" in body or "max_tokens" in body for body in bodies)
+    assert {body["seed"] for body in bodies} == {7, 8}
+
+
+def test_retry_unparsed_writes_what_held_no_score(campaign: Study, tmp_path: Path) -> None:
+    judge_study(campaign, writing(tmp_path / "one", constructs=("CC",)))
+    lines = sent(tmp_path / "one")
+    got = results(tmp_path / "r.jsonl", [result(line, "no idea") for line in lines])
+    judge_study(campaign, reading(got, constructs=("CC",)))
+    judge_study(campaign, writing(tmp_path / "two", constructs=("CC",), retry_unparsed=True))
+    assert len(sent(tmp_path / "two")) == 12
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"requests": Path("a"), "answers": (Path("b"),)}], ids=["neither", "both"]
+)
+def test_it_writes_or_reads(campaign: Study, given: dict[str, Any]) -> None:
+    with pytest.raises(StudyError, match="either writes"):
+        judge_study(campaign, JudgeSettings(engine="batch", model="m", **given))
+
+
+def test_it_needs_a_model(campaign: Study, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="--model"):
+        judge_study(campaign, JudgeSettings(engine="batch", requests=tmp_path / "x"))

@@ -1,0 +1,181 @@
+"""Answers obtained elsewhere: taken as they are, refused as a whole with every fault."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge import JudgeSettings, export_run, judge_study
+from judge.answers import Answer
+from study import InputError, Study, StudyError
+from tests.judge.campaign import Scripted, fill
+
+
+def settings(*files: Path, **more: Any) -> JudgeSettings:
+    return JudgeSettings(engine="recorded", model="elsewhere", answers=files, **more)
+
+
+def rows(system: str = "A", construct: str = "AC", **more: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "query_id": f"q{q}",
+            "system": system,
+            "construct": construct,
+            "answer": str(80 + q),
+            **more,
+        }
+        for q in (1, 2, 3)
+    ]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def written(*lines: dict[str, Any], name: str = "answers.jsonl") -> Path:
+        path = tmp_path / name
+        path.write_text("\n".join(json.dumps(line) for line in lines) + "\n", encoding="utf-8")
+        return path
+
+    return written
+
+
+def values(study: Study, scorer: str = "elsewhere") -> dict[tuple[str, str, str], Any]:
+    scores = study.score_table()
+    mine = scores[scores["scorer"] == scorer].set_index(["query_id", "system", "construct"])
+    return mine["value"].to_dict()
+
+
+def test_answers_become_judgments(any_study: Study, write: Callable[..., Path]) -> None:
+    fill(any_study)
+    outcome = judge_study(any_study, settings(write(*rows()), constructs=("AC",)))
+    assert (outcome.run, outcome.judged) == ("elsewhere", 3)
+    assert outcome.failed == {"no_recorded_answer": 9}
+    assert outcome.falls_short
+    assert values(any_study) == {(f"q{q}", "A", "AC"): 80 + q for q in (1, 2, 3)}
+    again = judge_study(any_study, settings(write(*rows("B"), name="b.jsonl"), constructs=("AC",)))
+    assert (again.begun, again.judged) == (False, 3)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
+def test_an_export_comes_back_as_it_was(
+    study: Study, scripted: type[Scripted], tmp_path: Path, form: str, monkeypatch: Any
+) -> None:
+    fill(study)
+    odd = ["", '=1+1, "quoted"', "-5", "'85", "I can't.", "**85**", "a\nb", "85\n\nGood."]
+    many = iter(odd * 20)
+    scripted.answer = staticmethod(
+        lambda prompt: Answer(next(many), "stop", "m", "fp", len(prompt), 1, milliseconds=2.5)
+    )
+    judge_study(study, JudgeSettings(model="first"))
+    export_run(study, "first", tmp_path / f"run.{form}")
+    monkeypatch.undo()
+    copy = Study.create(tmp_path / "copy")
+    fill(copy)
+    outcome = judge_study(copy, settings(tmp_path / f"run.{form}"))
+    assert (outcome.judged, outcome.failed) == (60, {})
+    key = ["query_id", "system", "construct"]
+    both = []
+    for one, scorer in ((study, "first"), (copy, "elsewhere")):
+        scores = one.score_table()
+        mine = scores[scores["scorer"] == scorer].set_index(key).sort_index()
+        both.append(mine[["value", "missing_reason", "rule"]])
+    assert both[0].equals(both[1])
+    copy.close()
+
+
+def test_a_number_is_the_answer_as_it_is_written(
+    campaign: Study, write: Callable[..., Path]
+) -> None:
+    lines = [{**row, "answer": answer} for row, answer in zip(rows(), (85, 85.5, "x"), strict=True)]
+    judge_study(campaign, settings(write(*lines)))
+    found = values(campaign)
+    assert found["q1", "A", "AC"] == 85
+    assert found["q2", "A", "AC"] == 85.5
+
+
+def test_an_answer_that_is_null_never_came(campaign: Study, write: Callable[..., Path]) -> None:
+    first, second, third = rows()
+    lines = [{**first, "answer": None}, {**second, "answer": ""}, third]
+    outcome = judge_study(campaign, settings(write(*lines), systems=("A",), constructs=("AC",)))
+    assert outcome.missing == {"empty_answer": 1}
+    assert outcome.failed == {"no_recorded_answer": 1}
+    assert "Not taken: 1 rows without an answer." in outcome.notes
+
+
+def test_the_first_attempt_at_a_whole_prompt_is_the_score(
+    campaign: Study, write: Callable[..., Path]
+) -> None:
+    first, second, _ = rows()
+    lines = [
+        {**first, "attempt": 2, "answer": "90"},
+        {**first, "attempt": 1, "answer": "no idea"},
+        {**second, "attempt": 1, "answer": "10", "missing_reason": "truncated_by_server"},
+        {**second, "attempt": 2, "answer": "70"},
+    ]
+    judge_study(campaign, settings(write(*lines)))
+    found = values(campaign)
+    assert str(found["q1", "A", "AC"]) == "nan"
+    assert found["q2", "A", "AC"] == 70
+
+
+def test_one_prompt_with_two_answers_keeps_each(
+    campaign: Study, write: Callable[..., Path]
+) -> None:
+    lines = [*rows("B", "QR", answer="10"), *rows("D", "QR", answer="20")]
+    judge_study(campaign, settings(write(*lines), constructs=("QR",)))
+    found = values(campaign)
+    assert (found["q1", "B", "QR"], found["q1", "D", "QR"]) == (10, 20)
+
+
+def test_one_answer_is_enough_for_one_prompt(campaign: Study, write: Callable[..., Path]) -> None:
+    judge_study(campaign, settings(write(*rows("B", "QR", answer="10")), constructs=("QR",)))
+    found = values(campaign)
+    assert (found["q1", "B", "QR"], found["q1", "D", "QR"]) == (10, 10)
+
+
+FIRST = rows()[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([{**FIRST, "system": "Z"}], r"row 1, column query_id: The study has no response of 'Z'"),
+        ([{"response_id": "qx", "construct": "AC", "answer": "1"}], r"has no response 'qx'"),
+        ([{**FIRST, "construct": "QX"}], r"'QX' is no construct of these prompts"),
+        ([{"construct": "AC", "answer": "1"}], r"names no response"),
+        ([{"query_id": "q1", "system": "A", "construct": "AC", "answer": [1]}], r"no text"),
+        ([{**FIRST, "answer": True}], r"no text"),
+        ([{**FIRST, "prompt_tokens": -1}], r"-1 is negative"),
+        ([{**FIRST, "repeat": -1}], r"-1 is no repeat"),
+        ([FIRST, {**FIRST, "answer": "3"}], r"row 2.*'3' is the answer here, but '81'.*row 1"),
+    ],
+)
+def test_faults_are_told_with_their_rows_and_nothing_is_stored(
+    campaign: Study, write: Callable[..., Path], lines: list[dict[str, Any]], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        judge_study(campaign, settings(write(*rows("C"), name="ok.jsonl"), write(*lines)))
+    assert values(campaign) == {}
+
+
+def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., Path]) -> None:
+    outcome = judge_study(campaign, settings(write(FIRST, FIRST)))
+    assert outcome.judged == 1
+    assert "Not taken: 1 answers that stand in the files twice." in outcome.notes
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({"model": "m"}, "--answers"), ({"answers": (Path("x"),)}, "--model")],
+)
+def test_what_it_needs_is_asked_for(campaign: Study, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(StudyError, match=words):
+        judge_study(campaign, JudgeSettings(engine="recorded", **given))
+
+
+def test_a_file_without_the_columns_is_refused(campaign: Study, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("response_id,construct,reply\nr,AC,85\n")
+    with pytest.raises(InputError, match="answer"):
+        judge_study(campaign, settings(path))
