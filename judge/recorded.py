@@ -60,6 +60,17 @@ class RecordedEngine:
     """Answers each prompt with what the files of `settings.answers` say of its response."""
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
+        settings.refuse(
+            "requests",
+            "temperature",
+            "send_temperature",
+            "max_tokens",
+            "reasoning_tokens",
+            "length_parameter",
+            "seed",
+            "window",
+            "skip_too_long",
+        )
         if not settings.answers:
             raise StudyError("The engine recorded needs files of answers: --answers FILE")
         if settings.model is None:

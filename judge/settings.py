@@ -10,6 +10,9 @@ from judge.prompts import PAPER
 from study.errors import StudyError, nearest
 from study.words import Key
 
+# Options that are not named like their setting.
+_OPTIONS = {"send_temperature": "no_temperature"}
+
 
 class JudgeSettings(BaseModel):
     """What to judge, with which model, and how patiently.
@@ -120,6 +123,20 @@ class JudgeSettings(BaseModel):
         if self.price and min(self.price) < 0:
             raise ValueError("price: a price is not negative")
         return self
+
+    def refuse(self, *names: str) -> None:
+        """Refuse settings that mean nothing to the engine: none is ignored without a word.
+
+        Raises
+        ------
+        StudyError
+            One of them was given.
+        """
+        fields = type(self).model_fields
+        given = [name for name in names if getattr(self, name) != fields[name].default]
+        if given:
+            shown = ", ".join(f"--{_OPTIONS.get(name, name).replace('_', '-')}" for name in given)
+            raise StudyError(f"{shown}: means nothing to the engine {self.engine}; leave it out.")
 
     @classmethod
     def checked(cls, **given: Any) -> Self:

@@ -67,6 +67,11 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
         (("--engine", "openapi"), "Did you mean 'openai'"),
         (("--prompts", "mine"), "Known: ccrs-paper-v1"),
         (("--model", " "), "model = ' ': is blank"),
+        (("--requests", "out"), "--requests: means nothing to the engine openai"),
+        (
+            ("--engine", "recorded", "--seed", "3", "--no-temperature"),
+            "--no-temperature, --seed: means nothing to the engine recorded",
+        ),
     ],
 )
 def test_bad_values_are_refused_in_words_and_no_secret_is_repeated(
