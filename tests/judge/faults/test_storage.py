@@ -16,6 +16,7 @@ import pytest
 from judge.judging import RunStoppedError
 from study import Study
 from study.errors import StudyError
+from tests.conftest import absent
 from tests.judge.faults.small_study import (
     SHORT_WAITS,
     WHOLE,
@@ -160,7 +161,7 @@ def small_disk(folder: Path, size: int) -> Iterator[Path]:
         check=False,
     )
     if made.returncode != 0:
-        pytest.skip(f"no file system can be mounted here ({made.stderr.strip()})")
+        absent(f"no file system can be mounted here ({made.stderr.strip()})")
     try:
         yield folder
     finally:
