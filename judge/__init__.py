@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from judge.previewing import Preview as Preview, preview as preview
     from judge.prompts import PromptVersion as PromptVersion, prompt_version as prompt_version
     from judge.reparsing import Reparsing as Reparsing, reparse_run as reparse_run
+    from judge.run_details import RunDetails as RunDetails
     from judge.settings import JudgeSettings as JudgeSettings
-    from judge.showing import RunDetails as RunDetails, show_run as show_run
+    from judge.showing import show_run as show_run
 
 _HOME = {
     "JudgeSettings": "judge.settings",
@@ -24,7 +25,7 @@ _HOME = {
     "Preview": "judge.previewing",
     "PromptVersion": "judge.prompts",
     "Reparsing": "judge.reparsing",
-    "RunDetails": "judge.showing",
+    "RunDetails": "judge.run_details",
     "RunExport": "judge.exporting",
     "RunResponse": "judge.auditing",
     "RunStoppedError": "judge.judging",

@@ -3,13 +3,13 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Text, cast, func, select
 
 from judge.judgments import count
 from judge.prompts import prompt_version
+from judge.run_details import ConstructFigures, RunDetails, Served
 from judge.runs import run_of
 from judge.work import EMPTY_RESPONSE
 from study.campaign import Study
@@ -22,101 +22,6 @@ BARE = "bare"
 """Rule of an answer that is the number and nothing else."""
 NOT_RECORDED = "not_recorded"
 """Stands for the rule of values stored before rules were."""
-
-
-@dataclass(frozen=True)
-class ConstructFigures:
-    """A run's judgments on one construct, as the score table has them."""
-
-    construct: str
-    scale: list[float]
-    """Its two ends."""
-    judgments: int
-    values: int
-    distinct: int
-    """Number of different values."""
-    mean: float | None
-    """In points; None where there is no value."""
-    at_min: float | None
-    """Share of the values at the lower end of the scale."""
-    at_max: float | None
-    missing: dict[str, int]
-    """Reason (`judge.answers.REASONS`) to number of judgments."""
-    rules: dict[str, int]
-    """How the values were found, to their number."""
-    bare: float | None
-    """Share of the values read from an answer that were a bare number."""
-
-
-@dataclass(frozen=True)
-class Served:
-    """Answers under one name of a model and one fingerprint, as the server gave them."""
-
-    model: str | None
-    fingerprint: str | None
-    answers: int
-    first: str
-    """Time of the first of them in UTC, as ISO 8601."""
-    last: str
-
-
-@dataclass(frozen=True)
-class RunDetails:
-    """A run with its figures. Counts are of the score table where nothing else is said."""
-
-    name: str
-    engine: str
-    endpoint: str | None
-    model: str
-    model_revision: str | None
-    prompt_version: str
-    prompt_hash: str
-    prompts_at_hand: bool
-    """Whether this installation has the very prompts of the run."""
-    decoding: dict[str, Any]
-    """What is sent beside the prompt, and what the server refused or ignored of it."""
-    seed: int | None
-    repeats: int
-    observed: dict[str, Any]
-    """What the start-up probe found beside."""
-    software: dict[str, str]
-    begun: str
-    """Time in UTC, as ISO 8601."""
-    config_hash: str
-    """SHA-256 of the study.toml under which it was begun."""
-    judgments: int
-    possible: int
-    """Responses in use x constructs that the run has judged x repeats."""
-    missing: int
-    left_out: dict[str, int]
-    """Why judgments are not in the score table, with their number."""
-    constructs: list[ConstructFigures]
-    parsers: dict[str, int]
-    """Version of the parser that read the answers last, to number of judgments."""
-    read_again: int
-    """Judgments whose newest reading is later than their first."""
-    further_attempts: int
-    """Judgments of the whole run beyond the first attempt, in the score table or not."""
-    tokens: dict[str, int]
-    """prompt, completion, reasoning and cached tokens of the whole run, as the server counted."""
-    cached_share: float | None
-    """Cached tokens by prompt tokens, where the server told both."""
-    milliseconds: float | None
-    """Mean time of an answer; None where it is not known."""
-    served: list[Served]
-    """In the order of their first answer; several say that the judge changed."""
-    flags: dict[str, int]
-    """Flag to number of judgments of the whole run."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the details as values that JSON can hold."""
-        return asdict(self)
-
-    def lines(self) -> list[str]:
-        """Return the details as lines of text."""
-        from judge.run_lines import run_lines
-
-        return run_lines(self)
 
 
 def show_run(study: Study, name: str) -> RunDetails:

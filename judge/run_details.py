@@ -1,24 +1,110 @@
-"""The details of a run, as lines to read that fit 80 columns as far as their content does."""
+"""A run in full: its details as data, and as lines that fit 80 columns as far as they can."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from judge.answers import REASONS
 from judge.printable import printable
 from judge.work import FLAGS
 
-if TYPE_CHECKING:
-    from judge.showing import ConstructFigures, RunDetails
+
+@dataclass(frozen=True)
+class ConstructFigures:
+    """A run's judgments on one construct, as the score table has them."""
+
+    construct: str
+    scale: list[float]
+    """Its two ends."""
+    judgments: int
+    values: int
+    distinct: int
+    """Number of different values."""
+    mean: float | None
+    """In points; None where there is no value."""
+    at_min: float | None
+    """Share of the values at the lower end of the scale."""
+    at_max: float | None
+    missing: dict[str, int]
+    """Reason (`judge.answers.REASONS`) to number of judgments."""
+    rules: dict[str, int]
+    """How the values were found, to their number."""
+    bare: float | None
+    """Share of the values read from an answer that were a bare number."""
 
 
-def run_lines(run: "RunDetails") -> list[str]:
-    """Return a run's details as lines without control characters."""
-    parts = (_identity(run), _figures(run), _reading(run), _cost(run), _warnings(run))
-    return [printable(line) for part in parts for line in part]
+@dataclass(frozen=True)
+class Served:
+    """Answers under one name of a model and one fingerprint, as the server gave them."""
+
+    model: str | None
+    fingerprint: str | None
+    answers: int
+    first: str
+    """Time of the first of them in UTC, as ISO 8601."""
+    last: str
 
 
-def _identity(run: "RunDetails") -> Iterator[str]:
+@dataclass(frozen=True)
+class RunDetails:
+    """A run with its figures. Counts are of the score table where nothing else is said."""
+
+    name: str
+    engine: str
+    endpoint: str | None
+    model: str
+    model_revision: str | None
+    prompt_version: str
+    prompt_hash: str
+    prompts_at_hand: bool
+    """Whether this installation has the very prompts of the run."""
+    decoding: dict[str, Any]
+    """What is sent beside the prompt, and what the server refused or ignored of it."""
+    seed: int | None
+    repeats: int
+    observed: dict[str, Any]
+    """What the start-up probe found beside."""
+    software: dict[str, str]
+    begun: str
+    """Time in UTC, as ISO 8601."""
+    config_hash: str
+    """SHA-256 of the study.toml under which it was begun."""
+    judgments: int
+    possible: int
+    """Responses in use x constructs that the run has judged x repeats."""
+    missing: int
+    left_out: dict[str, int]
+    """Why judgments are not in the score table, with their number."""
+    constructs: list[ConstructFigures]
+    parsers: dict[str, int]
+    """Version of the parser that read the answers last, to number of judgments."""
+    read_again: int
+    """Judgments whose newest reading is later than their first."""
+    further_attempts: int
+    """Judgments of the whole run beyond the first attempt, in the score table or not."""
+    tokens: dict[str, int]
+    """prompt, completion, reasoning and cached tokens of the whole run, as the server counted."""
+    cached_share: float | None
+    """Cached tokens by prompt tokens, where the server told both."""
+    milliseconds: float | None
+    """Mean time of an answer; None where it is not known."""
+    served: list[Served]
+    """In the order of their first answer; several say that the judge changed."""
+    flags: dict[str, int]
+    """Flag to number of judgments of the whole run."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the details as values that JSON can hold."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """Return the details as lines without control characters."""
+        parts = (_identity(self), _figures(self), _reading(self), _cost(self), _warnings(self))
+        return [printable(line) for part in parts for line in part]
+
+
+def _identity(run: RunDetails) -> Iterator[str]:
     yield f"Run {run.name}, begun {run.begun}"
     at = f" at {run.endpoint}" if run.endpoint else ""
     revision = f", revision {run.model_revision}" if run.model_revision else ""
@@ -35,7 +121,7 @@ def _identity(run: "RunDetails") -> Iterator[str]:
         yield "  This installation has no prompts with this hash."
 
 
-def _figures(run: "RunDetails") -> Iterator[str]:
+def _figures(run: RunDetails) -> Iterator[str]:
     yield ""
     yield (
         f"{run.judgments} of {run.possible} possible judgments are in the score table, "
@@ -58,7 +144,7 @@ def _figures(run: "RunDetails") -> Iterator[str]:
             yield f"{figures.construct}: {number} {reason} ({REASONS.get(reason, 'missing')})"
 
 
-def _row(figures: "ConstructFigures") -> tuple[str, ...]:
+def _row(figures: ConstructFigures) -> tuple[str, ...]:
     return (
         figures.construct,
         str(figures.judgments),
@@ -69,7 +155,7 @@ def _row(figures: "ConstructFigures") -> tuple[str, ...]:
     )
 
 
-def _reading(run: "RunDetails") -> Iterator[str]:
+def _reading(run: RunDetails) -> Iterator[str]:
     rules: dict[str, int] = {}
     for figures in run.constructs:
         for rule, number in figures.rules.items():
@@ -84,7 +170,7 @@ def _reading(run: "RunDetails") -> Iterator[str]:
         yield f"{run.further_attempts} further attempts were made; `ccrs judge export` has them."
 
 
-def _cost(run: "RunDetails") -> Iterator[str]:
+def _cost(run: RunDetails) -> Iterator[str]:
     if run.tokens:
         share = "" if run.cached_share is None else f" ({_share(run.cached_share)} cached)"
         words = [f"{number:,} {name}" for name, number in run.tokens.items()]
@@ -93,7 +179,7 @@ def _cost(run: "RunDetails") -> Iterator[str]:
         yield f"Mean time of an answer: {run.milliseconds:,.0f} ms."
 
 
-def _warnings(run: "RunDetails") -> Iterator[str]:
+def _warnings(run: RunDetails) -> Iterator[str]:
     for flag, number in run.flags.items():
         yield f"{FLAGS.get(flag, flag)}: {number} judgments."
     if len(run.served) > 1:
