@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
-from judge.answers import Answer, Failure
+from judge.answers import REJECTED, Answer, Failure
 from judge.engine import Delivery, Ready
 from judge.openai.reply import read_reply
 from judge.printable import printable
@@ -30,6 +30,8 @@ _TOGETHER = 500
 _SHOWN = 300
 # Signs of a custom_id that stand for the run; 64 are the most that providers take.
 _OF_RUN = 23
+# So many refusals, and fewer answers, speak of what was sent with the prompts.
+_REFUSALS = 20
 
 
 class BatchEngine:
@@ -76,6 +78,7 @@ class BatchEngine:
         self._results = _Results(run_digest(identity(conditions, self._prompts, settings.repeats)))
         for path in settings.answers:
             self._results.read(path)
+        self._results.doubt_refusals()
         answer_tokens = int(self._parameters[self._limit_name])
         return Ready(conditions, TokenCount(), settings.window, answer_tokens)
 
@@ -144,10 +147,11 @@ class BatchEngine:
 def custom_id(run: Run, request: Request) -> str:
     """Return the name under which a prompt goes out, in 64 characters.
 
-    It stands for the run's identity and for the very prompt, so that no result is taken for
-    another one.
+    It stands for the run's identity, the very prompt and the attempt, so that no result is taken
+    for another one, nor twice.
     """
-    parts = (request.construct_key, str(request.repeat), request.prompt)
+    attempt = max(request.attempts)
+    parts = (request.construct_key, f"{request.repeat} {attempt}", request.prompt)
     state = sha256()
     for part in parts:
         encoded = part.encode()
@@ -156,6 +160,8 @@ def custom_id(run: Run, request: Request) -> str:
 
 
 def _refuse_full(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise StudyError(f"{folder} is no folder. Give --requests the name of one.")
     if folder.is_dir() and (there := sorted(folder.glob("judge-*.jsonl"))):
         raise StudyError(
             f"{there[0]} is there already. Choose another folder, or move those files away."
@@ -226,6 +232,9 @@ class _Results:
         InputError
             A line is none of a batch's, or belongs to another run; nothing is taken.
         """
+        if not path.is_file():
+            kind = "is a folder" if path.is_dir() else "does not exist"
+            raise InputError(path.name, [Fault(f"{path} {kind}.", "Give the provider's file.")])
         faults: list[Fault] = []
         with path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
@@ -236,6 +245,14 @@ class _Results:
                     faults.append(Fault(*problem, number))
         if faults:
             raise InputError(path.name, faults)
+
+    def doubt_refusals(self) -> None:
+        """Take refusals as failures where they outnumber the answers, so that they are no end."""
+        answers = {n: said for n, said in self._found.items() if isinstance(said, Answer)}
+        refused = {n: said for n, said in answers.items() if said.missing == REJECTED}
+        if len(refused) >= _REFUSALS and 2 * len(refused) > len(answers):
+            for name, said in refused.items():
+                self._found[name] = Failure(REJECTED, said.text or "")
 
     def take(self, name: str) -> Answer | Failure:
         """Return what came back for a prompt."""
@@ -284,8 +301,11 @@ class _Results:
 
 def _said(data: dict[str, Any]) -> Answer | Failure | None:
     error, response = data.get("error"), data.get("response")
-    if isinstance(response, dict) and isinstance(response.get("body"), dict | str):
-        body = response["body"]
+    body = response.get("body") if isinstance(response, dict) else None
+    if isinstance(response, dict) and not body and isinstance(error, dict):
+        # Some services put the words of a refusal beside the response.
+        body = {"error": error}
+    if isinstance(response, dict) and isinstance(body, dict | str):
         raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         status = response.get("status_code")
         said = read_reply(status if isinstance(status, int) else 200, {}, raw, None)

@@ -181,22 +181,20 @@ def _content(message: Mapping[str, Any]) -> str:
         content = "".join(part for part in parts if isinstance(part, str))
     if not content and isinstance(message.get("refusal"), str):
         content = message["refusal"]
-    return _storable(content) if isinstance(content, str) else ""
+    return escaped(content) if isinstance(content, str) else ""
 
 
 def _thought(message: Mapping[str, Any]) -> bool:
     return any(message.get(name) for name in ("reasoning_content", "reasoning"))
 
 
-def _storable(text: str) -> str:
-    # What no database holds unchanged is shown escaped, so that the answer is kept at all.
-    if "\x00" in text:
-        text = text.replace("\x00", "\\u0000")
-    return text.encode("utf-8", "backslashreplace").decode()
+def escaped(text: str) -> str:
+    """Return a text with what no database holds unchanged shown escaped, so that it is kept."""
+    return text.replace("\x00", "\\u0000").encode("utf-8", "backslashreplace").decode()
 
 
 def _text(value: Any) -> str | None:
-    return _storable(value)[:500] if isinstance(value, str) and value else None
+    return escaped(value)[:500] if isinstance(value, str) and value else None
 
 
 def _count(value: Any) -> int | None:

@@ -1,14 +1,17 @@
 """A provider's batch: files to send, results to read, each for the prompt it was asked with."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from judge import JudgeSettings, judge_study
 from study import InputError, Study, StudyError
+from study.nouns import Judgment, table
 from tests.judge.campaign import fill, score
 
 
@@ -43,6 +46,13 @@ def result(line: dict[str, Any], content: str | None = None) -> dict[str, Any]:
 def results(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
+
+
+def stored(study: Study) -> list[tuple[Any, ...]]:
+    j = table(Judgment)
+    with study.read() as connection:
+        rows = connection.execute(select(j.c.attempt, j.c.value, j.c.missing_reason))
+        return [tuple(row) for row in rows]
 
 
 def test_written_sent_and_read(any_study: Study, tmp_path: Path) -> None:
@@ -168,7 +178,52 @@ def test_retry_unparsed_writes_what_held_no_score(campaign: Study, tmp_path: Pat
     got = results(tmp_path / "r.jsonl", [result(line, "no idea") for line in lines])
     judge_study(campaign, reading(got, constructs=("CC",)))
     judge_study(campaign, writing(tmp_path / "two", constructs=("CC",), retry_unparsed=True))
-    assert len(sent(tmp_path / "two")) == 12
+    again = sent(tmp_path / "two")
+    assert len(again) == 12
+    # An answer is taken for the attempt that it was asked for, and once.
+    more = results(tmp_path / "s.jsonl", [result(line, "70") for line in again])
+    for _ in range(2):
+        judge_study(campaign, reading(got, more, constructs=("CC",), retry_unparsed=True))
+    assert Counter(stored(campaign)) == {(1, None, "no_score"): 12, (2, 70.0, None): 12}
+
+
+def refusal(line: dict[str, Any], message: str) -> dict[str, Any]:
+    response = {"status_code": 400, "body": {"error": {"message": message}}}
+    return {"custom_id": line["custom_id"], "response": response, "error": None}
+
+
+def test_a_prompt_that_was_too_long_is_so_once(campaign: Study, tmp_path: Path) -> None:
+    judge_study(campaign, writing(tmp_path / "one", constructs=("CC",)))
+    lines = [refusal(line, "maximum context length is 10") for line in sent(tmp_path / "one")]
+    # As vLLM has it: the words stand beside the response.
+    lines[0] = {**lines[0], "response": {"status_code": 400, "body": None},
+                "error": {"message": "maximum context length is 10"}}  # fmt: skip
+    got = results(tmp_path / "r.jsonl", lines)
+    for _ in range(2):
+        judge_study(campaign, reading(got, constructs=("CC",)))
+    assert Counter(stored(campaign)) == {(1, None, "too_long"): 12}
+
+
+def test_refusals_of_nearly_all_prompts_are_not_their_end(campaign: Study, tmp_path: Path) -> None:
+    judge_study(campaign, writing(tmp_path / "one"))
+    lines = sent(tmp_path / "one")
+    refused = [refusal(line, "Invalid request") for line in lines]
+    done = judge_study(campaign, reading(results(tmp_path / "r.jsonl", refused)))
+    assert (done.failed, done.judged) == ({"rejected": 57}, 0)
+    some = [*map(result, lines[:40]), *refused[40:]]
+    # 17 prompts, three of which judge two responses.
+    done = judge_study(campaign, reading(results(tmp_path / "s.jsonl", some)))
+    assert (done.failed, done.run_missing) == ({}, {"rejected": 20})
+
+
+def test_what_is_no_file_is_said(campaign: Study, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder"):
+        judge_study(campaign, reading(tmp_path))
+    with pytest.raises(InputError, match="does not exist"):
+        judge_study(campaign, reading(tmp_path / "none.jsonl"))
+    (tmp_path / "file").touch()
+    with pytest.raises(StudyError, match="is no folder"):
+        judge_study(campaign, writing(tmp_path / "file"))
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from judge import JudgeSettings, export_run, judge_study
 from judge.answers import Answer
 from study import InputError, Study, StudyError
+from study.nouns import Judgment, table
 from tests.judge.campaign import Scripted, fill
 
 
@@ -140,13 +142,20 @@ FIRST = rows()[0]
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ([{**FIRST, "system": "Z"}], r"row 1, column query_id: The study has no response of 'Z'"),
-        ([{"response_id": "qx", "construct": "AC", "answer": "1"}], r"has no response 'qx'"),
-        ([{**FIRST, "construct": "QX"}], r"'QX' is no construct of these prompts"),
+        ([{**FIRST, "system": "Z"}], r"row 1, column system: 'q1/Z' is not in the study"),
+        ([{"response_id": "qx", "construct": "AC", "answer": "1"}], r"'qx' is not in the study"),
+        ([{**FIRST, "response_id": "q2/A"}], r"'q2/A' answers query 'q2', not 'q1'"),
+        ([{**FIRST, "response_id": "q1/C"}], r"'q1/C' is not what system 'A' answered"),
+        ([{**FIRST, "construct": "QX"}], r"no construct 'QX'"),
+        ([{"query_id": "q1", "system": "A", "construct": "AC"}], r"'answer'.* is missing"),
         ([{"construct": "AC", "answer": "1"}], r"names no response"),
         ([{"query_id": "q1", "system": "A", "construct": "AC", "answer": [1]}], r"no text"),
         ([{**FIRST, "answer": True}], r"no text"),
-        ([{**FIRST, "prompt_tokens": -1}], r"-1 is negative"),
+        ([{**FIRST, "prompt_tokens": -1}], r"-1 is no count of tokens"),
+        ([{**FIRST, "prompt_tokens": 1.5}], r"1.5 is no count of tokens"),
+        ([{**FIRST, "prompt_tokens": 10**12}], r"1e\+12 is no count of tokens"),
+        ([{**FIRST, "milliseconds": -1}], r"-1 is negative"),
+        ([{**FIRST, "attempt": 0}], r"0 is no attempt"),
         ([{**FIRST, "repeat": -1}], r"-1 is no repeat"),
         ([FIRST, {**FIRST, "answer": "3"}], r"row 2.*'3' is the answer here, but '81'.*row 1"),
     ],
@@ -167,7 +176,11 @@ def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., 
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"model": "m"}, "--answers"), ({"answers": (Path("x"),)}, "--model")],
+    [
+        ({"model": "m"}, "--answers"),
+        ({"answers": (Path("x"),)}, "--model"),
+        ({"retry_unparsed": True}, "--retry-unparsed: means nothing"),
+    ],
 )
 def test_what_it_needs_is_asked_for(campaign: Study, given: dict[str, Any], words: str) -> None:
     with pytest.raises(StudyError, match=words):
@@ -179,3 +192,51 @@ def test_a_file_without_the_columns_is_refused(campaign: Study, tmp_path: Path) 
     path.write_text("response_id,construct,reply\nr,AC,85\n")
     with pytest.raises(InputError, match="answer"):
         judge_study(campaign, settings(path))
+
+
+def judgments(study: Study) -> list[tuple[Any, ...]]:
+    j = table(Judgment)
+    with study.read() as connection:
+        rows = connection.execute(select(j.c.attempt, j.c.raw_answer, j.c.missing_reason))
+        return [tuple(row) for row in rows]
+
+
+def test_a_prompt_that_was_cut_is_stored_once(campaign: Study, write: Callable[..., Path]) -> None:
+    path = write({**FIRST, "missing_reason": "truncated_by_server"})
+    for failed in ({}, {"truncated_by_server": 1}):
+        outcome = judge_study(campaign, settings(path, constructs=("AC",), systems=("A",)))
+        assert outcome.failed == {**failed, "no_recorded_answer": 2}
+    assert judgments(campaign) == [(1, "81", "truncated_by_server")]
+    # The whole prompt was answered by then.
+    judge_study(campaign, settings(write(FIRST), constructs=("AC",)))
+    assert values(campaign)["q1", "A", "AC"] == 81
+
+
+def test_what_no_database_holds_is_kept_escaped(
+    any_study: Study, write: Callable[..., Path]
+) -> None:
+    fill(any_study)
+    judge_study(any_study, settings(write({**FIRST, "answer": "8\x005 \ud83d"})))
+    assert [row[1] for row in judgments(any_study)] == ["8\\u00005 \\ud83d"]
+
+
+def test_a_content_filter_is_no_empty_answer(campaign: Study, write: Callable[..., Path]) -> None:
+    path = write({**FIRST, "answer": "", "finish_reason": "content_filter"})
+    assert judge_study(campaign, settings(path)).missing == {"content_filter": 1}
+
+
+def test_nothing_is_left_out_without_a_word(campaign: Study, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    lines = ["Query_ID;System;Construct;Answer;Repeat;Mood", "q1;A;AC;85;0;fine", "q1;A;AC;86;1;"]
+    path.write_text("\n".join([*lines, "q1;B;AC;86;0;", ""]), encoding="utf-8-sig")
+    outcome = judge_study(campaign, settings(path, systems=("A",)))
+    assert outcome.judged == 1
+    said = "\n".join(outcome.notes)
+    for words in (
+        "Recorded answers: 3.",
+        "Beyond --repeats 1: 1 answers; the files have 2.",
+        "Not needed, being judged already or not wanted now: 1.",
+        "a.csv: Left out: cells of the unknown column 'Mood' (3).",
+        "semicolons",
+    ):
+        assert words in said
