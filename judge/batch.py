@@ -80,7 +80,13 @@ class BatchEngine:
             self._results.read(path)
         self._results.doubt_refusals()
         answer_tokens = int(self._parameters[self._limit_name])
-        return Ready(conditions, TokenCount(), settings.window, answer_tokens)
+        return Ready(
+            conditions,
+            TokenCount(),
+            settings.window,
+            answer_tokens,
+            asks=settings.requests is None,
+        )
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         """Write the requests, or deliver their results."""

@@ -30,6 +30,9 @@ class Ready:
     notes: tuple[str, ...] = field(default=())
     """What the user should know, in sentences."""
 
+    asks: bool = True
+    """Whether answers come now. An engine that only writes prompts down leaves them to be made."""
+
     def fits(self, size: int) -> bool:
         """Tell whether a prompt of so many bytes fits the window, as far as one is known."""
         if self.window is None:

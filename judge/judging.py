@@ -142,6 +142,7 @@ def _judged(
         examples=tuple(delivery.examples),
         cost=cost(settings, tokens.get("prompt", 0), tokens.get("completion", 0)),
         max_missing=settings.max_missing,
+        asks=ready.asks,
     )
     if stopped is not None:
         raise RunStoppedError(str(stopped) or INTERRUPTED, outcome) from stopped

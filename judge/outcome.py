@@ -42,6 +42,8 @@ class Outcome:
     """The first failures in the words of the server."""
     cost: float | None = None
     max_missing: float = 0.05
+    asks: bool = True
+    """Whether answers could come in this call; nothing falls short where none could."""
 
     @property
     def missing_share(self) -> float:
@@ -55,7 +57,7 @@ class Outcome:
     @property
     def falls_short(self) -> bool:
         """Whether more is missing than was allowed."""
-        return self.missing_share > self.max_missing
+        return self.asks and self.missing_share > self.max_missing
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as values that JSON can hold."""
@@ -80,7 +82,7 @@ class Outcome:
             lines.append("Warning: the server named several models or settings of its own:")
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
         lines += self._exact_match()
-        if self.left:
+        if self.left and self.asks:
             lines.append(f"{self.left} judgments are still to be made; run the command again.")
         if self.falls_short:
             lines.append(

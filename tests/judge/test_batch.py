@@ -61,6 +61,7 @@ def test_written_sent_and_read(any_study: Study, tmp_path: Path) -> None:
     wrote = judge_study(any_study, writing(folder))
     assert (wrote.judged, wrote.left, wrote.failed, wrote.falls_short) == (0, 60, {}, False)
     assert any("judge-001.jsonl (57 prompts)" in note for note in wrote.notes)
+    assert "run the command again" not in " ".join(wrote.lines())
     lines = sent(folder)
     assert len(lines) == len({line["custom_id"] for line in lines}) == 57
     assert all(len(line["custom_id"]) == 64 for line in lines)
