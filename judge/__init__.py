@@ -4,19 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge.auditing import RunResponse as RunResponse, show_response as show_response
+    from judge.audit.auditing import RunResponse as RunResponse, show_response as show_response
+    from judge.audit.exporting import RunExport as RunExport, export_run as export_run
+    from judge.audit.listing import RunSummary as RunSummary, list_runs as list_runs
+    from judge.audit.reparsing import Reparsing as Reparsing, reparse_run as reparse_run
+    from judge.audit.run_details import RunDetails as RunDetails
+    from judge.audit.showing import show_run as show_run
     from judge.em import exact_match as exact_match, store_exact_match as store_exact_match
-    from judge.exporting import RunExport as RunExport, export_run as export_run
     from judge.judging import RunStoppedError as RunStoppedError, judge_study as judge_study
-    from judge.listing import RunSummary as RunSummary, list_runs as list_runs
     from judge.outcome import Outcome as Outcome
     from judge.parsing import Parsed as Parsed, parse_answer as parse_answer
     from judge.previewing import Preview as Preview, preview as preview
     from judge.prompts import PromptVersion as PromptVersion, prompt_version as prompt_version
-    from judge.reparsing import Reparsing as Reparsing, reparse_run as reparse_run
-    from judge.run_details import RunDetails as RunDetails
     from judge.settings import JudgeSettings as JudgeSettings
-    from judge.showing import show_run as show_run
 
 _HOME = {
     "JudgeSettings": "judge.settings",
@@ -24,22 +24,22 @@ _HOME = {
     "Parsed": "judge.parsing",
     "Preview": "judge.previewing",
     "PromptVersion": "judge.prompts",
-    "Reparsing": "judge.reparsing",
-    "RunDetails": "judge.run_details",
-    "RunExport": "judge.exporting",
-    "RunResponse": "judge.auditing",
+    "Reparsing": "judge.audit.reparsing",
+    "RunDetails": "judge.audit.run_details",
+    "RunExport": "judge.audit.exporting",
+    "RunResponse": "judge.audit.auditing",
     "RunStoppedError": "judge.judging",
-    "RunSummary": "judge.listing",
+    "RunSummary": "judge.audit.listing",
     "exact_match": "judge.em",
-    "export_run": "judge.exporting",
+    "export_run": "judge.audit.exporting",
     "judge_study": "judge.judging",
-    "list_runs": "judge.listing",
+    "list_runs": "judge.audit.listing",
     "parse_answer": "judge.parsing",
     "preview": "judge.previewing",
     "prompt_version": "judge.prompts",
-    "reparse_run": "judge.reparsing",
-    "show_response": "judge.auditing",
-    "show_run": "judge.showing",
+    "reparse_run": "judge.audit.reparsing",
+    "show_response": "judge.audit.auditing",
+    "show_run": "judge.audit.showing",
     "store_exact_match": "judge.em",
 }
 

@@ -36,7 +36,7 @@ def list_(folder: Path, as_json: bool) -> None:
     Example:
       ccrs judge list my-study
     """
-    from judge.listing import list_runs, print_runs
+    from judge.audit.listing import list_runs, print_runs
     from study.campaign import Study
 
     study = Study.open(folder)
@@ -75,8 +75,8 @@ def show(
       ccrs judge show my-study llama-3-70b
       ccrs judge show my-study llama-3-70b --response q1-A --construct CC
     """
-    from judge.auditing import show_response
-    from judge.showing import show_run
+    from judge.audit.auditing import show_response
+    from judge.audit.showing import show_run
     from study.campaign import Study
 
     if construct is not None and response is None:
@@ -124,7 +124,7 @@ def export(
       ccrs judge export my-study llama-3-70b --out judgments.csv
       ccrs judge export my-study llama-3-70b --out judgments.parquet --overwrite
     """
-    from judge.exporting import export_run
+    from judge.audit.exporting import export_run
     from study.campaign import Study
 
     study = Study.open(folder)
@@ -151,7 +151,7 @@ def reparse(folder: Path, name: str, dry_run: bool, as_json: bool) -> None:
       ccrs judge reparse my-study llama-3-70b --dry-run
       ccrs judge reparse my-study llama-3-70b
     """
-    from judge.reparsing import reparse_run
+    from judge.audit.reparsing import reparse_run
     from study.campaign import Study
 
     study = Study.open(folder)

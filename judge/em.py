@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import insert, select
 
-from judge.content import Place, pages
+from judge.schedule.content import Place, pages
 from study.campaign import Study
 from study.nouns import Score, ScoreBase, table
 

@@ -7,21 +7,21 @@ from itertools import islice
 from time import monotonic
 
 from judge.answers import Answer, Failure
-from judge.choosing import check_scales, wanted_constructs
-from judge.content import Place, places
 from judge.costs import cost
 from judge.em import CONSTRUCT, store_exact_match
-from judge.engine import Engine, Ready, load_engine
-from judge.judgments import count
-from judge.lock import sole_writer
+from judge.engines.engine import Engine, Ready, load_engine
 from judge.outcome import Outcome
 from judge.prompts import prompt_version
 from judge.requests import Request
-from judge.runs import Run, find, find_or_begin
+from judge.runs.judgments import count
+from judge.runs.lock import sole_writer
+from judge.runs.run import Run, find, find_or_begin
+from judge.schedule.choosing import check_scales, wanted_constructs
+from judge.schedule.content import Place, places
+from judge.schedule.survey import requests, sample_prompts, survey, too_long
+from judge.schedule.work import Scope
 from judge.settings import JudgeSettings
 from judge.storing import Store, served
-from judge.survey import requests, sample_prompts, survey, too_long
-from judge.work import Scope
 from study.campaign import Study
 from study.errors import StudyError
 

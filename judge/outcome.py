@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from judge.answers import REASONS, UNASKED
-from judge.work import FLAGS
+from judge.schedule.work import FLAGS
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from judge.choosing import check_scales, wanted_constructs
-from judge.content import places
 from judge.costs import cost
-from judge.engine import Ready
+from judge.engines.engine import Ready
 from judge.prompts import prompt_version
-from judge.runs import Conditions
+from judge.runs.run import Conditions
+from judge.schedule.choosing import check_scales, wanted_constructs
+from judge.schedule.content import places
+from judge.schedule.survey import sample_prompts, survey, too_long
+from judge.schedule.work import Scope
 from judge.settings import JudgeSettings
-from judge.survey import sample_prompts, survey, too_long
 from judge.tokens import TokenCount
-from judge.work import Scope
 from study.campaign import Study
 from study.nouns import JudgeRun, Judgment, table
 

@@ -9,7 +9,7 @@ from sqlalchemy import func, insert, select
 from judge.answers import Answer
 from judge.parsing import PARSER_VERSION, Parsed, parse_answer
 from judge.requests import Request
-from judge.work import SHARED, Settled
+from judge.schedule.work import SHARED, Settled
 from study.campaign import Study
 from study.database import writing
 from study.nouns import Judgment, JudgmentBase, now, table

@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from judge.answers import REASONS
+from judge.schedule.work import EMPTY_RESPONSE
 from judge.settings import JudgeSettings
-from judge.work import EMPTY_RESPONSE
 from study.cli import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.config import AnalysisSpec, PreferenceSpec, ScorerSpec, StudyConfig

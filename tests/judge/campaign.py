@@ -5,10 +5,10 @@ from hashlib import blake2b
 from typing import Any
 
 from judge.answers import Answer
-from judge.engine import Delivery, Ready
+from judge.engines.engine import Delivery, Ready
 from judge.prompts import PromptVersion
 from judge.requests import Request
-from judge.runs import Conditions, Run
+from judge.runs.run import Conditions, Run
 from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
 from study import Study

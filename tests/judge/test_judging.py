@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text
 
 from judge import JudgeSettings, RunStoppedError, judge_study
 from judge.answers import Answer
-from judge.lock import sole_writer
+from judge.runs.lock import sole_writer
 from study import Study, StudyError
 from study.nouns import JudgeRun, Judgment, table
 from tests.judge.campaign import Scripted, always, fill, scored, store

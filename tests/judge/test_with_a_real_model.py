@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from judge.choosing import wanted_constructs
-from judge.content import places
-from judge.engine import Ready
+from judge.engines.engine import Ready
 from judge.prompts import PAPER, prompt_version
-from judge.runs import Conditions
-from judge.survey import requests
+from judge.runs.run import Conditions
+from judge.schedule.choosing import wanted_constructs
+from judge.schedule.content import places
+from judge.schedule.survey import requests
+from judge.schedule.work import Scope
 from judge.tokens import TokenCount
-from judge.work import Scope
 from study import Study
 from study.example import build_example
 from tests.judge.stub.completions import digest

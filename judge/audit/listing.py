@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from judge.judgments import count
+from judge.runs.judgments import count
 from study.campaign import Study
 from study.nouns import JudgeRun, table
 from study.response_rows import current_responses

@@ -11,9 +11,9 @@ from sqlalchemy import insert, select
 from judge import JudgeSettings, judge_study, reparse_run
 from judge.answers import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
 from judge.cli import judge
-from judge.lock import sole_writer
 from judge.parsing import PARSER_VERSION, Parsed
 from judge.prompts import prompt_version
+from judge.runs.lock import sole_writer
 from study import Study, StudyError
 from study.nouns import JudgeRun, Judgment, JudgmentBase, Reading, now, table
 from tests.judge.campaign import Scripted, always, fill, store
@@ -50,8 +50,8 @@ def test_differences_are_stored_beside_and_count_in_the_table(
     judged: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = rows(judged, Judgment)
-    monkeypatch.setattr("judge.reparsing.parse_answer", generous)
-    monkeypatch.setattr("judge.reparsing.PARSER_VERSION", "99")
+    monkeypatch.setattr("judge.audit.reparsing.parse_answer", generous)
+    monkeypatch.setattr("judge.audit.reparsing.PARSER_VERSION", "99")
     tried = reparse_run(judged, "j", dry_run=True)
     assert (tried.changed, tried.values_changed) == (12, 12)
     assert tried.changes == {"no_score to last_word": 12}
@@ -92,7 +92,7 @@ def test_reasons_that_no_text_decides_stand(
     store(any_study, {**row, "system": "C", "response": "no"})
     scripted.answer = always(Answer("85", missing=reason))
     judge_study(any_study, JudgeSettings(name="j", constructs=("CC", "AC")))
-    monkeypatch.setattr("judge.reparsing.parse_answer", generous)
+    monkeypatch.setattr("judge.audit.reparsing.parse_answer", generous)
     found = reparse_run(any_study, "j")
     assert (found.read, found.changed) == (0, 0)
     assert found.left_alone == len(rows(any_study, Judgment))
@@ -101,7 +101,8 @@ def test_reasons_that_no_text_decides_stand(
 def test_what_lies_outside_the_scale_is_missing(
     judged: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.reparsing.parse_answer", lambda *_: Parsed(140.0, None, "last_word"))
+    beyond = Parsed(140.0, None, "last_word")
+    monkeypatch.setattr("judge.audit.reparsing.parse_answer", lambda *_: beyond)
     assert reparse_run(judged, "j").changes == {"no_score to out_of_range": 12}
 
 
@@ -114,7 +115,7 @@ def test_whole_or_not_at_all(judged: Study, monkeypatch: pytest.MonkeyPatch) -> 
             raise KeyboardInterrupt
         return generous(text, scale)
 
-    monkeypatch.setattr("judge.reparsing.parse_answer", breaks)
+    monkeypatch.setattr("judge.audit.reparsing.parse_answer", breaks)
     with pytest.raises(KeyboardInterrupt):
         reparse_run(judged, "j")
     assert not rows(judged, Reading)
@@ -130,7 +131,7 @@ def test_not_while_the_run_is_under_way(judged: Study) -> None:
 
 def test_other_prompts_are_refused(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(prompt_version(), passage_separator=" ")
-    monkeypatch.setattr("judge.showing.prompt_version", lambda _: other)
+    monkeypatch.setattr("judge.audit.showing.prompt_version", lambda _: other)
     with pytest.raises(StudyError, match="which this installation does not have"):
         reparse_run(judged, "j")
 
@@ -154,7 +155,7 @@ def test_the_command(
 ) -> None:
     scripted.answer = always(Answer("\x1b[2J 40"))
     judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
-    monkeypatch.setattr("judge.reparsing.parse_answer", generous)
+    monkeypatch.setattr("judge.audit.reparsing.parse_answer", generous)
     words = ["reparse", str(campaign.folder), "j"]
     done = CliRunner().invoke(judge, [*words, "--dry-run"])
     assert "12 came out differently" in done.output

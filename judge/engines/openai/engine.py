@@ -8,17 +8,17 @@ from time import monotonic
 from typing import Any
 
 from judge.answers import REJECTED, TRUNCATED_BY_SERVER, Answer, Failure
-from judge.engine import Delivery, Ready
-from judge.openai.committing import Committer
-from judge.openai.endpoint import Endpoint, Reply
-from judge.openai.event_loop import run_to_end
-from judge.openai.pace import Pace
-from judge.openai.probe import QUESTION, probe, stopped
-from judge.openai.reply import Trouble
-from judge.openai.truncation import TruncationCheck
+from judge.engines.engine import Delivery, Ready
+from judge.engines.openai.committing import Committer
+from judge.engines.openai.endpoint import Endpoint, Reply
+from judge.engines.openai.event_loop import run_to_end
+from judge.engines.openai.pace import Pace
+from judge.engines.openai.probe import QUESTION, probe, stopped
+from judge.engines.openai.reply import Trouble
+from judge.engines.openai.truncation import TruncationCheck
 from judge.prompts import PromptVersion
 from judge.requests import Request
-from judge.runs import Run
+from judge.runs.run import Run
 from judge.settings import JudgeSettings
 from study.campaign import Study
 from study.errors import StudyError
@@ -53,7 +53,7 @@ class OpenAIEngine:
         self._ready: Ready | None = None
 
     def start(self, sample: Sequence[str]) -> Ready:
-        """Probe the endpoint; see `judge.openai.probe`."""
+        """Probe the endpoint; see `judge.engines.openai.probe`."""
 
         async def probed() -> tuple[Ready, dict[str, Any]]:
             async with self._endpoint(connections=1) as endpoint:

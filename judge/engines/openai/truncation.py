@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from judge.answers import TRUNCATED_BY_SERVER, Answer
-from judge.openai.endpoint import Endpoint
+from judge.engines.openai.endpoint import Endpoint
 from judge.tokens import TokenCount
 
 # A prompt whose count falls so far short of the estimate was cut; between the two it is counted

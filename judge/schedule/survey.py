@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from judge.answers import TOO_LONG
-from judge.content import Place, pages
-from judge.engine import Ready
+from judge.engines.engine import Ready
 from judge.requests import Request
-from judge.work import Asked, Contexts, Scope, Settled, request, work
+from judge.schedule.content import Place, pages
+from judge.schedule.work import Asked, Contexts, Scope, Settled, request, work
 from study.campaign import Study
 from study.response_rows import current_responses
 

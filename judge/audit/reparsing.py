@@ -16,14 +16,14 @@ from judge.answers import (
     TOO_LONG,
     TRUNCATED_BY_SERVER,
 )
-from judge.judgments import as_read
-from judge.lock import sole_writer
+from judge.audit.showing import has_prompts
 from judge.parsing import PARSER_VERSION, Parsed, parse_answer
 from judge.printable import printable, quoted
 from judge.prompts import prompt_version
-from judge.runs import run_of
-from judge.showing import has_prompts
-from judge.work import EMPTY_RESPONSE
+from judge.runs.judgments import as_read
+from judge.runs.lock import sole_writer
+from judge.runs.run import run_of
+from judge.schedule.work import EMPTY_RESPONSE
 from study.campaign import Study
 from study.errors import StudyError
 from study.importing.held import Held

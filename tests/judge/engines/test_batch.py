@@ -142,11 +142,11 @@ def test_lines_that_are_no_results_are_told_with_their_number(
 def test_files_are_split_at_the_providers_limits(
     campaign: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.batch.MOST_REQUESTS", 20)
+    monkeypatch.setattr("judge.engines.batch.MOST_REQUESTS", 20)
     judge_study(campaign, writing(tmp_path / "a"))
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names == ["judge-001.jsonl", "judge-002.jsonl", "judge-003.jsonl"]
-    monkeypatch.setattr("judge.batch.MOST_BYTES", 9000)
+    monkeypatch.setattr("judge.engines.batch.MOST_BYTES", 9000)
     judge_study(campaign, writing(tmp_path / "b"))
     assert all(path.stat().st_size <= 9000 for path in (tmp_path / "b").iterdir())
     assert len(sent(tmp_path / "b")) == len(sent(tmp_path / "a")) == 57

@@ -14,8 +14,8 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 
 from judge.answers import Answer
-from judge.openai.reply import Trouble, read_reply
-from judge.openai.waiting import spent_quota
+from judge.engines.openai.reply import Trouble, read_reply
+from judge.engines.openai.waiting import spent_quota
 from study.errors import StudyError
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}

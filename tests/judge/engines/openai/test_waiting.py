@@ -3,7 +3,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from judge.openai.waiting import asked_wait, spent_quota
+from judge.engines.openai.waiting import asked_wait, spent_quota
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judge.answers import Answer
-from judge.openai.reply import Trouble, read_reply
+from judge.engines.openai.reply import Trouble, read_reply
 
 
 def completion(content: Any = "85", **more: Any) -> dict[str, Any]:

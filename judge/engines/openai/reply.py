@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from judge.answers import CONTENT_FILTER, REJECTED, TOO_LONG, Answer
-from judge.openai.waiting import asked_wait
+from judge.engines.openai.waiting import asked_wait
 from judge.printable import printable
 
 PARAMETERS = (

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from judge.answers import REJECTED, Answer, Failure
-from judge.engine import Delivery, Ready
-from judge.openai.reply import read_reply
+from judge.engines.engine import Delivery, Ready
+from judge.engines.openai.reply import read_reply
 from judge.printable import printable
 from judge.prompts import PromptVersion
 from judge.requests import Request
-from judge.runs import Conditions, Run, identity, run_digest
+from judge.runs.run import Conditions, Run, identity, run_digest
 from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
 from study.campaign import Study

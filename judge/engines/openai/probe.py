@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judge.answers import Answer
-from judge.engine import Ready
-from judge.openai.endpoint import Endpoint, Reply
-from judge.openai.reply import Trouble
-from judge.openai.truncation import SLACK
+from judge.engines.engine import Ready
+from judge.engines.openai.endpoint import Endpoint, Reply
+from judge.engines.openai.reply import Trouble
+from judge.engines.openai.truncation import SLACK
 from judge.prompts import PromptVersion
-from judge.runs import Conditions
+from judge.runs.run import Conditions
 from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
 from study.errors import StudyError, nearest

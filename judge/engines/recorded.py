@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from judge.answers import Answer, Failure
-from judge.engine import Delivery, Ready
+from judge.engines.engine import Delivery, Ready
+from judge.engines.recordings import Key, Recordings, recorded_answers
 from judge.prompts import PromptVersion
-from judge.recordings import Key, Recordings, recorded_answers
 from judge.requests import Request
-from judge.runs import Conditions, Run
+from judge.runs.run import Conditions, Run
 from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
 from study.campaign import Study

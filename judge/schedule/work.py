@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from judge.answers import NO_PASSAGES, NO_REFERENCE, UNASKED
-from judge.content import Content, Judged, Page
 from judge.prompts import Field, PromptVersion
 from judge.requests import Request
+from judge.schedule.content import Content, Judged, Page
 from study.nouns import PROMPT_NOT_WHOLE
 
 EMPTY_RESPONSE = "empty_response"

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 from judge.answers import Answer, Failure
 from judge.prompts import PromptVersion
 from judge.requests import Request
-from judge.runs import Conditions, Run
+from judge.runs.run import Conditions, Run
 from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
 from study.campaign import Study

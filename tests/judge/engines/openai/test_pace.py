@@ -1,6 +1,6 @@
 import asyncio
 
-from judge.openai.pace import Pace
+from judge.engines.openai.pace import Pace
 
 
 class Clock:

@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from judge.answers import REASONS
-from judge.content import Place, pages
-from judge.judgments import as_read
+from judge.audit.showing import has_prompts
 from judge.printable import printable, printable_lines, quoted
 from judge.prompts import PromptVersion, prompt_version
-from judge.runs import run_of
-from judge.showing import has_prompts
-from judge.work import Asked, Contexts, Scope, request, work
+from judge.runs.judgments import as_read
+from judge.runs.run import run_of
+from judge.schedule.content import Place, pages
+from judge.schedule.work import Asked, Contexts, Scope, request, work
 from study.campaign import Study
 from study.errors import StudyError, nearest
 from study.importing.held import Held

@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from judge.judgments import as_read
-from judge.runs import run_of
+from judge.runs.judgments import as_read
+from judge.runs.run import run_of
 from study.campaign import Study
 from study.errors import StudyError, nearest
 from study.importing.reading.defused import MARK, defused

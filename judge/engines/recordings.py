@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judge.answers import CONTENT_FILTER, REJECTED, Answer
-from judge.openai.reply import escaped
+from judge.engines.openai.reply import escaped
 from study.campaign import Study
 from study.errors import Fault, InputError, nearest
 from study.importing.held import Held

@@ -11,8 +11,8 @@ from pyarrow import parquet
 
 from judge import JudgeSettings, export_run, judge_study
 from judge.answers import TRUNCATED_BY_SERVER, Answer
+from judge.audit.exporting import COLUMNS
 from judge.cli import judge
-from judge.exporting import COLUMNS
 from study import Study, StudyError, import_file
 from study.importing.reading.defused import MARK, restored
 from study.importing.reading.file import Record
@@ -139,7 +139,7 @@ def test_nothing_is_replaced_unasked_and_no_half_file_stays(
     with pytest.raises(StudyError, match="already exists"):
         export_run(campaign, "j", path)
     with monkeypatch.context() as patched:
-        patched.setattr("judge.exporting._csv_cell", full)
+        patched.setattr("judge.audit.exporting._csv_cell", full)
         with pytest.raises(OSError, match="No space"):
             export_run(campaign, "j", path, overwrite=True)
     assert path.read_text() == "mine"

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.answers import REASONS
 from judge.printable import printable
-from judge.work import FLAGS
+from judge.schedule.work import FLAGS
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Text, cast, func, select
 
-from judge.judgments import count
+from judge.audit.run_details import ConstructFigures, RunDetails, Served
 from judge.prompts import prompt_version
-from judge.run_details import ConstructFigures, RunDetails, Served
-from judge.runs import run_of
-from judge.work import EMPTY_RESPONSE
+from judge.runs.judgments import count
+from judge.runs.run import run_of
+from judge.schedule.work import EMPTY_RESPONSE
 from study.campaign import Study
 from study.errors import StudyError
 from study.nouns import Judgment, table

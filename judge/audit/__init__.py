@@ -1,0 +1,1 @@
+"""Looking at runs: lists, details, single responses, exports, answers read again."""
