@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from judge.prompts import PromptVersion
 from study.campaign import Study
@@ -94,6 +95,16 @@ def find_or_begin(
         The name belongs to a run of another identity (the differences are listed), this
         configuration has another name already, or the study has a scorer of that name.
     """
+    try:
+        return _found_or_begun(study, conditions, prompts, repeats, name)
+    except IntegrityError:
+        # PostgreSQL lets two processes begin one run at a moment; the second finds it now.
+        return _found_or_begun(study, conditions, prompts, repeats, name)
+
+
+def _found_or_begun(
+    study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int, name: str | None
+) -> Run:
     parts = identity(conditions, prompts, repeats)
     digest = run_digest(parts)
     t = table(JudgeRun)
