@@ -16,7 +16,7 @@ from judge.requests import Request
 from judge.runs.judgments import count
 from judge.runs.lock import sole_writer
 from judge.runs.run import Run, find, find_or_begin
-from judge.schedule.choosing import check_scales, wanted_constructs
+from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
 from judge.schedule.content import Place, places
 from judge.schedule.survey import requests, sample_prompts, survey, too_long
 from judge.schedule.work import Scope
@@ -116,7 +116,8 @@ def _judged(
     except (StudyError, KeyboardInterrupt) as error:
         stopped = error
     tokens = dict(delivery.tokens)
-    notes = (*ready.notes, *([run.note] if run.note else []), *closing)
+    without = unprompted(study, scope.version, settings.constructs)
+    notes = (*without, *ready.notes, *([run.note] if run.note else []), *closing)
     with study.read() as connection:
         by_reason = count(connection, scope.versions, ("missing_reason",), run.id).by
     whole: Counter[str | None] = Counter()

@@ -9,7 +9,7 @@ from judge.costs import cost
 from judge.engines.engine import Ready
 from judge.prompts import prompt_version
 from judge.runs.run import Conditions
-from judge.schedule.choosing import check_scales, wanted_constructs
+from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
 from judge.schedule.content import places
 from judge.schedule.survey import sample_prompts, survey, too_long
 from judge.schedule.work import Scope
@@ -44,6 +44,7 @@ class Preview:
     example: str | None
     """The first prompts of the study, as it would be sent."""
     cost: float | None
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the preview as values that JSON can hold."""
@@ -64,6 +65,7 @@ class Preview:
         if self.left:
             lines.append(f"Left for later by --limit: {self.left} prompts")
         lines += [f"Without a call: {n} {why}" for why, n in self.settled.items()]
+        lines += list(self.notes)
         if self.too_long:
             lines.append(self.too_long)
         return [*lines, "Nothing was asked, and nothing was stored."]
@@ -113,6 +115,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         too_long=too_long(study, found, settings.window or 0) if found.too_long else None,
         example=example,
         cost=cost(settings, tokens, asked * answer_tokens),
+        notes=unprompted(study, prompts, settings.constructs),
     )
 
 

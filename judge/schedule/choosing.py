@@ -47,6 +47,16 @@ def wanted_constructs(
     return wanted
 
 
+def unprompted(study: Study, prompts: PromptVersion, chosen: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence on the constructs that are wanted and have no prompt; none is silent."""
+    without = [
+        c.key for c in study.config.constructs if not chosen and c.key not in prompts.templates
+    ]
+    if not without:
+        return ()
+    return (f"Not judged: {', '.join(without)}, for which {prompts.name} has no prompt.",)
+
+
 def check_scales(
     study: Study, prompts: PromptVersion, constructs: Sequence[str], name: str
 ) -> None:

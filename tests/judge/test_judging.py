@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, text
 
-from judge import JudgeSettings, RunStoppedError, judge_study
+from judge import JudgeSettings, RunStoppedError, judge_study, preview
 from judge.answers import Answer
 from judge.runs.lock import sole_writer
 from study import Study, StudyError
@@ -377,3 +377,20 @@ def test_prompts_beyond_the_window_leave_no_run_behind(
     with campaign.read() as connection:
         assert connection.execute(select(func.count()).select_from(table(JudgeRun))).scalar() == 0
     assert not scripted.asked
+
+
+def test_a_construct_without_a_prompt_is_named(study: Study, scripted: type[Scripted]) -> None:
+    toml = "".join(
+        f'[[constructs]]\nkey = "{key}"\nname = "x"\nquestion = "?"\n' for key in ("QR", "FL")
+    )
+    path = study.folder / "study.toml"
+    path.write_text(path.read_text(encoding="utf-8") + toml, encoding="utf-8")
+    reopened = Study.open(study.folder)
+    fill(reopened, 1)
+    words = "Not judged: FL, for which ccrs-paper-v1 has no prompt."
+    assert words in preview(reopened, JudgeSettings(model="m")).lines()
+    assert words in judge_study(reopened, JudgeSettings()).lines()
+    with pytest.raises(StudyError, match="no prompt for the construct 'FL'"):
+        judge_study(reopened, JudgeSettings(constructs=("FL",)))
+    reopened.close()
+    assert {request.construct_key for request in scripted.asked} == {"QR"}
