@@ -1,8 +1,10 @@
 """EM: the strict match that composed Answer Correctness takes in, as a metric of its own."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import insert, select
+from sqlalchemy.exc import IntegrityError
 
 from judge.schedule.content import Place, pages
 from study.campaign import Study
@@ -37,44 +39,51 @@ def store_exact_match(study: Study, order: Sequence[Place]) -> dict[str, int]:
     scale = study.config.scale(CONSTRUCT, SCORER)
     if scale is None:
         return {}
-    counts = {"stored": 0, "held": 0, "differing": 0}
-    s = table(Score)
+    counts = Counter({"stored": 0, "held": 0, "differing": 0})
     for page in pages(study, order, None, texts=False):
         matches = {
-            content.id: exact_match(content.text, content.references)
+            content.id: scale.max if exact_match(content.text, content.references) else scale.min
             for content in page.contents
             if content.references and content.wanted
         }
-        with study.write() as connection:
-            version = study.construct_versions(connection)[CONSTRUCT]
-            held = {
-                row.response_id: row.value
-                for row in connection.execute(
-                    select(s.c.response_id, s.c.value).where(
-                        s.c.response_id.in_(list(matches)),
-                        s.c.construct_key == CONSTRUCT,
-                        s.c.construct_version == version,
-                        s.c.scorer == SCORER,
-                        s.c.repeat == 0,
-                    )
+        try:
+            counts.update(_stored(study, matches))
+        except IntegrityError:
+            # Another run stored the same scores at the same moment (PostgreSQL); now they are held.
+            counts.update(_stored(study, matches))
+    return dict(counts)
+
+
+def _stored(study: Study, matches: Mapping[int, float]) -> dict[str, int]:
+    s = table(Score)
+    with study.write() as connection:
+        version = study.construct_versions(connection)[CONSTRUCT]
+        held = {
+            row.response_id: row.value
+            for row in connection.execute(
+                select(s.c.response_id, s.c.value).where(
+                    s.c.response_id.in_(list(matches)),
+                    s.c.construct_key == CONSTRUCT,
+                    s.c.construct_version == version,
+                    s.c.scorer == SCORER,
+                    s.c.repeat == 0,
                 )
-            }
-            rows = []
-            for response, match in matches.items():
-                value = scale.max if match else scale.min
-                if response in held:
-                    counts["held" if held[response] == value else "differing"] += 1
-                    continue
-                score = ScoreBase(
-                    construct_key=CONSTRUCT,
-                    construct_version=version,
-                    scorer=SCORER,
-                    scorer_kind="metric",
-                    value=value,
-                    source="own",
-                )
-                rows.append({**score.model_dump(), "response_id": response})
-            if rows:
-                connection.execute(insert(s), rows)
-                counts["stored"] += len(rows)
-    return counts
+            )
+        }
+        rows = []
+        for response, value in matches.items():
+            if response in held:
+                continue
+            score = ScoreBase(
+                construct_key=CONSTRUCT,
+                construct_version=version,
+                scorer=SCORER,
+                scorer_kind="metric",
+                value=value,
+                source="own",
+            )
+            rows.append({**score.model_dump(), "response_id": response})
+        if rows:
+            connection.execute(insert(s), rows)
+    same = sum(matches[response] == value for response, value in held.items())
+    return {"stored": len(rows), "held": same, "differing": len(held) - same}

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from threading import Lock
 from time import monotonic
 
 from judge.answers import Answer, Failure
@@ -86,8 +87,8 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
             raise StudyError(too_long(study, found, ready.window))
     run = find_or_begin(study, ready.conditions, prompts, settings.repeats, settings.name)
     check_scales(study, prompts, constructs, run.name)
-    with sole_writer(study, run.id, run.name):
-        return _judged(study, settings, engine, ready, run, scope, order, reached)
+    with sole_writer(study, run.id, run.name) as confirm:
+        return _judged(study, settings, engine, ready, run, scope, order, confirm, reached)
 
 
 def _judged(
@@ -98,10 +99,11 @@ def _judged(
     run: Run,
     scope: Scope,
     order: Sequence[Place],
+    confirm: Callable[[], None],
     reached: Reached | None,
 ) -> Outcome:
     started = monotonic()
-    store = Store(study, run.id, scope.version.scale, scope.versions)
+    store = Store(study, run.id, scope.version.scale, scope.versions, confirm)
     found = survey(study, order, scope, run.id, ready, store.settle, settings.limit)
     store.settle(settled for _, settled in found.too_long)
     wanted = found.now.total()
@@ -132,6 +134,7 @@ def _judged(
         left=found.judgments - delivery.judged,
         missing=dict(store.missing),
         failed=dict(delivery.failures),
+        unanswered=delivery.unanswered,
         run_judgments=whole.total(),
         run_missing={str(key): n for key, n in missing.items()},
         flags=dict(store.flags),
@@ -171,11 +174,19 @@ class _Delivery:
         self.answered = 0
         self.judged = 0
         self.failures: Counter[str] = Counter()
+        self.unanswered = 0
+        """Judgments of prompts that failed, and that the run has not in any form."""
+        self._counting = Lock()
         self.examples: list[str] = []
         self.tokens: Counter[str] = Counter()
 
     def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
         self._store.commit(pairs)
+        with self._counting:
+            self._count(pairs)
+        self._tell()
+
+    def _count(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
         for request_, answer in pairs:
             self.answered += 1
             self.judged += len(request_.response_ids)
@@ -183,14 +194,17 @@ class _Delivery:
             self.tokens["completion"] += answer.completion_tokens or 0
             self.tokens["reasoning"] += answer.reasoning_tokens or 0
             self.tokens["cached"] += answer.cached_tokens or 0
-        self._tell()
 
     def failed(self, request: Request, failure: Failure) -> None:
-        del request
+        with self._counting:
+            self._count_failed(request, failure)
+        self._tell()
+
+    def _count_failed(self, request: Request, failure: Failure) -> None:
+        self.unanswered += sum(attempt == 1 for attempt in request.attempts)
         if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
             self.examples.append(f"{failure.reason}: {failure.detail}")
         self.failures[failure.reason] += 1
-        self._tell()
 
     def _tell(self) -> None:
         if self._reached is not None:

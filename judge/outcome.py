@@ -26,6 +26,8 @@ class Outcome:
     """Of the judgments stored, those without a value, by reason."""
     failed: dict[str, int]
     """Prompts that got no answer, by reason; the next run asks them."""
+    unanswered: int
+    """Judgments of these prompts that the run has not in any form."""
     run_judgments: int
     """Judgments of the whole run, as the score table has them."""
     run_missing: dict[str, int]
@@ -50,9 +52,8 @@ class Outcome:
         """Share of the run so far that has no value, or got no answer now."""
         missing = sum(n for reason, n in self.run_missing.items() if reason not in UNASKED)
         unaskable = sum(n for reason, n in self.run_missing.items() if reason in UNASKED)
-        failed = sum(self.failed.values())
-        whole = self.run_judgments - unaskable + failed
-        return (missing + failed) / whole if whole else 0.0
+        whole = self.run_judgments - unaskable + self.unanswered
+        return (missing + self.unanswered) / whole if whole else 0.0
 
     @property
     def falls_short(self) -> bool:

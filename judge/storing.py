@@ -1,7 +1,7 @@
 """Judgments into the study: committed before the slot of their prompt is free again."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import func, insert, select
@@ -22,8 +22,14 @@ class Store:
     """Writes the judgments of one run, and counts what it wrote."""
 
     def __init__(
-        self, study: Study, run_id: int, scale: Scale, construct_versions: Mapping[str, int]
+        self,
+        study: Study,
+        run_id: int,
+        scale: Scale,
+        construct_versions: Mapping[str, int],
+        confirm: Callable[[], None] = lambda: None,
     ) -> None:
+        self._confirm = confirm
         self._engine = study.engine
         self._run_id = run_id
         self._scale = scale
@@ -42,6 +48,7 @@ class Store:
         StudyError
             The database is busy for too long, or the disk is full; nothing of these was stored.
         """
+        self._confirm()
         rows = [row for request, answer in pairs for row in self._rows(request, answer)]
         with writing(self._engine) as connection:
             connection.execute(self._insert, rows)

@@ -1,10 +1,11 @@
 """One writer a run: a lock that the kernel, or the database server, releases when it dies."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from filelock import FileLock, Timeout
-from sqlalchemy import text
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from study.campaign import Study
 from study.errors import StudyError
@@ -14,8 +15,8 @@ _OURS = 0x63637273
 
 
 @contextmanager
-def sole_writer(study: Study, run_id: int, name: str) -> Iterator[None]:
-    """Hold the right to write to a run.
+def sole_writer(study: Study, run_id: int, name: str) -> Iterator[Callable[[], None]]:
+    """Hold the right to write to a run; yield what confirms, before a write, that it is held.
 
     Raises
     ------
@@ -36,12 +37,15 @@ def sole_writer(study: Study, run_id: int, name: str) -> Iterator[None]:
             if not held:
                 raise refusal
             try:
-                yield
+                yield lambda: _confirm(connection, name)
             finally:
-                connection.execute(
-                    text("SELECT pg_advisory_unlock(:ours, :run)"), {"ours": _OURS, "run": run_id}
-                )
-                connection.commit()
+                # Where the connection is gone, so is the lock.
+                with suppress(SQLAlchemyError):
+                    connection.execute(
+                        text("SELECT pg_advisory_unlock(:ours, :run)"),
+                        {"ours": _OURS, "run": run_id},
+                    )
+                    connection.commit()
         return
     lock = FileLock(study.folder / f".judge-run-{run_id}.lock", timeout=0)
     try:
@@ -49,6 +53,18 @@ def sole_writer(study: Study, run_id: int, name: str) -> Iterator[None]:
     except Timeout:
         raise refusal from None
     try:
-        yield
+        # The kernel takes this lock from no living process.
+        yield lambda: None
     finally:
         lock.release()
+
+
+def _confirm(connection: Connection, name: str) -> None:
+    try:
+        connection.execute(text("SELECT 1"))
+        connection.commit()
+    except SQLAlchemyError:
+        raise StudyError(
+            f"The database server ended the connection that holds the run {name!r} for this "
+            "process. What was judged is kept; run the command again to go on."
+        ) from None

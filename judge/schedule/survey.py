@@ -92,14 +92,17 @@ def requests(
 def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[str]:
     """Return some prompts, spread over the study, for an engine to try itself on."""
     step = max(1, sum(place.wanted for place in order) // _SAMPLE)
-    key = scope.passes()[0][0]
+    # A response without passages has only prompts of the second pass.
+    keys = [constructs[0] for constructs in scope.passes()]
     contexts = Contexts(scope.version)
-    fresh = Scope(scope.version, (key,), scope.versions, 1)
+    fresh = Scope(scope.version, tuple(keys), scope.versions, 1)
     found = []
     for place in [place for place in order if place.wanted][::step][:_SAMPLE]:
         for page in pages(study, [place], None, texts=True):
-            asked = (item for item in work(page, fresh, (key,)) if isinstance(item, Asked))
-            found += [request(item, scope.version, contexts).prompt for item in asked]
+            items = (item for key in keys for item in work(page, fresh, (key,)))
+            asked = next((item for item in items if isinstance(item, Asked)), None)
+            if asked is not None:
+                found.append(request(asked, scope.version, contexts).prompt)
     return found
 
 

@@ -16,6 +16,7 @@ import aiohttp
 from judge.answers import Answer
 from judge.engines.openai.reply import Trouble, read_reply
 from judge.engines.openai.waiting import spent_quota
+from judge.printable import printable
 from study.errors import StudyError
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -43,6 +44,8 @@ class Endpoint:
             "Accept": "application/json",
             **_authorization(base_url, key_name),
         }
+        authorization = self._headers.get("Authorization", "")
+        self._key = authorization.removeprefix("Bearer ").encode()
         self._timeout = timeout
         self._connections = connections
         self._proxy = _proxy(base_url)
@@ -82,9 +85,9 @@ class Endpoint:
                 proxy=self._proxy,
             ) as response:
                 # The whole body, whose length the server promised; a cut one raises.
-                content = await response.read()
+                content = await self._body(response)
                 spent = (perf_counter() - started) * 1000
-                if len(content) > _LARGEST:
+                if content is None:
                     return Reply(Trouble("again", "too_large", "its answer exceeds 4 MiB"))
                 said = read_reply(response.status, response.headers, content, spent)
                 return Reply(said, spent_quota(response.headers), content)
@@ -93,6 +96,10 @@ class Endpoint:
             return Reply(Trouble("again", "timeout", detail))
         except aiohttp.ClientConnectorError as error:
             return Reply(Trouble("again", "no_connection", _unreached(error)))
+        except aiohttp.ClientResponseError as error:
+            # Its own words hold the proxy's address, and a password with it.
+            detail = printable(f"HTTP {error.status}: {error.message}")
+            return Reply(Trouble("again", "connection_cut", detail))
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
             return Reply(Trouble("again", "connection_cut", _words(error)))
 
@@ -108,15 +115,25 @@ class Endpoint:
             ) as response:
                 if response.status != 200:
                     return {}
-                data = json.loads(await response.read())
+                data = json.loads(await self._body(response) or b"")
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, RecursionError):
             return {}
         listed = data.get("data") if isinstance(data, dict) else None
         found: dict[str, int | None] = {}
         for model in listed if isinstance(listed, list) else []:
             if isinstance(model, dict) and isinstance(model.get("id"), str):
-                found[model["id"]] = _window(model)
+                found[printable(model["id"])] = _window(model)
         return found
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes | None:
+        """Return the body; None where it is longer than any answer is."""
+        body = bytearray()
+        async for chunk in response.content.iter_chunked(65536):
+            body += chunk
+            if len(body) > _LARGEST:
+                return None
+        # A server may echo what it was sent; the key is stored nowhere.
+        return bytes(body).replace(self._key, b"[key]") if self._key else bytes(body)
 
 
 def _window(model: Mapping[str, Any]) -> int | None:
@@ -147,7 +164,12 @@ def _proxy(base_url: str) -> str | None:
     parts = urlsplit(base_url)
     if parts.hostname in _LOOPBACK or proxy_bypass(parts.hostname or ""):
         return None
-    return getproxies().get(parts.scheme)
+    proxy = getproxies().get(parts.scheme)
+    if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:
+        raise StudyError(
+            f"The environment's {parts.scheme}_proxy is no http:// or https:// address; correct it."
+        )
+    return proxy
 
 
 def _unreached(error: aiohttp.ClientConnectorError) -> str:

@@ -100,7 +100,7 @@ class _Asking:
         self._model = str(parameters["model"])
         self._pace = Pace(settings.concurrency)
         self._committer = Committer(delivery.commit)
-        self._truncation = TruncationCheck(ready.tokens, parameters)
+        self._truncation = TruncationCheck(ready.tokens, parameters, settings.first_wait)
         self._last_answer = monotonic()
         self._refused_in_a_row = 0
 
@@ -136,8 +136,12 @@ class _Asking:
             finally:
                 self._pace.leave()
             if said.kind in {"stop", "parameter"}:
-                raise StudyError(stopped(self._model, said))
-            self._check_patience(said)
+                refused = await self._refusal_of_this_prompt(endpoint, said)
+                await self._accept(endpoint, request, refused, reply)
+                return
+            if await self._is_out_of_patience(endpoint, said):
+                self._delivery.failed(request, Failure(said.reason, said.detail))
+                return
             if said.reason == "no_connection":
                 # A server that is away says nothing about this prompt, nor about their number; and
                 # to find out whether it is back costs nothing.
@@ -168,7 +172,11 @@ class _Asking:
         self, endpoint: Endpoint, request: Request, answer: Answer, reply: Reply
     ) -> None:
         if answer.missing is None:
-            answer = await self._truncation.checked(endpoint, request.prompt, answer)
+            checked = await self._truncation.checked(endpoint, request.prompt, answer)
+            if isinstance(checked, Failure):
+                self._delivery.failed(request, checked)
+                return
+            answer = checked
         self._last_answer = monotonic()
         self._pace.answered()
         if reply.wait:
@@ -202,14 +210,33 @@ class _Asking:
             return {**self._parameters, "seed": self._parameters["seed"] + request.repeat}
         return self._parameters
 
-    def _check_patience(self, trouble: Trouble) -> None:
+    async def _refusal_of_this_prompt(self, endpoint: Endpoint, trouble: Trouble) -> Answer:
+        """Return a refusal as the answer to one prompt, where the server still takes others.
+
+        A firewall may forbid one text (403), and a complaint may quote the name of a parameter
+        that was taken before.
+        """
+        if trouble.kind == "parameter" or trouble.reason == "http_403":
+            said = (await endpoint.ask(QUESTION, self._parameters)).said
+            if isinstance(said, Answer):
+                return Answer(trouble.detail, missing=REJECTED)
+        raise StudyError(stopped(self._model, trouble))
+
+    async def _is_out_of_patience(self, endpoint: Endpoint, trouble: Trouble) -> bool:
+        """Stop a run that gets no answer; tell where it is this prompt alone that gets none."""
         self._refuse_long_wait(trouble.wait, trouble.detail)
         silent = monotonic() - self._last_answer
-        if silent > self._settings.patience:
-            raise StudyError(
-                f"No answer came for {silent:.0f} s ({trouble.detail}). What was judged is kept; "
-                "run the command again to go on, or wait longer with --patience."
-            )
+        if silent <= self._settings.patience:
+            return False
+        if trouble.reason != "no_connection":
+            said = (await endpoint.ask(QUESTION, self._parameters)).said
+            if isinstance(said, Answer):
+                self._last_answer = monotonic()
+                return True
+        raise StudyError(
+            f"No answer came for {silent:.0f} s ({trouble.detail}). What was judged is kept; run "
+            "the command again to go on, or wait longer with --patience."
+        )
 
     def _refuse_long_wait(self, wait: float | None, why: str) -> None:
         if wait is not None and wait > self._settings.patience:

@@ -229,6 +229,9 @@ async def _calibrated(
     server that counts fewer in the whole has cut it: that count is its window.
     """
     text = _slices(sample)
+    if not text.strip():
+        found.notes.append("No prompt was there to learn from how many tokens the text has.")
+        return
     middle = len(text) // 2
     texts = [f"{QUESTION}\n\n{part}" for part in (text, text[:middle], text[middle:])]
     counts = []
@@ -255,7 +258,9 @@ async def _calibrated(
         known = (first, texts[1]) if first < whole else None
     if known is not None:
         found.tokens = TokenCount.fitted(
-            (len(QUESTION.encode()), short.prompt_tokens), (len(known[1].encode()), known[0])
+            (len(QUESTION.encode()), short.prompt_tokens),
+            (len(known[1].encode()), known[0]),
+            len(known[1]) / len(known[1].encode()),
         )
     if not found.tokens.calibrated:
         found.notes.append(
@@ -293,7 +298,10 @@ async def _logprobs(endpoint: Endpoint, found: Findings) -> None:
     if isinstance(reply.said, Trouble) or reply.said.missing is not None:
         found.logprobs = "refused"
         return
-    found.logprobs = _distribution(json.loads(reply.body))
+    try:
+        found.logprobs = _distribution(json.loads(reply.body))
+    except (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError):
+        found.logprobs = "no distribution"
 
 
 def _distribution(data: dict[str, Any]) -> str:

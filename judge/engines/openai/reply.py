@@ -32,8 +32,11 @@ _FILTERED = re.compile(
     re.IGNORECASE,
 )
 _BAD_KEY = re.compile(r"api[ _-]?key", re.IGNORECASE)
-_NO_QUOTA = re.compile(
-    r"insufficient_quota|exceeded your current quota|billing|credit balance", re.IGNORECASE
+_NO_QUOTA = re.compile(r"insufficient_quota|credit balance", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"unsupported|not supported|does not support|unknown|unrecognized|unexpected|not permitted|"
+    r"not allowed|invalid|extra",
+    re.IGNORECASE,
 )
 _SHOWN = 300
 
@@ -64,9 +67,9 @@ def read_reply(
     except (ValueError, RecursionError):
         data = None
     error = _error(data)
-    if status == 200 and error is None:
+    if 200 <= status < 300 and error is None:
         return _answer(data, body, headers, milliseconds)
-    if status == 200 and error is not None:
+    if 200 <= status < 300 and error is not None:
         # Some gateways pass on another server's error with a status of their own.
         code = error.get("code")
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
@@ -130,8 +133,13 @@ def _refused_parameter(error: Mapping[str, Any], message: str) -> str | None:
     if named in PARAMETERS:
         return str(named)
     # "Unsupported parameter: 'max_tokens' ... use 'max_completion_tokens'": the first one named.
-    places = {message.find(name): name for name in reversed(PARAMETERS) if name in message}
-    return places[min(places)] if places else None
+    # The words of a prompt that a complaint quotes are no names.
+    places = {
+        match.start(): name
+        for name in PARAMETERS
+        if (match := re.search(rf"(?<!\w){name}(?!\w)", message)) is not None
+    }
+    return places[min(places)] if places and _REFUSED.search(message) else None
 
 
 def _answer(
@@ -194,10 +202,12 @@ def escaped(text: str) -> str:
 
 
 def _text(value: Any) -> str | None:
-    return escaped(value)[:500] if isinstance(value, str) and value else None
+    return printable(escaped(value)[:500]) if isinstance(value, str) and value else None
 
 
 def _count(value: Any) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if type(value) is int and 0 <= value < 2**31 else None
 
 

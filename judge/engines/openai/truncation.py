@@ -4,11 +4,12 @@ Some servers drop what does not fit their window (Ollama's endpoint: ollama issu
 17889). Their own count of the prompt's tokens gives them away.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from judge.answers import TRUNCATED_BY_SERVER, Answer
+from judge.answers import TRUNCATED_BY_SERVER, Answer, Failure
 from judge.engines.openai.endpoint import Endpoint
 from judge.tokens import TokenCount
 
@@ -17,6 +18,8 @@ from judge.tokens import TokenCount
 _CERTAINLY, _PERHAPS = 0.65, 0.9
 # Texts as short as this fit every window, and their estimates are rough.
 _FITS = 400
+_ALIKE = 0.1
+_TRIES = 5
 SLACK = 0.02
 """Share by which two counts of one text may differ: cut in halves, its words are cut too."""
 
@@ -24,7 +27,10 @@ SLACK = 0.02
 class TruncationCheck:
     """Holds each answer's count of prompt tokens against an estimate that the probe calibrated."""
 
-    def __init__(self, tokens: TokenCount, parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self, tokens: TokenCount, parameters: Mapping[str, Any], first_wait: float
+    ) -> None:
+        self._first_wait = first_wait
         self._tokens = tokens
         self._parameters = parameters
         self._honest = _PERHAPS
@@ -36,8 +42,8 @@ class TruncationCheck:
         self._whole_at_most = 0
         """The bytes of the longest prompt that has it and was found whole."""
 
-    async def checked(self, endpoint: Endpoint, prompt: str, answer: Answer) -> Answer:
-        """Return the answer, or that the server cut its prompt."""
+    async def checked(self, endpoint: Endpoint, prompt: str, answer: Answer) -> Answer | Failure:
+        """Return the answer, or that the server cut its prompt; a failure where that is open."""
         counted = answer.prompt_tokens
         if counted is None or not self._tokens.calibrated:
             return answer
@@ -48,10 +54,12 @@ class TruncationCheck:
         share = counted / expected
         if share >= self._honest and not self._meets_a_ceiling(counted, size, prompt):
             return answer
-        if share >= _CERTAINLY:
+        # Of a text in another script the estimate says little.
+        alike = abs(len(prompt) / size - self._tokens.density) <= _ALIKE
+        if share >= _CERTAINLY or not alike:
             halves = await self._counted_in_halves(endpoint, prompt)
             if halves is None:
-                return answer
+                return Failure("uncounted", "its prompt seems cut, and could not be counted again")
             if counted >= halves * (1 - SLACK):
                 self._honest = min(self._honest, share)
                 if counted == self._most:
@@ -75,8 +83,17 @@ class TruncationCheck:
         middle = len(prompt) // 2
         total = 0
         for half in (prompt[:middle], prompt[middle:]):
-            said = (await endpoint.ask(half, self._parameters)).said
-            if not isinstance(said, Answer) or said.prompt_tokens is None:
+            counted = await self._counted(endpoint, half)
+            if counted is None:
                 return None
-            total += said.prompt_tokens
+            total += counted
         return total - max(0.0, self._tokens.base)
+
+    async def _counted(self, endpoint: Endpoint, text: str) -> int | None:
+        for attempt in range(_TRIES):
+            said = (await endpoint.ask(text, self._parameters)).said
+            if isinstance(said, Answer):
+                return said.prompt_tokens
+            if attempt + 1 < _TRIES:
+                await asyncio.sleep(min(said.wait or self._first_wait * 2**attempt, 30))
+        return None

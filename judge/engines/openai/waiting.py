@@ -50,15 +50,19 @@ def _duration(text: str) -> float | None:
 
 def _until(text: str) -> float | None:
     try:
-        moment = parsedate_to_datetime(text)
+        moment = _moment(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return parsedate_to_datetime(text)
     except ValueError:
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+        return datetime.fromisoformat(text)
 
 
 def _number(text: str | None) -> float | None:

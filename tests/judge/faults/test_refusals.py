@@ -1,10 +1,13 @@
 """An endpoint that refuses: the key, the model, a parameter, the prompt, or more prompts."""
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
+from judge import JudgeSettings, judge_study
 from judge.judging import RunStoppedError
 from study import Study
 from study.errors import StudyError
@@ -56,14 +59,16 @@ def test_what_more_tries_cannot_mend_stops_at_once(
 def test_in_the_middle_of_a_run_it_stops_at_once_too(
     small_study: Study, stub: Stub, name: str
 ) -> None:
-    stub.behave({"behaviour": name, "when": {"construct": "any", "after": 20}}, "slow", delay=0.01)
+    # Who forbids plain questions too forbids the account, and not a text.
+    when = {"after": 27} if name == "forbidden" else {"construct": "any", "after": 20}
+    stub.behave({"behaviour": name, "when": when}, "slow", delay=0.01)
     with pytest.raises(RunStoppedError) as caught:
         judged(small_study, stub, concurrency=4)
     # Those under way when the first refusal came, and none after it.
     log = stub.log()
     refused = [request for request in log.judged if request["status"] != 200]
     assert 1 <= len(refused) <= 4
-    assert 16 <= assert_stored_once(small_study) <= 20
+    assert 16 <= assert_stored_once(small_study) <= 24
     assert caught.value.outcome.left == WHOLE - assert_stored_once(small_study)
     assert_completes(small_study, stub)
 
@@ -244,3 +249,50 @@ def test_counts_by_reason_close_the_run(small_study: Study, stub: Stub) -> None:
     told = json.loads(again.output)
     assert (again.code, told["failed"], told["left"]) == (1, {"http_500": 15}, 15)
     assert len(judgments(small_study)) == WHOLE - 15
+
+
+def test_a_text_that_a_firewall_forbids_does_not_stop_the_others(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("forbidden", when={"construct": "any", "containing": "subject 2"})
+    outcome = judged(small_study, stub)
+    assert outcome.missing == {"rejected": WHOLE // 4}
+    assert outcome.judged == WHOLE
+
+
+def test_a_prompt_that_hangs_for_ever_does_not_stop_the_others(
+    small_study: Study, stub: Stub
+) -> None:
+    stub.behave("hangs", when={"construct": "QR", "containing": "System A knows of subject 2"})
+    outcome = judged(small_study, stub, timeout=0.2, patience=0.5, tries=50)
+    assert outcome.failed == {"timeout": 1}
+    assert outcome.judged == WHOLE - 1
+    assert_completes(small_study, stub)
+
+
+def test_a_server_that_echoes_the_key_gets_it_into_no_judgment(
+    small_study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Echo(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            said = f"I was sent {self.headers['Authorization']}"
+            message = {"role": "assistant", "content": said}
+            body = json.dumps({"choices": [{"message": message}], "model": said}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/v1"
+        settings = JudgeSettings(base_url=address, model="m", limit=3)
+        assert judge_study(small_study, settings).judged == 3
+        server.shutdown()
+    assert {row["raw_answer"] for row in judgments(small_study)} == {"I was sent Bearer [key]"}
+    assert KEY.encode() not in (small_study.folder / "study.db-wal").read_bytes()

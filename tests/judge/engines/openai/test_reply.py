@@ -86,6 +86,7 @@ def test_reasoning_shows_in_counts_or_in_a_field_of_its_own() -> None:
          "content_filter"),
         (403, {"message": "Your input was flagged by moderation"}, "content_filter"),
         (400, {"message": "messages: text is not acceptable"}, "rejected"),
+        (400, {"message": "can't process: 'the temperature of the sea'"}, "rejected"),
         (422, {"message": "unprocessable"}, "rejected"),
     ],
 )  # fmt: skip
@@ -108,6 +109,8 @@ def test_refusals_of_this_very_prompt_are_judgments(
         (429, {"code": "insufficient_quota", "message": "You exceeded your current quota"}, "stop",
          None),
         (429, {"message": "Rate limit reached"}, "throttled", None),
+        (429, {"message": "You exceeded your current quota, please check your plan and billing "
+               "details. Please retry in 7s."}, "throttled", None),
         (503, {"message": "overloaded"}, "throttled", None),
         (500, {"message": "oops"}, "again", None),
         (524, {}, "again", None),

@@ -15,6 +15,7 @@ from judge.engines.openai.waiting import asked_wait, spent_quota
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "-1"}, None),
+        ({"retry-after": "Sat, 21 Nov 2026 07:00:00 +999999"}, None),
         ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2.5s"}, 62.5),
         ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "120ms"}, 0.12),
         ({"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": "9s"}, None),
