@@ -12,7 +12,20 @@ import click
 
 GROUP = "ccrs.commands"
 # Commands in the order of a campaign; others follow by name.
-ORDER = ("demo", "fetch", "init", "import", "judge", "status", "report", "export", "upgrade")
+ORDER = (
+    "demo",
+    "fetch",
+    "init",
+    "import",
+    "judge",
+    "assign",
+    "invite",
+    "serve",
+    "status",
+    "report",
+    "export",
+    "upgrade",
+)
 
 
 class RegisteredCommands(click.Group):

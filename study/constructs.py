@@ -26,6 +26,8 @@ class ConstructSpec(BaseModel):
     """Point of the scale (as text) to the words beside it."""
     sees: tuple[Sees, ...] = ("question", "response", "context", "reference")
     rules: tuple[Text, ...] = ()
+    flags: tuple[Key, ...] = ()
+    """Remarks that a rater may tick beside the value; no part of the construct's version."""
 
     @model_validator(mode="after")
     def _anchors_lie_on_the_scale(self) -> Self:
@@ -42,6 +44,7 @@ class ConstructSpec(BaseModel):
 _REFUSAL = "A refusal is a response: rate what it says, not whether it should have been given."
 _LANGUAGE = "A response in another language than the question is rated for its content."
 _REFERENCE = "Follow the reference as written; if it seems wrong, flag it and still follow it."
+_REFERENCE_FLAG = ("reference seems wrong",)
 
 CCRS = (
     ConstructSpec(
@@ -84,6 +87,7 @@ CCRS = (
         },
         sees=("question", "response", "context"),
         rules=("If the value is low, say in the comment: too long or too thin.", _REFUSAL),
+        flags=("too long", "too thin"),
     ),
     ConstructSpec(
         key="AC",
@@ -95,6 +99,7 @@ CCRS = (
         },
         sees=("response", "context", "reference"),
         rules=(_REFERENCE, "Other words for the same facts are as good.", _LANGUAGE),
+        flags=_REFERENCE_FLAG,
     ),
     ConstructSpec(
         key="IR",
@@ -106,5 +111,6 @@ CCRS = (
         },
         sees=("response", "context", "reference"),
         rules=(_REFERENCE, "Extra material neither adds nor takes away.", _LANGUAGE),
+        flags=_REFERENCE_FLAG,
     ),
 )

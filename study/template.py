@@ -20,6 +20,7 @@ seed = 0
 # name = "Fluency"
 # question = "How well does the response read?"
 # sees = ["question", "response"]
+# flags = ["unfinished"]
 # anchors = {{ "1" = "hardly readable", "5" = "reads like print" }}
 # scale = {{ min = 1, max = 5, step = 1, level = "ordinal" }}
 
@@ -30,6 +31,13 @@ seed = 0
 
 # [preferences]
 # scale = {{ min = -2, max = 2, step = 1, level = "ordinal" }}
+
+# [rating]
+# disclosure = "staged"          # or "all": every field at once
+# lease_minutes = 120
+# base_url = "http://127.0.0.1:8350"
+# language = "en"
+# words_per_minute = 238
 
 # [analysis]
 # reference = "mean_of_raters"   # or "adjudicated"

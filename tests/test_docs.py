@@ -14,7 +14,7 @@ from judge.schedule.work import EMPTY_RESPONSE
 from judge.settings import JudgeSettings
 from study.cli import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
-from study.config import AnalysisSpec, PreferenceSpec, ScorerSpec, StudyConfig
+from study.config import AnalysisSpec, PreferenceSpec, RatingSpec, ScorerSpec, StudyConfig
 from study.constructs import ConstructSpec
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
 from study.scales import Scale
@@ -85,6 +85,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "constructs.": ConstructSpec,
     'scorers."NAME".': ScorerSpec,
     "preferences.": PreferenceSpec,
+    "rating.": RatingSpec,
     "analysis.": AnalysisSpec,
     "scale.": Scale,
 }
@@ -93,7 +94,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
 @pytest.mark.parametrize("prefix", SECTIONS)
 def test_every_setting_is_documented(prefix: str) -> None:
     rows = section(STUDY, "## Settings")
-    containers = {"scorers", "preferences", "analysis"}
+    containers = {"scorers", "preferences", "rating", "analysis"}
     for name, field in SECTIONS[prefix].model_fields.items():
         if prefix == "" and name in containers:
             continue

@@ -1,6 +1,6 @@
 """Every noun of a campaign: a base that validates, and the table that keeps it."""
 
-from study.nouns.base import Noun, UTCDateTime, now, table
+from study.nouns.base import Noun, UTCDateTime, now, random_id, table
 from study.nouns.constructs import Construct, ConstructBase
 from study.nouns.content import (
     Output,
@@ -18,10 +18,15 @@ from study.nouns.content import (
 from study.nouns.human import (
     Assignment,
     AssignmentBase,
+    ClosingAnswer,
+    ClosingAnswerBase,
+    Invitation,
+    OpenedPassage,
     Rater,
     RaterBase,
     Rating,
     RatingBase,
+    Reveal,
 )
 from study.nouns.imported import (
     ImportedFile,
@@ -45,14 +50,18 @@ __all__ = [
     "PROMPT_NOT_WHOLE",
     "Assignment",
     "AssignmentBase",
+    "ClosingAnswer",
+    "ClosingAnswerBase",
     "Construct",
     "ConstructBase",
     "ImportedFile",
+    "Invitation",
     "JudgeRun",
     "JudgeRunBase",
     "Judgment",
     "JudgmentBase",
     "Noun",
+    "OpenedPassage",
     "Output",
     "OutputBase",
     "Passage",
@@ -71,11 +80,13 @@ __all__ = [
     "ResponseAlias",
     "ResponseBase",
     "ResponsePassage",
+    "Reveal",
     "Score",
     "ScoreBase",
     "ScoredBase",
     "UTCDateTime",
     "digest",
     "now",
+    "random_id",
     "table",
 ]

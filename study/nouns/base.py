@@ -1,5 +1,6 @@
 """What all nouns share: one metadata with named constraints, and one type for time."""
 
+import secrets
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -56,3 +57,8 @@ class UTCDateTime(TypeDecorator[datetime]):
 def now() -> datetime:
     """Return the present moment in UTC."""
     return datetime.now(UTC)
+
+
+def random_id() -> str:
+    """Return 128 random bits in hex: a name for pages and addresses that can't be guessed."""
+    return secrets.token_hex(16)

@@ -8,13 +8,14 @@ from sqlalchemy import (
     JSON,
     CheckConstraint,
     ForeignKeyConstraint,
+    LargeBinary,
     Text as LongText,
     UniqueConstraint,
 )
 from sqlmodel import Field
 
-from study.nouns.base import Noun, UTCDateTime, now
-from study.words import Key, Text
+from study.nouns.base import Noun, UTCDateTime, now, random_id
+from study.words import Key, Sees, Text
 
 Purpose = Literal["main", "repeat", "calibration", "training", "check", "adjudication"]
 Status = Literal["rated", "cannot_judge", "skipped", "withdrawn"]
@@ -30,6 +31,13 @@ class RaterBase(Noun):
 
 class Rater(RaterBase, table=True):
     id: int | None = Field(default=None, primary_key=True)
+    public_id: str = Field(
+        default_factory=random_id,
+        index=True,
+        unique=True,
+        sa_column_kwargs={"default": random_id},
+    )
+    """Stands for the rater in pages."""
 
 
 class AssignmentBase(Noun):
@@ -49,10 +57,22 @@ class AssignmentBase(Noun):
 
 class Assignment(AssignmentBase, table=True):
     id: int | None = Field(default=None, primary_key=True)
+    public_id: str = Field(
+        default_factory=random_id,
+        index=True,
+        unique=True,
+        sa_column_kwargs={"default": random_id},
+    )
+    """Stands for the assignment in pages and addresses."""
     rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
     """Null while the slot is reserved for a rater not known yet."""
     response_id: int = Field(foreign_key="response.id", index=True)
     leased_until: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """Until when a slot that was open is the rater's; null: theirs for good."""
+    replaces_id: int | None = Field(
+        default=None, foreign_key="assignment.id", index=True, unique=True
+    )
+    """The expired slot that this one was handed on from. Each is handed on once at most."""
     config_hash: str
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
@@ -72,7 +92,13 @@ class RatingBase(Noun):
     active_seconds: float | None = Field(default=None, ge=0)
     comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
     revealed: list[Key] = Field(default_factory=list, sa_type=JSON)
-    """Fields that the rater had seen when the value was committed."""
+    """Fields of this query that the rater had seen when the value was committed."""
+    after_reveal: bool = False
+    """Committed after fields of a later stage were shown: kept, but not what counts."""
+    late: bool = False
+    """Committed after the lease had run out: kept, and counts."""
+    flags: list[Text] = Field(default_factory=list, sa_type=JSON)
+    """Remarks that the rater ticked, such as "too long"."""
     channel: Key = "own"
     external_id: Text | None = None
     """Identifier of the rating in the place it came from."""
@@ -99,4 +125,55 @@ class Rating(RatingBase, table=True):
     id: int | None = Field(default=None, primary_key=True)
     assignment_id: int = Field(foreign_key="assignment.id")
     config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class Invitation(Noun, table=True):
+    """A link that lets a rater in. The link holds a random token; here is only its SHA-256."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int = Field(foreign_key="rater.id", index=True)
+    token_hash: bytes = Field(sa_type=LargeBinary(32), index=True, unique=True)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+    used_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was first used."""
+    revoked_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+
+
+class Reveal(Noun, table=True):
+    """A stage of a response that has been sent to its rater, with the fields it shows."""
+
+    __table_args__ = (UniqueConstraint("assignment_id", "stage"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    assignment_id: int = Field(foreign_key="assignment.id")
+    stage: int = Field(ge=1)
+    fields: list[Sees] = Field(sa_type=JSON)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class OpenedPassage(Noun, table=True):
+    """A passage that a rater unfolded."""
+
+    __tablename__ = "opened_passage"
+    __table_args__ = (UniqueConstraint("assignment_id", "position"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    assignment_id: int = Field(foreign_key="assignment.id")
+    position: int = Field(ge=0)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class ClosingAnswerBase(Noun):
+    """What a rater says at the end: whether a system was recognized behind the responses."""
+
+    recognized: Literal["yes", "no", "unsure"] = Field(sa_type=LongText)
+    comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
+
+
+class ClosingAnswer(ClosingAnswerBase, table=True):
+    __tablename__ = "closing_answer"
+
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int = Field(foreign_key="rater.id", index=True)
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -1,0 +1,1 @@
+"""The Flask application: the pages of raters."""
