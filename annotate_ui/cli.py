@@ -1,0 +1,246 @@
+"""The commands `ccrs invite` and `ccrs serve`.
+
+Only click is imported until a command runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from annotate_ui.inviting import Invited, RaterLink
+    from study.campaign import Study
+
+FOLDER = click.argument("folder", metavar="STUDY", type=click.Path(path_type=Path))
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+
+
+@click.command()
+@FOLDER
+@click.argument("raters", nargs=-1, metavar="[RATER]...")
+@click.option(
+    "--new",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Make N new raters with links, for open slots: rater-1, rater-2, ...",
+)
+@click.option("--renew", is_flag=True, help="Replace the live links of the named raters.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write raters and links as CSV to a new file that only you can read.",
+)
+@click.option(
+    "--list", "listing", is_flag=True, help="Show who has a link, and whether it is used."
+)
+@click.option(
+    "--revoke",
+    "revoked",
+    multiple=True,
+    metavar="RATER",
+    help="End a rater's links and sessions at once. Repeatable.",
+)
+@AS_JSON
+def invite(
+    folder: Path,
+    raters: tuple[str, ...],
+    new: int | None,
+    renew: bool,
+    out: Path | None,
+    listing: bool,
+    revoked: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Make a link to the rating pages of STUDY for each RATER.
+
+    Without names: for every rater who has assignments and no live link. A link is shown once;
+    the database keeps only a hash of it. Whoever has a link can rate as that rater.
+
+    \b
+    Examples:
+      ccrs invite my-study
+      ccrs invite my-study anna ben --out links.csv
+      ccrs invite my-study --new 10
+      ccrs invite my-study anna --renew
+      ccrs invite my-study --list
+      ccrs invite my-study --revoke anna
+    """
+    from study.campaign import Study
+
+    making = bool(raters or new or renew or out)
+    if listing + bool(revoked) + making > 1:
+        raise click.UsageError("--list, --revoke and making links each go alone.")
+    if renew and not raters:
+        raise click.UsageError("--renew goes with the names of raters; others keep their links.")
+    study = Study.open(folder)
+    try:
+        if listing:
+            _list(study, as_json)
+        elif revoked:
+            _revoke(study, revoked, as_json)
+        else:
+            _invite(study, raters, new or 0, renew, out, as_json)
+    finally:
+        study.close()
+
+
+def _invite(
+    study: Study, raters: tuple[str, ...], new: int, renew: bool, out: Path | None, as_json: bool
+) -> None:
+    from annotate_ui.inviting import invite as make_links
+
+    invited = make_links(study, raters, new=new, renew=renew, out=out)
+    warnings = _warnings(study, invited)
+    shown = [{"rater": one.rater, "assignments": one.assignments} for one in invited]
+    lines = []
+    if out is not None and invited:
+        lines.append(f"{_links(len(invited))} in {out}, which only you can read.")
+    else:
+        shown = [{**row, "link": one.link} for row, one in zip(shown, invited, strict=True)]
+        width = max((len(one.rater) for one in invited), default=0)
+        lines += [f"{one.rater:<{width}}  {one.link}" for one in invited]
+        if invited:
+            lines.append("These links are not shown again. Each lets in whoever has it.")
+        else:
+            lines.append("No link was made: every rater with assignments has a live one.")
+    lines += [f"Warning: {warning}" for warning in warnings]
+    lines.append(f"Next: ccrs serve {study.folder}")
+    file = None if out is None or not invited else str(out)
+    _say({"links": shown, "file": file, "warnings": warnings}, lines, as_json)
+
+
+def _warnings(study: Study, invited: list[Invited]) -> list[str]:
+    from urllib.parse import urlsplit
+
+    from annotate_ui.inviting import open_slots
+    from annotate_ui.serving.listening import is_loopback
+
+    warnings = []
+    idle = [one.rater for one in invited if not one.assignments]
+    slots = open_slots(study) if idle else 0
+    if idle and not slots:
+        named = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
+        warnings.append(
+            f"Nothing is assigned to {named}, and no slot is open; see "
+            f"`ccrs assign {study.folder}`."
+        )
+    base = study.config.rating.base_url
+    if invited and is_loopback(urlsplit(base).hostname or ""):
+        warnings.append(
+            f"These links open on this computer only ({base}). For others, set rating.base_url "
+            "in study.toml and invite with --renew."
+        )
+    return warnings
+
+
+def _links(count: int) -> str:
+    return "1 link is" if count == 1 else f"{count} links are"
+
+
+def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
+    from annotate_ui.inviting import revoke
+
+    done = revoke(study, *raters)
+    lines = [
+        f"{rater}: the link is revoked, and sessions begun with it have ended."
+        if links
+        else f"{rater}: there was no live link; nothing was changed."
+        for rater, links in done.items()
+    ]
+    rows = [{"rater": rater, "revoked": links} for rater, links in done.items()]
+    _say(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
+
+
+def _list(study: Study, as_json: bool) -> None:
+    from annotate_ui.inviting import list_links
+
+    found = list_links(study)
+    if found and not as_json:
+        _print(found)
+        return
+    lines = ["The study has no rater yet.", f"Next: ccrs assign {study.folder}"]
+    _say([link.as_json() for link in found], lines, as_json)
+
+
+def _print(found: list[RaterLink]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = Table("rater", "link", "made (UTC)", "first used", box=None, pad_edge=False)
+    rows.add_column("assignments", justify="right")
+    for link in found:
+        state = "live" if link.live else "revoked" if link.made else "none"
+        made, used = (
+            "" if at is None else at.strftime("%Y-%m-%d %H:%M") for at in (link.made, link.used)
+        )
+        never = "not yet" if link.live and not used else used
+        cells = (link.rater, state, made, never, str(link.assignments))
+        rows.add_row(*(Text(cell) for cell in cells))
+    Console(soft_wrap=True).print(rows)
+
+
+@click.command()
+@FOLDER
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Where to listen. 127.0.0.1 is reached from this computer only.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8350,
+    show_default=True,
+    metavar="N",
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--proxies",
+    type=click.IntRange(0, 8),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Reverse proxies of yours in front, whose word on address and https is believed.",
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep the secret that signs sessions in this file, outside the study's folder.",
+)
+def serve(folder: Path, host: str, port: int, proxies: int, secret_file: Path | None) -> None:
+    """Serve the rating pages of STUDY until Ctrl-C.
+
+    Raters reach them with the links of `ccrs invite`. Ctrl-C and SIGTERM finish the requests
+    under way. study.toml is read once, at the start.
+
+    \b
+    Examples:
+      ccrs serve my-study
+      ccrs serve my-study --port 8351
+      ccrs serve my-study --proxies 1
+    """
+    from annotate_ui.serving.server import serve as serve_pages
+    from study.campaign import Study
+
+    study = Study.open(folder)
+    try:
+        serve_pages(study, host, port, proxies=proxies, secret_file=secret_file, say=click.echo)
+    finally:
+        study.close()
+
+
+def _say(data: Any, lines: list[str], as_json: bool) -> None:
+    if as_json:
+        import json
+
+        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
+    else:
+        click.echo("\n".join(lines))
