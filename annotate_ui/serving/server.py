@@ -1,8 +1,10 @@
 """`ccrs serve`: the rating pages, on waitress."""
 
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from waitress.server import create_server
 
@@ -10,10 +12,13 @@ from annotate_ui.serving.errors_log import log_errors
 from annotate_ui.serving.listening import address_of, listen, reached
 from annotate_ui.serving.opening import opening
 from annotate_ui.serving.place import check_place
-from annotate_ui.serving.running import Ending, run
+from annotate_ui.serving.running import Ending, Server, run
 from annotate_ui.serving.secret import secret_key
-from annotate_ui.serving.sizing import fitted, size_for
+from annotate_ui.serving.sizing import Size, fitted, size_for
 from study.campaign import Study
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
 BODY_LIMIT = 2**20
 """Bytes of a request. A comment of 5,000 characters is 20,000 at most."""
@@ -62,19 +67,7 @@ def serve(
         application = create_app(study, secret, proxies=proxies)
         found = opening(study)
         size = fitted(size_for(found.raters))
-        server = create_server(
-            application,
-            sockets=[listening],
-            threads=size.threads,
-            # Waitress counts the listening socket and its own trigger among the connections.
-            connection_limit=size.connections + 2,
-            channel_timeout=_IDLE_SECONDS,
-            max_request_body_size=BODY_LIMIT,
-            max_request_header_size=_HEADER_LIMIT,
-            # The pages themselves read the headers of as many proxies as are trusted.
-            clear_untrusted_proxy_headers=not proxies,
-            ident=None,
-        )
+        server = waitress_server(application, listening, size, proxies)
     except BaseException:
         listening.close()
         raise
@@ -91,3 +84,22 @@ def serve(
         sys.stdout.flush()
         left = run(server, ending)
     say(f"Stopped; {left} requests were cut off." if left else "Stopped.")
+
+
+def waitress_server(
+    application: "WSGIApplication", listening: socket.socket, size: Size, proxies: int = 0
+) -> Server:
+    """Return a server of this size for `application`, not running yet."""
+    return create_server(
+        application,
+        sockets=[listening],
+        threads=size.threads,
+        # Waitress counts the listening socket and its own trigger among the connections.
+        connection_limit=size.connections + 2,
+        channel_timeout=_IDLE_SECONDS,
+        max_request_body_size=BODY_LIMIT,
+        max_request_header_size=_HEADER_LIMIT,
+        # The pages themselves read the headers of as many proxies as are trusted.
+        clear_untrusted_proxy_headers=not proxies,
+        ident=None,
+    )

@@ -1,0 +1,57 @@
+"""A small study whose responses are assigned to raters, without a sampling design."""
+
+from hashlib import blake2b
+
+from sqlalchemy import insert, select
+
+from study import Study
+from study.importing import import_rows
+from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.nouns import Assignment, Rater, RaterBase, Response, random_id, table
+
+
+def fill(study: Study, responses: int = 2) -> None:
+    """Store queries with one response each."""
+    rows = [
+        Placed(
+            n,
+            ResponseRow(
+                query_id=f"q{n}",
+                query=f"Question {n}?",
+                system="A",
+                response=f"Answer {n}.",
+                passages=(PassageRow(text=f"Passage {n}."),),
+                references=("The answer.",),
+            ),
+        )
+        for n in range(1, responses + 1)
+    ]
+    digest = blake2b(repr(rows).encode()).hexdigest()
+    import_rows(study, rows, source="test", sha256=digest, importer="responses")
+
+
+def assign(study: Study, *codes: str | None) -> None:
+    """Give every response to each of these raters; None is an open slot."""
+    a, r = table(Assignment), table(Rater)
+    with study.write() as connection:
+        responses = connection.execute(select(table(Response).c.id)).scalars().all()
+        for code in codes:
+            rater = None
+            if code is not None:
+                noun = RaterBase.model_validate({"code": code}).model_dump()
+                made = insert(r).values(**noun, public_id=random_id()).returning(r.c.id)
+                rater = connection.execute(made).scalar_one()
+            for position, response in enumerate(responses):
+                connection.execute(
+                    insert(a).values(
+                        rater_id=rater,
+                        response_id=response,
+                        construct_keys=["QR", "AC"],
+                        purpose="main",
+                        position=position,
+                        repeat=0,
+                        channel="own",
+                        inclusion_prob=1.0,
+                        config_hash=study.config_hash,
+                    )
+                )
