@@ -40,5 +40,14 @@ class Scale(BaseModel):
             return f"{value:g} lies outside the scale {self}"
         return None
 
+    def off_grid(self, value: float) -> str | None:
+        """Say why people are not offered `value`, a point of the scale; None when they are."""
+        if self.step is None:
+            return None
+        steps = (value - self.min) / self.step
+        if math.isclose(steps, round(steps), abs_tol=1e-6):
+            return None
+        return f"{value:g} is no point of the scale {self} in steps of {self.step:g}"
+
     def __str__(self) -> str:
         return f"{self.min:g} to {self.max:g}"

@@ -1,0 +1,46 @@
+"""The end of the work: thanks, and whether a system was recognized."""
+
+from flask import Blueprint, redirect, render_template, request
+from flask.typing import ResponseReturnValue
+from pydantic import ValidationError
+from werkzeug.exceptions import BadRequest
+
+from annotate_ui.web.signed_in import rater_here, study
+from annotate_ui.work.closing import answer_closing, closing_answer
+from annotate_ui.work.steps import rater_work
+from study.nouns import ClosingAnswerBase
+
+pages = Blueprint("ending", __name__)
+
+
+@pages.get("/rate/end")
+def end() -> ResponseReturnValue:
+    """Thank a rater whose work is done; send others back to it."""
+    rater = rater_here()
+    with study().read() as connection:
+        work = rater_work(connection, study().config, rater.id)
+        given = closing_answer(connection, rater.id)
+    if work.frontier is not None or not work.steps:
+        return redirect("/rate", 303)
+    return render_template(
+        "end.html",
+        page="end",
+        progress=work.progress,
+        answered=given is not None,
+        answer=given,
+    )
+
+
+@pages.post("/rate/end")
+def answer() -> ResponseReturnValue:
+    """Store what the rater says at the end."""
+    rater = rater_here()
+    comment = request.form.get("comment", "").replace("\r\n", "\n").strip()
+    try:
+        given = ClosingAnswerBase.model_validate(
+            {"recognized": request.form.get("recognized"), "comment": comment or None}
+        )
+    except ValidationError:
+        raise BadRequest from None
+    answer_closing(study(), rater.id, given)
+    return redirect("/rate/end", 303)

@@ -1,0 +1,73 @@
+"""Who is signed in: known from the session alone, and looked up anew for each request."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import current_app, g, session
+from sqlalchemy import select
+
+from annotate_ui.tokens import is_live
+from annotate_ui.web.problems import SignedOutError
+from study.campaign import Study
+from study.nouns import Rater, table
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """The rater of this request."""
+
+    id: int
+    code: str
+    public_id: str
+
+
+def study() -> Study:
+    """Return the study that is served."""
+    found: Study = current_app.config["STUDY"]
+    return found
+
+
+def load_rater() -> None:
+    """Find the rater of the session; a revoked link ends it at once."""
+    g.rater = None
+    rater_id, invitation_id = session.get("rater"), session.get("invitation")
+    if not isinstance(rater_id, int) or not isinstance(invitation_id, int):
+        return
+    w = table(Rater)
+    with study().read() as connection:
+        if not is_live(connection, invitation_id):
+            session.clear()
+            return
+        row = connection.execute(
+            select(w.c.id, w.c.code, w.c.public_id).where(w.c.id == rater_id)
+        ).one_or_none()
+    if row is not None:
+        g.rater = SignedIn(row.id, row.code, row.public_id)
+
+
+def sign_in(rater_id: int, invitation_id: int) -> None:
+    """Begin a session; one of the same rater goes on, so that their other tabs still count."""
+    if session.get("rater") != rater_id:
+        session.clear()
+    session.permanent = True
+    session["rater"] = rater_id
+    session["invitation"] = invitation_id
+
+
+def rater_here() -> SignedIn:
+    """Return who is signed in.
+
+    Raises
+    ------
+    SignedOutError
+        Nobody is, or the link was revoked.
+    """
+    found: SignedIn | None = g.get("rater")
+    if found is None:
+        raise SignedOutError
+    return found
+
+
+def page_context() -> dict[str, Any]:
+    """Return what every page may show."""
+    return {"study_name": study().config.name, "rater": g.get("rater")}

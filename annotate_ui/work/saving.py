@@ -1,0 +1,306 @@
+"""Saving a rating: each committed value is a revision, and none is lost, doubled or overwritten."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy.orm import aliased
+
+from annotate_ui.stages import in_order, stage_of
+from annotate_ui.work.leasing import hold_for_good, lease_end, lock_rater, lock_slots, renew
+from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
+from annotate_ui.work.steps import OWN_CHANNEL, stages_of
+from study.campaign import Study
+from study.constructs import ConstructSpec
+from study.nouns import Assignment, Rating, RatingBase, Response, Reveal, now, table
+from study.words import Key, Sees, Text, storable
+
+# A lease is renewed once this share of it has passed, so that most saves write one row.
+_RENEWED_AFTER = 0.1
+
+_Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+def _none_when_blank(text: str | None) -> str | None:
+    return text if text is not None and text.strip() else None
+
+
+class Commit(BaseModel):
+    """What a rater committed for one construct of one response."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    construct_key: Annotated[Key, Field(alias="construct")]
+    value: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None = None
+    status: Literal["rated", "cannot_judge", "skipped"] = "rated"
+    reason: Annotated[_Reason, AfterValidator(storable)] | None = None
+    comment: Annotated[
+        Annotated[Text, Field(max_length=5000)] | None, AfterValidator(_none_when_blank)
+    ] = None
+    flags: tuple[Key, ...] = ()
+    input_kind: Literal["typed", "slider", "button"]
+    active_seconds: Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)] | None = None
+    base_revision: Annotated[int, Field(strict=True, ge=0)]
+    """The revision that the rater saw; 0 when there was none."""
+    key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{16,64}$")]
+    """Random, one for each commit: sent twice, it is stored once."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The rating as it stands."""
+
+    construct: str
+    revision: int
+    value: float | None
+    status: str
+    reason: str | None
+    comment: str | None
+    flags: tuple[str, ...]
+    saved_at: datetime
+    late: bool
+    unchanged: bool = False
+    """Nothing was written: this very content was stored already."""
+
+
+def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit) -> Stored:
+    """Store what a rater committed at a step, as the next revision of the rating.
+
+    Raises
+    ------
+    NotYoursError
+        There is no such step, or it was not opened by this rater.
+    InvalidError
+        The construct, value, reason or flag is none that may be given here.
+    KeyReusedError
+        The key came with another content before.
+    StaleError
+        The rating has changed since the rater saw it; the error holds what is stored.
+    """
+    with study.write() as connection:
+        lock_rater(connection, rater_id)
+        assignment = _assignment(connection, rater_id, public_id)
+        opened = _reveals(connection, rater_id, assignment)
+        own = next((v for v in opened if v.own and v.stage == stage), None)
+        if own is None:
+            raise NotYoursError("This page was not opened for you. Go on from the start page.")
+        spec = _construct(study, assignment, opened, stage, commit)
+        _check(commit, spec)
+        stored = _revisions(connection, assignment.id, commit.construct_key)
+        before = next((row for row in stored if row.idempotency_key == commit.key), None)
+        if before is not None:
+            if _asked(before) != _asked_by(commit):
+                raise KeyReusedError("This key was used for another value; commit the value again.")
+            return _as_stored(before)
+        newest = stored[-1] if stored else None
+        if newest is not None and _content(newest) == _content_of(commit):
+            return _as_stored(newest, unchanged=True)
+        current = 0 if newest is None else newest.revision
+        if commit.base_revision != current:
+            raise StaleError(
+                "This was rated elsewhere in the meantime.",
+                None if newest is None else _as_stored(newest),
+            )
+        late = _late(connection, assignment)
+        row = RatingBase(
+            construct_key=commit.construct_key,
+            construct_version=study.construct_versions(connection)[commit.construct_key],
+            revision=current + 1,
+            value=commit.value,
+            status=commit.status,
+            reason=commit.reason,
+            input_kind=commit.input_kind,
+            active_seconds=commit.active_seconds,
+            comment=commit.comment,
+            flags=list(commit.flags),
+            revealed=list(in_order({field for v in opened for field in v.fields})),
+            # Only what was opened after this step tells that the step was over.
+            after_reveal=any(
+                v.stage > stage and v.id > own.id and v.repeat == assignment.repeat for v in opened
+            ),
+            late=late,
+            idempotency_key=commit.key,
+            rules_hash=rules_hash(spec),
+        )
+        g = table(Rating)
+        written = connection.execute(
+            insert(g)
+            .values(**row.model_dump(), assignment_id=assignment.id, config_hash=study.config_hash)
+            .returning(g)
+        ).one()
+        _renew(connection, study, rater_id, assignment, late)
+        return _as_stored(written)
+
+
+def rules_hash(spec: ConstructSpec) -> str:
+    """Return the SHA-256 of what a rater is told about a construct."""
+    told = [spec.question, spec.anchors, spec.rules, spec.flags]
+    return sha256(json.dumps(told, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, Stored]:
+    """Return the newest rating of each construct of an assignment."""
+    g = table(Rating)
+    rows = connection.execute(
+        select(g).where(g.c.assignment_id == assignment_id).order_by(g.c.revision)
+    )
+    return {row.construct_key: _as_stored(row) for row in rows}
+
+
+def _assignment(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:
+    a, r = table(Assignment), table(Response)
+    row = connection.execute(
+        select(a, r.c.query_id)
+        .join_from(a, r, a.c.response_id == r.c.id)
+        # The owner is part of the question: another rater's assignment does not exist here.
+        .where(a.c.public_id == public_id, a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
+    ).one_or_none()
+    if row is None:
+        raise NotYoursError("There is no such page for you. Go on from the start page.")
+    return row
+
+
+@dataclass(frozen=True)
+class _Shown:
+    id: int
+    stage: int
+    fields: tuple[Sees, ...]
+    repeat: int
+    construct_keys: tuple[str, ...]
+    own: bool
+
+
+def _reveals(connection: Connection, rater_id: int, assignment: Row[Any]) -> list[_Shown]:
+    """Return what the rater was shown of the query, by any of its responses."""
+    v, a, r = table(Reveal), table(Assignment), table(Response)
+    rows = connection.execute(
+        select(v.c.id, v.c.stage, v.c.fields, a.c.repeat, a.c.construct_keys, v.c.assignment_id)
+        .join_from(v, a, v.c.assignment_id == a.c.id)
+        .join(r, a.c.response_id == r.c.id)
+        .where(a.c.rater_id == rater_id, r.c.query_id == assignment.query_id)
+    )
+    return [
+        _Shown(
+            row.id,
+            row.stage,
+            tuple(row.fields),
+            row.repeat,
+            tuple(row.construct_keys),
+            row.assignment_id == assignment.id,
+        )
+        for row in rows
+    ]
+
+
+def _construct(
+    study: Study, assignment: Row[Any], opened: Sequence[_Shown], stage: int, commit: Commit
+) -> ConstructSpec:
+    spec = study.config.construct_spec(commit.construct_key)
+    if spec is None or commit.construct_key not in assignment.construct_keys:
+        raise InvalidError(f"{commit.construct_key!r} is not rated here.", "construct")
+    # Stages are those of the whole pass: the constructs of all its responses.
+    keys = {key for v in opened if v.repeat == assignment.repeat for key in v.construct_keys} | set(
+        assignment.construct_keys
+    )
+    if stage_of(commit.construct_key, stages_of(study.config, keys)).number != stage:
+        raise InvalidError(f"{spec.name} is not rated at this step.", "construct")
+    return spec
+
+
+def _check(commit: Commit, spec: ConstructSpec) -> None:
+    if (commit.status == "rated") != (commit.value is not None):
+        raise InvalidError("Give a value, or say that you cannot judge.", "value")
+    if commit.value is not None:
+        problem = spec.scale.problem(commit.value) or spec.scale.off_grid(commit.value)
+        if problem:
+            raise InvalidError(f"{problem}.", "value")
+    if commit.status == "skipped" and commit.reason is None:
+        raise InvalidError("Say in a few words why the response is skipped.", "reason")
+    if commit.status == "rated" and commit.reason is not None:
+        raise InvalidError("A reason stands where there is no value.", "reason")
+    unknown = [flag for flag in commit.flags if flag not in spec.flags]
+    if unknown:
+        raise InvalidError(f"{unknown[0]!r} is no remark on {spec.name}.", "flags")
+    if len(set(commit.flags)) < len(commit.flags):
+        raise InvalidError("A remark is ticked twice.", "flags")
+
+
+def _revisions(connection: Connection, assignment_id: int, construct: str) -> Sequence[Row[Any]]:
+    g = table(Rating)
+    return connection.execute(
+        select(g)
+        .where(g.c.assignment_id == assignment_id, g.c.construct_key == construct)
+        .order_by(g.c.revision)
+    ).all()
+
+
+def _content(row: Row[Any]) -> tuple[Any, ...]:
+    return row.value, row.status, row.reason, row.comment, tuple(row.flags)
+
+
+def _content_of(commit: Commit) -> tuple[Any, ...]:
+    return commit.value, commit.status, commit.reason, commit.comment, commit.flags
+
+
+def _asked(row: Row[Any]) -> tuple[Any, ...]:
+    return *_content(row), row.revision - 1, row.input_kind, row.active_seconds
+
+
+def _asked_by(commit: Commit) -> tuple[Any, ...]:
+    return (
+        *_content_of(commit),
+        commit.base_revision,
+        commit.input_kind,
+        commit.active_seconds,
+    )
+
+
+def _late(connection: Connection, assignment: Row[Any]) -> bool:
+    if assignment.leased_until is None or assignment.leased_until > now():
+        return False
+    # What has run out may be on its way to another rater at this moment.
+    lock_slots(connection)
+    return True
+
+
+def _renew(
+    connection: Connection, study: Study, rater_id: int, assignment: Row[Any], late: bool
+) -> None:
+    if assignment.leased_until is None:
+        return
+    if late and _handed_on(connection, assignment.id):
+        return
+    rated = set(newest_ratings(connection, assignment.id))
+    left = assignment.leased_until - now()
+    if left < (lease_end(study) - now()) * (1 - _RENEWED_AFTER):
+        renew(connection, study, rater_id, assignment.query_id)
+    if rated.issuperset(assignment.construct_keys):
+        hold_for_good(connection, assignment.id)
+
+
+def _handed_on(connection: Connection, assignment_id: int) -> bool:
+    successor = aliased(table(Assignment))
+    found = connection.execute(
+        select(successor.c.id).where(successor.c.replaces_id == assignment_id)
+    ).first()
+    return found is not None
+
+
+def _as_stored(row: Row[Any], *, unchanged: bool = False) -> Stored:
+    return Stored(
+        construct=row.construct_key,
+        revision=row.revision,
+        value=row.value,
+        status=row.status,
+        reason=row.reason,
+        comment=row.comment,
+        flags=tuple(row.flags),
+        saved_at=row.created_at,
+        late=bool(row.late),
+        unchanged=unchanged,
+    )
