@@ -104,12 +104,15 @@ def _read(place: Path) -> bytes:
                 "start again."
             ) from None
         raise StudyError(f"The secret {place} can't be read ({error.strerror}).") from None
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(file.fileno())
+    try:
+        # Asked of the open file: a name may lead elsewhere a moment later.
+        found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise StudyError(f"The secret {place} is no file. Move it away and start again.")
         _only_ours(place, found, "chmod 600")
-        secret = file.read(LENGTH + 1)
+        secret = os.read(descriptor, LENGTH + 1)
+    finally:
+        os.close(descriptor)
     if len(secret) != LENGTH:
         raise StudyError(
             f"The secret {place} holds {found.st_size} bytes instead of {LENGTH}. Remove it and "

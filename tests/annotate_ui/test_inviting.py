@@ -130,7 +130,7 @@ def test_an_unknown_rater_is_named_with_the_nearest_and_nothing_is_done(study: S
     fill(study)
     assign(study, "anna", "ben")
     invite(study)
-    with pytest.raises(StudyError, match="'ana' is no rater of .*Did you mean 'anna'"):
+    with pytest.raises(StudyError, match=r"'ana' is no rater of .*Did you mean 'anna'"):
         invite(study, ["ana"])
     with pytest.raises(StudyError, match="Did you mean 'ben'"):
         revoke(study, "anna", "Ben")
