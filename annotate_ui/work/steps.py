@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 from sqlalchemy.orm import aliased
 
 from annotate_ui.stages import Stage, stages
@@ -214,5 +214,5 @@ def _items(connection: Connection, config: StudyConfig, rater_id: int) -> list[I
     ]
 
 
-def _grouped(rows: Iterable[Row[Any]]) -> dict[int, list[Any]]:
+def _grouped(rows: Iterable[Any]) -> dict[int, list[Any]]:
     return {key: [row[1] for row in group] for key, group in groupby(rows, itemgetter(0))}
