@@ -94,7 +94,8 @@ def _invite(
     from annotate_ui.inviting import invite as make_links
 
     invited = make_links(study, raters, new=new, renew=renew, out=out)
-    warnings = _warnings(study, invited)
+    idle = _idle(study, invited)
+    warnings = _warnings(study, invited, idle)
     shown = [{"rater": one.rater, "assignments": one.assignments} for one in invited]
     lines = []
     if out is not None and invited:
@@ -108,21 +109,27 @@ def _invite(
         else:
             lines.append("No link was made: every rater with assignments has a live one.")
     lines += [f"Warning: {warning}" for warning in warnings]
-    lines.append(f"Next: ccrs serve {study.folder}")
+    assign_first = idle and len(idle) == len(invited)
+    lines.append(f"Next: ccrs {'assign' if assign_first else 'serve'} {study.folder}")
     file = None if out is None or not invited else str(out)
     _say({"links": shown, "file": file, "warnings": warnings}, lines, as_json)
 
 
-def _warnings(study: Study, invited: list[Invited]) -> list[str]:
+def _idle(study: Study, invited: list[Invited]) -> list[str]:
+    """Return who has been invited to nothing."""
+    from annotate_ui.inviting import open_slots
+
+    idle = [one.rater for one in invited if not one.assignments]
+    return [] if idle and open_slots(study) else idle
+
+
+def _warnings(study: Study, invited: list[Invited], idle: list[str]) -> list[str]:
     from urllib.parse import urlsplit
 
-    from annotate_ui.inviting import open_slots
     from annotate_ui.serving.listening import is_loopback
 
     warnings = []
-    idle = [one.rater for one in invited if not one.assignments]
-    slots = open_slots(study) if idle else 0
-    if idle and not slots:
+    if idle:
         named = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
         warnings.append(
             f"Nothing is assigned to {named}, and no slot is open; see "

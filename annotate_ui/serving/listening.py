@@ -63,7 +63,12 @@ def reached(listening: socket.socket, base_url: str, proxies: int) -> list[str]:
             "links and sessions can be read on the way; put a reverse proxy with https in front "
             "(--proxies 1)."
         )
-    if base_url != address_of(listening):
+    if not is_loopback(host) and is_loopback(base.hostname or ""):
+        lines.append(
+            f"Links lead to {base_url}, which is this computer for whoever opens them. Set "
+            "rating.base_url in study.toml to the address that raters reach."
+        )
+    elif base_url != address_of(listening):
         lines.append(
             f"Links lead to {base_url} (rating.base_url in study.toml), which must lead to "
             f"{address_of(listening)}."
