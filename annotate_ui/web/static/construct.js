@@ -1,0 +1,341 @@
+// One construct in the panel: its field, slider, buttons, remarks, and what of it is stored.
+//
+// Three things are told apart: `confirmed` (the server has it), `committed` (the rater entered it;
+// it may still be in the queue), and the draft (what stands in the fields and never counts).
+
+import { readNumber, showNumber } from "./scale.js";
+
+const KEYS_PAUSE = 350;
+const COMMENT_PAUSE = 800;
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+function contentOf({ value, status, reason, comment, flags }) {
+  return { value: value ?? null, status: status ?? null, reason: reason || null, comment: comment || null, flags: [...(flags ?? [])].sort() };
+}
+
+export function openConstruct(section, { queue, store, clock, url, draftName, turned, changed }) {
+  const find = (selector) => section.querySelector(selector);
+  const [field, slider, cannot, comment] = [".value", ".slider", ".cannot", ".comment"].map(find);
+  const [open, body, state, error, hint, count] = [".open", ".body", ".state", ".error", ".hint", ".count"].map(find);
+  const boxes = [...section.querySelectorAll(".flag")];
+  const data = section.dataset;
+  const key = data.key;
+  const scale = { min: Number(data.min), max: Number(data.max), step: data.step ? Number(data.step) : null };
+  let revision = Number(data.revision);
+  let kind = data.kind || "typed";
+  let lastKey = null;
+  let pressed = null;
+  let sliding = 0;
+  let writing = 0;
+  let conflict = false;
+
+  const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value).sort();
+  const remarks = () => ({ comment: comment.value.trim() ? comment.value : null, flags: chosen() });
+  let confirmed = contentOf({
+    value: data.value === "" ? null : Number(data.value),
+    status: data.status,
+    reason: data.reason,
+    ...remarks(),
+  });
+  if (!data.status) confirmed.status = null;
+  let committed = confirmed;
+
+  const typed = () => readNumber(field.value, scale);
+  const hasDraft = () => {
+    const text = field.value.trim();
+    if (text === "") return false;
+    return !(committed.status === "rated" && typed().value === committed.value);
+  };
+  const remarksDiffer = () => !same(remarks(), { comment: committed.comment, flags: committed.flags });
+
+  // Drafts outlive the page: each keystroke is kept in the browser.
+  function keepDraft() {
+    const draft = {};
+    if (hasDraft()) draft.value = field.value;
+    if (remarksDiffer()) Object.assign(draft, { comment: comment.value, flags: chosen() });
+    if (Object.keys(draft).length) store.write(draftName, draft);
+    else store.remove(draftName);
+  }
+
+  function showSlider(value) {
+    slider.classList.toggle("unset", value === null);
+    slider.value = value === null ? (scale.min + scale.max) / 2 : value;
+    slider.setAttribute("aria-valuetext", value === null ? "not set" : showNumber(value));
+  }
+
+  function showProblem(problem) {
+    if (error.textContent !== problem) error.textContent = problem;
+    if (problem) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+  }
+
+  function showFields(content) {
+    field.value = showNumber(content.value);
+    comment.value = content.comment ?? "";
+    boxes.forEach((box) => (box.checked = content.flags.includes(box.value)));
+    showSlider(content.value);
+    showProblem("");
+  }
+
+  function stateNow() {
+    if (hasDraft()) return ["draft", "draft"];
+    if (lastKey !== null) {
+      const { failing, halted } = queue.state();
+      return failing || halted ? ["waiting", "not sent yet"] : ["saving", "saving…"];
+    }
+    if (confirmed.status === "rated") return ["saved", "saved"];
+    if (confirmed.status === "cannot_judge") return ["none", "cannot judge"];
+    return confirmed.status === "skipped" ? ["none", "skipped"] : ["unrated", "not rated"];
+  }
+
+  function hintNow() {
+    const touch = matchMedia("(pointer: coarse)").matches;
+    if (hasDraft()) {
+      const stored = committed.status === "rated" ? `; until then it is ${showNumber(committed.value)}` : "";
+      return `A draft. ${touch ? "It is saved when you go on" : "Enter saves it"}${stored}.`;
+    }
+    if (committed.status === "cannot_judge") return "You chose “Cannot judge”. A value takes it back.";
+    if (committed.status === "skipped") return `Skipped: ${committed.reason}`;
+    return "";
+  }
+
+  function render() {
+    const [name, words] = stateNow();
+    state.dataset.state = name;
+    if (state.textContent !== words) state.textContent = words;
+    if (hint.textContent !== hintNow()) hint.textContent = hintNow();
+    cannot.setAttribute("aria-pressed", String(committed.status === "cannot_judge"));
+    const left = comment.maxLength - comment.value.length;
+    count.textContent = comment.value ? `${left.toLocaleString("en")} characters left` : "";
+  }
+
+  // Queues new content, unless it is what is there already. Returns whether it was new.
+  function commit(content, how) {
+    const next = contentOf(content);
+    const isNew = !same(next, committed);
+    if (isNew) {
+      kind = how;
+      conflict = false;
+      committed = next;
+      const sent = { construct: key, ...next, input_kind: how, active_seconds: clock.take(key), base_revision: revision };
+      const before = lastKey;
+      lastKey = "";
+      lastKey = queue.add(url, sent, before);
+    }
+    keepDraft();
+    changed();
+    return isNew;
+  }
+
+  // Commits what stands in the value field. Returns whether the rater may go on.
+  function commitValue(how = "typed") {
+    const text = field.value.trim();
+    if (text === "" && committed.status !== null) {
+      showFields({ ...committed, ...remarks() });
+      commitRemarks();
+      return true;
+    }
+    const { value, problem } = typed();
+    showProblem(problem ?? "");
+    if (problem) {
+      keepDraft();
+      changed();
+      return false;
+    }
+    field.value = showNumber(value);
+    showSlider(value);
+    if (committed.status === "rated" && committed.value === value) how = kind;
+    commit({ value, status: "rated", reason: null, ...remarks() }, how);
+    return true;
+  }
+
+  // Remarks go with a value. In a conflict they wait until the rater has chosen.
+  function commitRemarks() {
+    clearTimeout(writing);
+    if (committed.status !== null && remarksDiffer() && !conflict) commit({ ...committed, ...remarks() }, kind);
+    else keepDraft();
+  }
+
+  function cannotJudge() {
+    clearTimeout(sliding);
+    sliding = 0;
+    field.value = "";
+    showSlider(null);
+    showProblem("");
+    commit({ value: null, status: "cannot_judge", reason: null, ...remarks() }, "button");
+  }
+
+  field.addEventListener("input", () => {
+    const { value, problem, unfinished } = typed();
+    showProblem(problem && !unfinished ? problem : "");
+    showSlider(value ?? (field.value.trim() === "" ? committed.value : null));
+    keepDraft();
+    changed();
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    event.preventDefault();
+    if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.shiftKey) turned(-1);
+    else if (commitValue()) turned(1);
+  });
+  // Leaving the field commits it; another window coming to the front, or a press on the slider or
+  // on "Cannot judge" beside it, does not: what follows replaces the draft.
+  addEventListener("pointerdown", (event) => (pressed = event.target), { capture: true });
+  addEventListener("pointerup", () => setTimeout(() => (pressed = null)), { capture: true });
+  addEventListener("pointercancel", () => (pressed = null), { capture: true });
+  field.addEventListener("blur", () => {
+    if (document.activeElement === field || !document.hasFocus()) return;
+    if (pressed === slider || pressed === cannot) return;
+    if (field.value.trim() !== "" || committed.status !== null) commitValue();
+    else showProblem("");
+  });
+
+  // The slider counts once it is released: `change` where it moved, `click` where it did not (its
+  // middle before the first touch), a pause after keys.
+  const commitSlider = () => {
+    clearTimeout(sliding);
+    sliding = 0;
+    field.value = showNumber(Number(slider.value));
+    commitValue("slider");
+  };
+  const draftSlider = () => {
+    field.value = showNumber(Number(slider.value));
+    showSlider(Number(slider.value));
+    showProblem("");
+    keepDraft();
+    changed();
+  };
+  const afterKeys = () => {
+    clearTimeout(sliding);
+    sliding = setTimeout(commitSlider, KEYS_PAUSE);
+  };
+  slider.addEventListener("input", () => {
+    draftSlider();
+    if (pressed !== slider) afterKeys();
+  });
+  slider.addEventListener("keydown", (event) => {
+    const starts = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown"];
+    if (!slider.classList.contains("unset") || !starts.includes(event.key)) return;
+    event.preventDefault();
+    draftSlider();
+    afterKeys();
+  });
+  slider.addEventListener("change", () => pressed === slider && commitSlider());
+  slider.addEventListener("click", (event) => event.detail > 0 && commitSlider());
+  slider.addEventListener("blur", () => flush());
+
+  cannot.addEventListener("click", () => {
+    if (committed.status !== "cannot_judge" || hasDraft()) cannotJudge();
+    else field.focus();
+  });
+  boxes.forEach((box) => box.addEventListener("change", commitRemarks));
+  comment.addEventListener("input", () => {
+    keepDraft();
+    clearTimeout(writing);
+    writing = setTimeout(commitRemarks, COMMENT_PAUSE);
+    render();
+  });
+  comment.addEventListener("blur", () => flush());
+  open.addEventListener("click", () => turned(0));
+  find(".more-toggle").addEventListener("click", (event) => {
+    const shown = section.classList.toggle("more-open");
+    event.currentTarget.setAttribute("aria-expanded", String(shown));
+  });
+
+  // Commits at once what only waits for a pause: a slider moved by keys, remarks on a value.
+  function flush() {
+    if (sliding) commitSlider();
+    else commitRemarks();
+  }
+
+  // Takes over what an earlier page left behind: the queue's content, then the draft.
+  function restore() {
+    const left = queue.adopt(url, key).at(-1)?.body;
+    if (left) {
+      committed = contentOf(left);
+      lastKey = left.key;
+      kind = left.input_kind;
+      showFields(committed);
+    }
+    const draft = store.read(draftName, null);
+    if (draft?.value !== undefined) {
+      field.value = draft.value;
+      showSlider(typed().value ?? null);
+    }
+    if (draft?.flags) {
+      comment.value = draft.comment;
+      boxes.forEach((box) => (box.checked = draft.flags.includes(box.value)));
+    }
+    render();
+  }
+
+  // An entry came back. Returns what stood here, for the message about a conflict.
+  function settle({ kind: outcome, entry, mine, answer }) {
+    const latest = outcome === "stale" || entry.body.key === lastKey;
+    if (outcome === "saved") {
+      revision = answer.revision;
+      confirmed = contentOf(entry.body);
+    } else if (outcome === "stale") {
+      revision = answer.current.revision;
+      confirmed = contentOf(answer.current);
+      conflict = true;
+    }
+    if (latest) {
+      lastKey = null;
+      committed = confirmed;
+      if (outcome !== "saved") {
+        if (mine.status === "rated" && !hasDraft()) field.value = showNumber(mine.value);
+        if (outcome === "invalid") showProblem(answer.error?.message ?? "The server refused this value.");
+        showSlider(typed().value ?? confirmed.value);
+      }
+      keepDraft();
+    }
+    render();
+  }
+
+  restore();
+  return {
+    key,
+    name: data.name,
+    section,
+    field,
+    render,
+    settle,
+    flush,
+    commitRemarks,
+    skip: (reason) => {
+      if (committed.status !== null && committed.status !== "skipped") return;
+      field.value = "";
+      showSlider(null);
+      commit({ value: null, status: "skipped", reason, ...remarks() }, "button");
+    },
+    // After a conflict: the rater's own content (or what they typed since), or the stored one.
+    enter: (content) => {
+      if (hasDraft() && typed().value !== undefined) return commitValue();
+      field.value = showNumber(content.value);
+      showSlider(content.value);
+      return commit({ ...content, ...remarks() }, content.input_kind);
+    },
+    leave: () => {
+      conflict = false;
+      showFields(committed);
+      keepDraft();
+      changed();
+    },
+    // What keeps the step from being finished: null, "saving", or words for the rater.
+    hasDraft,
+    missing: () => {
+      if (hasDraft()) return "is still a draft";
+      if (conflict && remarksDiffer()) return "differs from what another tab saved";
+      if (committed.status === null) return "is not rated yet";
+      return lastKey === null ? null : "saving";
+    },
+    show: (active) => {
+      section.classList.toggle("active", active);
+      open.setAttribute("aria-expanded", String(active));
+      body.hidden = !active;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+// The link's token stands after the #, so it never reaches a server's log; Begin posts it and
+// clears the address.
+
+const form = document.getElementById("join");
+const message = document.getElementById("incomplete");
+const token = () => location.hash.slice(1);
+
+function check() {
+  const words = token() ? "" : "This link is incomplete: the part after # is missing. Copy the whole link from your invitation, or ask for a new one.";
+  message.textContent = words;
+  message.hidden = !words;
+}
+
+form.addEventListener("submit", (event) => {
+  if (!token()) {
+    event.preventDefault();
+    check();
+    return;
+  }
+  form.elements.token.value = token();
+  history.replaceState(null, "", location.pathname);
+});
+addEventListener("hashchange", check);
+check();

@@ -1,0 +1,72 @@
+// Passages are folded; which ones a rater opens is reported, once each.
+
+const ALL_OPEN = "ccrs:all-passages-open";
+
+function remembered() {
+  try {
+    return sessionStorage.getItem(ALL_OPEN) === "yes";
+  } catch {
+    return false;
+  }
+}
+
+function remember(all) {
+  try {
+    sessionStorage.setItem(ALL_OPEN, all ? "yes" : "no");
+  } catch {
+    // Then the next step starts folded.
+  }
+}
+
+export function watchPassages({ url, rater, csrf }) {
+  const passages = [...document.querySelectorAll(".passage")];
+  const button = document.getElementById("open-all");
+  const unsent = new Set();
+  let sending = false;
+
+  async function report() {
+    if (sending) return;
+    sending = true;
+    try {
+      for (const position of [...unsent]) {
+        const response = await fetch(url, {
+          method: "POST",
+          headers: { "Content-Type": "application/json", "X-CSRFToken": csrf, "X-Rater": rater },
+          body: JSON.stringify({ position }),
+          keepalive: true,
+          credentials: "same-origin",
+        });
+        if (response.status >= 500 || response.status === 429) break;
+        unsent.delete(position);
+      }
+    } catch {
+      // No connection; the next attempt is below.
+    } finally {
+      sending = false;
+    }
+    if (unsent.size > 0) setTimeout(report, 5000);
+  }
+
+  function label() {
+    if (button) button.textContent = passages.every((passage) => passage.open) ? "Fold all passages" : "Open all passages";
+  }
+
+  for (const passage of passages) {
+    passage.addEventListener("toggle", () => {
+      label();
+      if (!passage.open || "opened" in passage.dataset) return;
+      passage.dataset.opened = "";
+      passage.querySelector(".opened").textContent = "opened";
+      unsent.add(Number(passage.dataset.position));
+      report();
+    });
+  }
+  button?.addEventListener("click", () => {
+    const all = !passages.every((passage) => passage.open);
+    passages.forEach((passage) => (passage.open = all));
+    remember(all);
+  });
+  addEventListener("online", report);
+  if (remembered()) passages.forEach((passage) => (passage.open = true));
+  label();
+}

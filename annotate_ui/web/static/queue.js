@@ -1,0 +1,192 @@
+// Commits on their way to the server: kept in this browser until each is answered, sent in order,
+// one at a time. An entry is {url, body, after}: `after` names the entry it builds upon, whose
+// answer fixes its base revision. Its body is the same at every attempt, so a repeat is harmless.
+
+const WAITS = [1, 2, 4, 8, 16, 30];
+const PATIENCE = 20_000;
+const REMEMBERED = 20;
+
+function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// `changed()` runs when the queue's display may differ; `answered(event)` for each entry that came
+// back: {kind: saved | stale | invalid | refused, entry, mine, answer, own}. `mine` is the latest
+// content that built upon the entry; `own` says that this page entered or restored it.
+export function openQueue({ store, rater, csrf, changed, answered }) {
+  const own = new Map();
+  let running = false;
+  let again = false;
+  let failures = 0;
+  let timer = 0;
+  let halted = null;
+  let sending = null;
+  let notBefore = 0;
+
+  const records = () => store.read("answers", []);
+
+  // Two tabs may write at one moment; an entry of this page that got lost that way is put back.
+  function list() {
+    const done = new Set(records().map((record) => record.key));
+    const stored = store.read("queue", []).filter((entry) => !done.has(entry.body.key));
+    const there = new Set(stored.map((entry) => entry.body.key));
+    const lost = [...own.values()].filter((entry) => !there.has(entry.body.key) && !done.has(entry.body.key));
+    return [...stored, ...lost];
+  }
+
+  function add(url, body, after) {
+    const entry = { url, body: { ...body, key: randomKey() } };
+    const queue = list();
+    if (queue.some((other) => other.body.key === after)) entry.after = after;
+    own.set(entry.body.key, entry);
+    store.write("queue", [...queue, entry]);
+    changed();
+    pump();
+    return entry.body.key;
+  }
+
+  // Entries that an earlier page left for this address and construct; from now on they are ours.
+  function adopt(url, construct) {
+    const entries = list().filter((entry) => entry.url === url && entry.body.construct === construct);
+    for (const entry of entries) own.set(entry.body.key, entry);
+    return entries;
+  }
+
+  function post(entry) {
+    return fetch(entry.url, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrf, "X-Rater": rater },
+      body: JSON.stringify(entry.body),
+      // The page may be left while the answer is on its way.
+      keepalive: true,
+      credentials: "same-origin",
+      signal: AbortSignal.timeout?.(PATIENCE),
+    });
+  }
+
+  function finish(entry, kind, answer) {
+    const key = entry.body.key;
+    let rest = list().filter((other) => other.body.key !== key);
+    const dropped = [];
+    for (const other of [...rest]) {
+      const built = other.after === key || dropped.some((one) => one.body.key === other.after);
+      if (!built) continue;
+      if (kind === "stale") {
+        // What builds upon it was entered without sight of what is stored now, too.
+        dropped.push(other);
+        rest = rest.filter((one) => one !== other);
+      } else {
+        other.body.base_revision = kind === "saved" ? answer.revision : entry.body.base_revision;
+        delete other.after;
+        if (own.has(other.body.key)) own.set(other.body.key, other);
+      }
+    }
+    if (kind === "refused") store.write("refused", [...store.read("refused", []), { ...entry, answer }]);
+    const mine = (dropped.at(-1) ?? entry).body;
+    const silent = dropped.map((other) => ({ key: other.body.key, kind: "dropped" }));
+    store.write("answers", [...records(), { key, kind, answer, entry, mine }, ...silent].slice(-REMEMBERED));
+    store.write("queue", rest);
+    const isOwn = own.delete(key);
+    dropped.forEach((other) => own.delete(other.body.key));
+    answered({ kind, entry, mine, answer, own: isOwn });
+  }
+
+  function later(seconds) {
+    failures += 1;
+    const wait = WAITS[Math.min(failures, WAITS.length) - 1];
+    notBefore = Date.now() + (seconds || 0) * 1000;
+    clearTimeout(timer);
+    timer = setTimeout(pump, Math.max(wait, seconds || 0) * 1000);
+    return false;
+  }
+
+  // Sends the first entry; returns whether the next may follow at once.
+  async function sendFirst() {
+    const entry = list()[0];
+    if (!entry) return false;
+    sending = entry.body.key;
+    changed();
+    let response;
+    let answer = null;
+    try {
+      response = await post(entry);
+      answer = await response.json().catch(() => null);
+    } catch {
+      return later(0);
+    } finally {
+      sending = null;
+    }
+    const code = answer?.error?.code;
+    if (response.ok && answer && "revision" in answer) {
+      failures = 0;
+      finish(entry, "saved", answer);
+      return true;
+    }
+    if (response.ok || response.status >= 500 || response.status === 429 || response.status === 408) {
+      return later(Number(response.headers.get("Retry-After")));
+    }
+    if (response.status === 401 || code === "csrf" || code === "other_rater") {
+      halted = response.status === 401 ? "signed_out" : code;
+      return false;
+    }
+    failures = 0;
+    if (code === "stale" && answer.current) finish(entry, "stale", answer);
+    else if (response.status === 422) finish(entry, "invalid", answer);
+    else finish(entry, "refused", answer ?? { error: { message: `The server answered ${response.status}.` } });
+    return true;
+  }
+
+  // One request at a time in the whole browser, where it has locks (it has none on plain http).
+  function alone(work) {
+    return navigator.locks ? navigator.locks.request(`ccrs:${rater}:send`, work) : work();
+  }
+
+  async function pump() {
+    again = true;
+    if (running || Date.now() < notBefore) return;
+    running = true;
+    clearTimeout(timer);
+    try {
+      do {
+        again = false;
+        while (!halted && list().length > 0 && (await alone(sendFirst))) changed();
+      } while (again && failures === 0 && !halted);
+    } finally {
+      running = false;
+      changed();
+    }
+  }
+
+  // The page goes away: no time for locks or answers. The entry stays queued; its repeat is harmless.
+  function lastChance() {
+    const entry = list()[0];
+    if (entry && !halted && sending === null) post(entry).catch(() => {});
+  }
+
+  store.watch((name) => {
+    if (name === "answers") {
+      for (const record of records().filter((one) => own.has(one.key))) {
+        own.delete(record.key);
+        if (record.kind !== "dropped") answered({ ...record, own: true });
+      }
+    }
+    if (name === "answers" || name === "queue") changed();
+  });
+  addEventListener("online", () => pump());
+  addEventListener("pagehide", lastChance);
+  document.addEventListener("visibilitychange", () => pump());
+
+  return {
+    add,
+    adopt,
+    pump,
+    list,
+    state: () => ({
+      waiting: new Set(list().map((entry) => `${entry.url} ${entry.body.construct}`)).size,
+      failing: failures > 0,
+      sending,
+      halted,
+    }),
+  };
+}
