@@ -3,10 +3,10 @@
 import logging
 from dataclasses import dataclass
 
-from flask import Flask, jsonify, render_template, request
+from flask import Flask, jsonify, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, SecurityError
 
 from annotate_ui.web.answers import stored_json
 from annotate_ui.work.refusals import InvalidError, RefusalError, StaleError
@@ -144,12 +144,18 @@ def explain_problems(app: Flask) -> None:
 
     @app.errorhandler(CSRFError)
     def _csrf(_: CSRFError) -> ResponseReturnValue:
-        return answer(_CSRF)
+        # Without a session there is no token to compare with.
+        return answer(_CSRF if "csrf_token" in session else SIGNED_OUT)
 
     @app.errorhandler(StudyError)
     def _busy(error: StudyError) -> ResponseReturnValue:
         log.error("%s %s: %s", request.method, request.endpoint, error)
         return answer(_BUSY)
+
+    @app.errorhandler(SecurityError)
+    def _other_host(_: SecurityError) -> ResponseReturnValue:
+        # No page of ours can be drawn here: its links would follow the address that was asked.
+        return "This server is not known under this address.\n", 400, {"Content-Type": "text/plain"}
 
     @app.errorhandler(HTTPException)
     def _http(error: HTTPException) -> ResponseReturnValue:

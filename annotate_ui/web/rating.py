@@ -120,7 +120,7 @@ def _rater_of_page() -> SignedIn:
 
 def _body(kind: type[Body]) -> Body:
     try:
-        return kind.model_validate(request.get_json(), strict=False)
+        return kind.model_validate(request.get_json())
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
         field = str(fault["loc"][0]) if fault["loc"] else "body"

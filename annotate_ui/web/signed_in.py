@@ -36,7 +36,7 @@ def load_rater() -> None:
     w = table(Rater)
     with study().read() as connection:
         if not is_live(connection, invitation_id):
-            session.clear()
+            # The session itself stays: its token still tells a page that it is signed out.
             return
         row = connection.execute(
             select(w.c.id, w.c.code, w.c.public_id).where(w.c.id == rater_id)
