@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.annotate_ui.serving.slow_pages import LARGE
-from tests.conftest import absent
+from tests.conftest import ROOT, absent
 
 Start = Callable[..., tuple[subprocess.Popen[str], str, int]]
 
@@ -34,6 +34,7 @@ def start() -> Iterator[Start]:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
+                cwd=ROOT,
             )
             ends.enter_context(process)
             ends.callback(process.kill)

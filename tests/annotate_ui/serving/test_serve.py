@@ -86,13 +86,15 @@ def refused(study: Study, *words: str) -> str:
 class Browser:
     """Keeps cookies and nothing else."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, **headers: str) -> None:
         self.port = port
+        self.headers = headers
         self.cookies: dict[str, str] = {}
 
     def ask(self, method: str, path: str, **form: str) -> tuple[int, str]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        headers = {**self.headers, "Cookie": cookies}
         if form:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         try:
@@ -178,6 +180,24 @@ def test_the_next_command_is_the_one_that_is_missing(study: Study, start: Start)
     assert "0 raters have a live link; 2 of 2 assignments are left." in served.lines
     assert f"Next: ccrs invite {folder}   (links for raters)" in served.lines
     served.end()
+
+
+@pytest.mark.parametrize(("proxies", "elsewhere"), [("0", 429), ("1", 403)])
+def test_failed_links_are_counted_by_the_address_that_trusted_proxies_name(
+    study: Study, start: Start, proxies: str, elsewhere: int
+) -> None:
+    port = start(study, "--proxies", proxies).port
+    guesser = Browser(port, **{"X-Forwarded-For": "203.0.113.1"})
+    assert [guesser.join("#wrong") for _ in range(11)] == [403] * 10 + [429]
+    # With nobody trusted, another address in a header is no other address.
+    other = Browser(port, **{"X-Forwarded-For": "203.0.113.2"})
+    assert other.join("#wrong") == elsewhere
+
+
+def test_a_request_under_another_name_is_refused(study: Study, start: Start) -> None:
+    port = start(study).port
+    assert Browser(port, Host="evil.example.org").ask("GET", "/join")[0] == 400
+    assert Browser(port, Host=f"127.0.0.1:{port}").ask("GET", "/join")[0] == 200
 
 
 def test_a_taken_port_is_named(study: Study, start: Start) -> None:
