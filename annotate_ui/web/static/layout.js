@@ -7,6 +7,7 @@ export function watchLayout(panel) {
   const root = document.documentElement;
   const measure = () => root.style.setProperty("--panel", `${Math.ceil(panel.getBoundingClientRect().height)}px`);
   new ResizeObserver(measure).observe(panel);
+  measure();
 
   const view = window.visualViewport;
   if (!view) return;
@@ -18,6 +19,12 @@ export function watchLayout(panel) {
   };
   view.addEventListener("resize", follow);
   view.addEventListener("scroll", follow);
+}
+
+// Focus for what was just revealed, near the top of what is visible.
+export function focusHeading(heading) {
+  heading.focus({ preventScroll: true });
+  if (heading.getBoundingClientRect().bottom > innerHeight / 3) heading.scrollIntoView({ block: "start" });
 }
 
 export const onTouch = () => matchMedia("(pointer: coarse) and (max-width: 59.99rem)").matches;

@@ -28,7 +28,8 @@ export function watchPassages({ url, rater, csrf }) {
     if (sending) return;
     sending = true;
     try {
-      for (const position of [...unsent]) {
+      while (unsent.size > 0) {
+        const [position] = unsent;
         const response = await fetch(url, {
           method: "POST",
           headers: { "Content-Type": "application/json", "X-CSRFToken": csrf, "X-Rater": rater },

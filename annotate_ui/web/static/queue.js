@@ -131,7 +131,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
       return false;
     }
     failures = 0;
-    if (code === "stale" && answer.current) finish(entry, "stale", answer);
+    if (code === "stale") finish(entry, "stale", { ...answer, current: answer.current ?? { revision: 0 } });
     else if (response.status === 422) finish(entry, "invalid", answer);
     else finish(entry, "refused", answer ?? { error: { message: `The server answered ${response.status}.` } });
     return true;

@@ -3,7 +3,7 @@
 import { openAlerts } from "./alerts.js";
 import { startClock } from "./clock.js";
 import { openConstruct } from "./construct.js";
-import { onTouch, watchLayout } from "./layout.js";
+import { focusHeading, onTouch, watchLayout } from "./layout.js";
 import { watchPassages } from "./passages.js";
 import { openQueue } from "./queue.js";
 import { showNumber } from "./scale.js";
@@ -155,7 +155,7 @@ element("next").addEventListener("blur", () => document.hasFocus() && (wantsOn =
 
 function whatIs(content) {
   if (content.status === "rated") return showNumber(content.value);
-  return content.status === "cannot_judge" ? "“Cannot judge”" : "“skipped”";
+  return { cannot_judge: "“Cannot judge”", skipped: "“skipped”" }[content.status] ?? "nothing";
 }
 
 function settle(event) {
@@ -241,6 +241,6 @@ document.addEventListener("visibilitychange", () => document.hidden && flush());
 
 const revealed = document.querySelector("h2[data-new]");
 turnTo(Math.max(0, views.indexOf(blocking())), !revealed && !onTouch());
-if (revealed) revealed.focus();
 render();
+if (revealed) focusHeading(revealed);
 queue.pump();
