@@ -24,6 +24,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 STUDY = (ROOT / "study" / "README.md").read_text(encoding="utf-8")
 ANALYSIS = (ROOT / "analysis" / "README.md").read_text(encoding="utf-8")
 JUDGE = (ROOT / "judge" / "README.md").read_text(encoding="utf-8")
+ANNOTATE = (ROOT / "annotate_ui" / "README.md").read_text(encoding="utf-8")
 
 
 def _commands() -> dict[str, click.Command]:
@@ -52,7 +53,7 @@ def section(text: str, heading: str) -> str:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_is_documented_with_its_options_and_examples(name: str) -> None:
     command = COMMANDS[name]
-    lists = section(STUDY, "## Commands") + section(JUDGE, "## Commands")
+    lists = "".join(section(text, "## Commands") for text in (STUDY, JUDGE, ANNOTATE))
     documented = lists + ANALYSIS + section(JUDGE, "## Settings")
     assert f"`ccrs {name}" in lists
     assert f"ccrs {name}" in (command.help or ""), "--help holds an example"
@@ -119,7 +120,7 @@ def test_every_column_of_an_import_file_is_documented(model: type[BaseModel]) ->
 
 def commands_shown() -> list[str]:
     shown = []
-    for text in (README, STUDY, ANALYSIS, JUDGE):
+    for text in (README, STUDY, ANALYSIS, JUDGE, ANNOTATE):
         for block in re.findall(r"```(?:sh|console)?\n(.*?)```", text, re.S):
             shown += [line for line in block.splitlines() if line.startswith("ccrs ")]
     for command in COMMANDS.values():

@@ -17,7 +17,7 @@ ALLOWED = {
     "analysis": set(),
 }
 PRESENT = [name for name in sorted(OURS) if (ROOT / name).is_dir()]
-FOREIGN_TO_ANALYSIS = {"sqlmodel", "sqlalchemy", "alembic", "flask", "aiohttp", "vllm"}
+FOREIGN_TO_ANALYSIS = {"sqlmodel", "sqlalchemy", "alembic", "flask", "aiohttp", "flask_wtf", "vllm"}
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -59,10 +59,29 @@ def test_the_example_stands_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["study.cli", "study.commands", "judge.cli", "judge.commands", "analysis.cli"]
+    "module",
+    [
+        "study.cli",
+        "study.commands",
+        "study.assigning.command",
+        "judge.cli",
+        "judge.commands",
+        "annotate_ui.cli",
+        "analysis.cli",
+    ],
 )
 def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> None:
-    heavy = ("numpy", "pandas", "sqlmodel", "pydantic", "rich", "matplotlib", "scipy", "aiohttp")
+    heavy = (
+        "numpy",
+        "pandas",
+        "sqlmodel",
+        "pydantic",
+        "rich",
+        "matplotlib",
+        "scipy",
+        "aiohttp",
+        "flask",
+    )
     code = (
         f"import sys, {module}; found = [m for m in {heavy!r} if m in sys.modules]; "
         "sys.exit(', '.join(found) or 0)"
