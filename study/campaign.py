@@ -18,6 +18,8 @@ from study.nouns import Construct, ConstructBase, table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from study.rating_rows import Edits
+
 
 @dataclass(frozen=True)
 class Study:
@@ -128,15 +130,16 @@ class Study:
         stored = {key: int(version) for key, version in rows}
         return {c.key: stored.get(c.key, 1) for c in self.config.constructs}
 
-    def score_table(self) -> "DataFrame":
+    def score_table(self, edits: "Edits" = "before_reveal") -> "DataFrame":
         """Return every score and rating as the long table that `analysis` takes.
 
-        Columns are documented in study/README.md under "The score table".
+        Columns are documented in study/README.md under "The score table". A rating counts as it
+        was before its rater was shown more; `edits="last"` takes the last value instead.
         """
         from study.table import score_table
 
         with self.read() as connection:
-            return score_table(connection, self.construct_versions(connection))
+            return score_table(connection, self.construct_versions(connection), edits)
 
     def preference_table(self) -> "DataFrame":
         """Return every preference as the long table that `analysis` takes."""

@@ -8,24 +8,23 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, Table, and_, case, false, func, literal, null, select
+from sqlalchemy import Connection, Table, and_, case, false, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.frames import selected
 from study.nouns import (
     PROMPT_NOT_WHOLE,
-    Assignment,
     JudgeRun,
     Judgment,
     Output,
     Preference,
     Query,
-    Rater,
-    Rating,
     Reading,
     Response,
     Score,
     table,
 )
+from study.rating_rows import Edits, rating_rows
 from study.versions import response_versions
 
 _STORED_TYPES = {
@@ -36,21 +35,20 @@ _STORED_TYPES = {
     "inclusion_prob": "float64",
 }
 
-# An answer with this reason was given to a prompt that the server had cut, so it answers another.
 
-# Ratings for training, calibration or checks say how raters learn; they are no measurements.
-_MEASURING = ("main", "repeat")
-
-
-def score_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
+def score_table(
+    connection: Connection, versions: Mapping[str, int], edits: Edits = "before_reveal"
+) -> pd.DataFrame:
     """Return one row for each value (and, where systems share a response, each system).
 
-    `versions` holds the current version of each construct that counts. The columns are those of
-    `SCORE_COLUMNS`; rows are ordered by response, construct, scorer, repeat and system.
+    `versions` holds the current version of each construct that counts. `edits` says which of a
+    rater's values is taken: the last one before more was shown, or simply the last. The columns
+    are those of `SCORE_COLUMNS`; rows are ordered by response, construct, scorer, repeat and
+    system. `attrs["edited"]` counts the ratings in the table where the two differ.
     """
     outputs = _outputs(connection)
     responses = _responses(connection, outputs)
-    parts = [_scores(connection), _ratings(connection), _judgments(connection)]
+    parts = [_scores(connection), rating_rows(connection, edits), _judgments(connection)]
     # Of one type each, so that an empty part or column has no say in the type of the whole.
     alike = [_of_stored_types(part) for part in parts]
     scores = pd.concat(alike, ignore_index=True)
@@ -61,12 +59,17 @@ def score_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
     if stale.any():
         left_out["given to a response that a later one replaced"] = int(stale.sum())
         scores = scores[~stale]
+    for reason, count in scores["left_out"].value_counts(sort=False).items():
+        left_out[str(reason)] = int(count)
+    scores = scores[scores["left_out"].isna()]
+    edited = int(scores["edited"].eq(True).sum())
     current_outputs = outputs.loc[outputs["current"], ["response", "system"]]
     scores = scores.merge(current_outputs, on="response", how="left")
     result = _typed(scores, SCORE_COLUMNS).sort_values(
         ["response_id", "construct", "scorer", "repeat", "system"], ignore_index=True
     )
     result.attrs["left_out"] = left_out
+    result.attrs["edited"] = edited
     return result
 
 
@@ -104,7 +107,7 @@ def _on_current_constructs(
 
 def _scores(connection: Connection) -> pd.DataFrame:
     s = table(Score)
-    return _frame(
+    return selected(
         connection,
         select(
             s.c.response_id.label("response"),
@@ -125,7 +128,7 @@ def _scores(connection: Connection) -> pd.DataFrame:
 
 def _preferences(connection: Connection) -> pd.DataFrame:
     p, q = table(Preference), table(Query)
-    return _frame(
+    return selected(
         connection,
         select(
             q.c.key.label("query_id"),
@@ -144,40 +147,6 @@ def _preferences(connection: Connection) -> pd.DataFrame:
     )
 
 
-def _ratings(connection: Connection) -> pd.DataFrame:
-    """Return the last revision of each rating of an assignment that measures."""
-    g, a, w = table(Rating), table(Assignment), table(Rater)
-    last = _newest(g, g.c.assignment_id, g.c.construct_key, by="revision")
-    return _frame(
-        connection,
-        select(
-            a.c.response_id.label("response"),
-            g.c.construct_key.label("construct"),
-            g.c.construct_version,
-            w.c.code.label("scorer"),
-            literal("human").label("scorer_kind"),
-            a.c.repeat,
-            g.c.value,
-            func.nullif(g.c.status, "rated").label("missing_reason"),
-            null().label("rule"),
-            a.c.inclusion_prob,
-            a.c.stratum,
-            g.c.channel.label("source"),
-        )
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .join(w, a.c.rater_id == w.c.id)
-        .join(
-            last,
-            and_(
-                last.c.assignment_id == g.c.assignment_id,
-                last.c.construct_key == g.c.construct_key,
-                last.c.newest == g.c.revision,
-            ),
-        )
-        .where(a.c.purpose.in_(_MEASURING)),
-    )
-
-
 def _judgments(connection: Connection) -> pd.DataFrame:
     """Return the first answer to each whole prompt, as it was last read.
 
@@ -192,7 +161,7 @@ def _judgments(connection: Connection) -> pd.DataFrame:
         .subquery()
     )
     again = read.c.judgment_id.is_not(None)
-    frame = _frame(
+    frame = selected(
         connection,
         select(
             j.c.response_id.label("response"),
@@ -220,7 +189,7 @@ def _judgments(connection: Connection) -> pd.DataFrame:
 def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
     """Return each response with its id in the table, and whether it is in use."""
     r, q = table(Response), table(Query)
-    responses = _frame(
+    responses = selected(
         connection,
         select(r.c.id.label("response"), r.c.key, r.c.version, q.c.key.label("query_id")).join_from(
             r, q, r.c.query_id == q.c.id
@@ -238,7 +207,7 @@ def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
 
 def _outputs(connection: Connection) -> pd.DataFrame:
     o = table(Output)
-    outputs = _frame(
+    outputs = selected(
         connection,
         select(o.c.response_id.label("response"), o.c.query_id, o.c.system, o.c.revision),
     )
@@ -254,13 +223,6 @@ def _replaced(responses: pd.DataFrame) -> set[int]:
 
 def _newest(source: Table, *keys: Any, by: str) -> Any:
     return select(*keys, func.max(source.c[by]).label("newest")).group_by(*keys).subquery()
-
-
-def _frame(connection: Connection, statement: Any) -> pd.DataFrame:
-    result = connection.execute(statement)
-    names, rows = list(result.keys()), result.fetchall()
-    # pandas looks at each row that is no plain tuple, which takes longer than all else.
-    return pd.DataFrame([tuple(row) for row in rows], columns=names)
 
 
 def _of_stored_types(frame: pd.DataFrame) -> pd.DataFrame:
