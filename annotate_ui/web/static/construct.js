@@ -91,6 +91,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
 
   function hintNow() {
     const touch = matchMedia("(pointer: coarse)").matches;
+    if (hasDraft() && typed().value === undefined) return "";
     if (hasDraft()) {
       const stored = committed.status === "rated" ? `; until then it is ${showNumber(committed.value)}` : "";
       return `A draft. ${touch ? "It is saved when you go on" : "Enter saves it"}${stored}.`;

@@ -41,23 +41,21 @@ function savedWords() {
 }
 
 let shown = "";
+let slow = 0;
 function renderSaved() {
   const words = savedWords();
-  const said = words.startsWith("All saved") ? `${words} ${savedName}` : words;
-  // A save that is answered at once is not announced twice.
-  if (words === "Saving…" || said === shown) {
-    if (words === "Saving…") setTimeout(() => savedWords() === "Saving…" && say("Saving…", ""), 700);
-    return;
-  }
-  say(words, words.startsWith("All saved") ? savedName : "");
-  shown = said;
+  clearTimeout(slow);
+  // A save that is answered at once is announced once.
+  if (words === "Saving…") slow = setTimeout(() => say(words, ""), 700);
+  else say(words, words.startsWith("All saved") ? `, ${savedName}` : "");
 }
 
 function say(words, about) {
-  shown = words;
+  if (words + about === shown) return;
+  shown = words + about;
   const hidden = document.createElement("span");
   hidden.className = "visually-hidden";
-  hidden.textContent = about ? `, ${about}` : "";
+  hidden.textContent = about;
   element("saved").replaceChildren(words, hidden);
 }
 
