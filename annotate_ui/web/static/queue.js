@@ -42,7 +42,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     own.set(entry.body.key, entry);
     store.write("queue", [...queue, entry]);
     changed();
-    pump();
+    resume();
     return entry.body.key;
   }
 
@@ -158,6 +158,12 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     }
   }
 
+  // Whoever was signed out may have come back in another tab; then this page's session holds again.
+  function resume() {
+    halted = null;
+    pump();
+  }
+
   // The page goes away: no time for locks or answers. The entry stays queued; its repeat is harmless.
   function lastChance() {
     const entry = list()[0];
@@ -173,9 +179,10 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     }
     if (name === "answers" || name === "queue") changed();
   });
-  addEventListener("online", () => pump());
+  addEventListener("online", resume);
+  addEventListener("focus", resume);
   addEventListener("pagehide", lastChance);
-  document.addEventListener("visibilitychange", () => pump());
+  document.addEventListener("visibilitychange", () => (document.hidden ? pump() : resume()));
 
   return {
     add,

@@ -73,7 +73,8 @@ function renderHalt() {
     csrf: "This page is out of date. Reload it; what you entered waits in this browser.",
     other_rater: "Someone else is signed in on this browser now, so nothing is sent from this page. What you entered waits until you open your own link again.",
   }[halted];
-  if (words) alerts.tell("halt", words, halted === "csrf" ? [["Reload", () => location.reload()]] : []);
+  if (!words) alerts.drop("halt");
+  else alerts.tell("halt", words, halted === "csrf" ? [["Reload", () => location.reload()]] : []);
 }
 
 // ---- what comes next
