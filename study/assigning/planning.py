@@ -1,0 +1,105 @@
+"""The plan: who is given which block, balanced and seeded. Knows no database.
+
+A unit is what goes to a rater as a whole: a query, or a single response. Raters end with numbers
+of units that differ by one at most; among equally loaded raters, those
+go first who have shared the fewest units with the raters already chosen, so that all pairs meet
+and severities can be told from responses; then those with the least to read.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from study.assigning.needs import Block
+
+
+@dataclass
+class Loads:
+    """What each rater has so far; rows and columns are raters in a fixed order."""
+
+    units: list[set[int]]
+    words: NDArray[np.float64]
+    shared: NDArray[np.int64]
+    """Number of units that two raters have in common."""
+
+
+def choose_raters(
+    blocks: Sequence[Block],
+    units: Sequence[int],
+    raters: Sequence[int],
+    words: Sequence[float],
+    loads: Loads,
+    rng: np.random.Generator,
+) -> list[tuple[int, ...]]:
+    """Return the places (in `raters`) of those who are given each block, adding to `loads`.
+
+    Parameters
+    ----------
+    blocks, units
+        What is to be given, and the unit that each block is part of. A rater who has the unit
+        already goes before others.
+    raters
+        Database keys of the raters.
+    words
+        Words to read in each block.
+    loads
+        What the raters have already; it is brought up to date.
+    rng
+        Breaks ties, and sets the order in which blocks are given.
+
+    Raises
+    ------
+    IndexError
+        A block wants more raters than there are who don't have it yet.
+    """
+    place = {rater: index for index, rater in enumerate(raters)}
+    counts = np.array([len(mine) for mine in loads.units], dtype=np.int64)
+    chosen: list[tuple[int, ...]] = [()] * len(blocks)
+    for index in rng.permutation(len(blocks)):
+        block = blocks[index]
+        taken = {place[rater] for rater in block.taken_by if rater in place}
+        unit = units[index]
+        known = np.array([unit in mine for mine in loads.units])
+        chance = rng.random(len(raters))
+        together = [*taken]
+        picked: list[int] = []
+        for _ in range(block.need):
+            met = loads.shared[:, together].sum(axis=1) if together else np.zeros(len(raters))
+            order = np.lexsort((chance, loads.words, met, counts, ~known))
+            best = next(i for i in order.tolist() if i not in taken and i not in picked)
+            picked.append(best)
+            together.append(best)
+        for one in picked:
+            for other in together:
+                if other != one:
+                    loads.shared[one, other] += 1
+                    if other not in picked:
+                        loads.shared[other, one] += 1
+            loads.words[one] += words[index]
+            if unit not in loads.units[one]:
+                loads.units[one].add(unit)
+                counts[one] += 1
+        chosen[index] = tuple(picked)
+    return chosen
+
+
+def connected(pairs: Iterable[tuple[int, int]]) -> bool:
+    """Say whether all raters are linked through responses that they share.
+
+    `pairs` are (rater, response). Without a link, a severe rater can't be told from one who was
+    given weak responses.
+    """
+    parent: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def root(node: tuple[str, int]) -> tuple[str, int]:
+        parent.setdefault(node, node)
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for rater, response in pairs:
+        parent[root(("rater", rater))] = root(("response", response))
+    return len({root(node) for node in list(parent)}) <= 1

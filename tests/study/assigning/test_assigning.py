@@ -1,0 +1,266 @@
+"""Who rates what: exactly K raters an item, balanced, seeded, and added to what is there."""
+
+from collections import Counter, defaultdict
+from itertools import combinations
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import select, update
+
+from study import Study
+from study.assigning import assign
+from study.assigning.command import assign as command
+from study.errors import StudyError
+from study.importing import import_rows
+from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.nouns import Assignment, Rater, Response, table
+
+
+def fill(study: Study, queries: int, systems: int = 2, **other: Any) -> None:
+    rows = []
+    for q in range(queries):
+        for s in range(systems):
+            given: dict[str, Any] = {
+                "query_id": f"q{q}",
+                "query": f"question {q}",
+                "system": f"s{s}",
+                "response": f"response {q} {s} " + "word " * (q % 5),
+                "passages": (PassageRow(text=f"passage {q}"),),
+                "references": ("reference",),
+                **other,
+            }
+            rows.append(Placed(len(rows) + 1, ResponseRow(**given)))
+    import_rows(study, rows, source="t", sha256=uuid4().hex, importer="responses")
+
+
+def rows(study: Study) -> list[Any]:
+    a, w, r = table(Assignment), table(Rater), table(Response)
+    with study.read() as connection:
+        return list(
+            connection.execute(
+                select(a, w.c.code, r.c.query_id)
+                .join_from(a, r, a.c.response_id == r.c.id)
+                .join(w, a.c.rater_id == w.c.id, isouter=True)
+                .order_by(w.c.code, a.c.position, a.c.id)
+            )
+        )
+
+
+def by_response(study: Study) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for row in rows(study):
+        found[row.response_id].append(row.code)
+    return found
+
+
+@pytest.mark.parametrize(("raters", "per_item", "queries"), [(5, 2, 13), (3, 3, 4), (7, 3, 30)])
+def test_each_response_has_k_raters_and_raters_have_equally_many_queries(
+    any_study: Study, raters: int, per_item: int, queries: int
+) -> None:
+    fill(any_study, queries)
+    assign(any_study, raters, per_item=per_item)
+    given = by_response(any_study)
+    assert len(given) == queries * 2
+    assert all(len(set(codes)) == len(codes) == per_item for codes in given.values())
+    loads = Counter({code: len({r.query_id for r in rows(any_study) if r.code == code})
+                     for code in {r.code for r in rows(any_study)}})  # fmt: skip
+    assert max(loads.values()) - min(loads.values()) <= 1
+    assert len(loads) == min(raters, queries * per_item)
+
+
+def test_all_responses_to_a_query_go_to_the_same_raters(study: Study) -> None:
+    fill(study, 10, systems=4)
+    assign(study, 5, per_item=2)
+    raters_of = defaultdict(set)
+    for row in rows(study):
+        raters_of[row.query_id].add(row.code)
+    assert all(len(codes) == 2 for codes in raters_of.values())
+
+
+def test_split_queries_gives_each_response_by_itself(study: Study) -> None:
+    fill(study, 10, systems=4)
+    assign(study, 5, per_item=2, split_queries=True)
+    raters_of = defaultdict(set)
+    for row in rows(study):
+        raters_of[row.query_id].add(row.code)
+    assert max(len(codes) for codes in raters_of.values()) > 2
+    assert all(len(set(codes)) == 2 for codes in by_response(study).values())
+    loads = Counter(row.code for row in rows(study))
+    assert max(loads.values()) - min(loads.values()) <= 1
+
+
+def test_pairs_of_raters_meet_about_equally_often(study: Study) -> None:
+    fill(study, 60, systems=1)
+    assert assign(study, 6, per_item=2).connected
+    met = Counter(pair for codes in by_response(study).values()
+                  for pair in combinations(sorted(codes), 2))  # fmt: skip
+    assert len(met) == 15
+    assert max(met.values()) - min(met.values()) <= 2
+
+
+def test_raters_without_a_shared_response_are_told_apart(study: Study) -> None:
+    fill(study, 4)
+    assert not assign(study, 2, per_item=1).connected
+
+
+def test_the_same_seed_gives_the_same_plan(tmp_path: Any) -> None:
+    plans = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        made = Study.create(tmp_path / name, f"seed = {seed}\n")
+        fill(made, 12)
+        assign(made, 4, per_item=2)
+        plans.append([(r.code, r.response_id, r.position, r.construct_keys) for r in rows(made)])
+        made.close()
+    assert plans[0] == plans[1] != plans[2]
+
+
+def test_a_raters_order_is_their_own_and_keeps_queries_together(study: Study) -> None:
+    fill(study, 20, systems=3)
+    assign(study, 2, per_item=2)
+    orders = defaultdict(list)
+    for row in rows(study):
+        orders[row.code].append(row.query_id)
+    for order in orders.values():
+        assert [query for n, query in enumerate(order) if n % 3 == 0] == [
+            query for n, query in enumerate(order) if n % 3 == 2
+        ]
+    assert orders["rater-1"] != orders["rater-2"]
+    assert len({tuple(row.construct_keys) for row in rows(study)}) > 10
+
+
+def test_what_is_there_counts_and_stays(any_study: Study) -> None:
+    fill(any_study, 6)
+    assign(any_study, ["anna", "ben"], per_item=1)
+    before = {row.public_id: (row.code, row.position) for row in rows(any_study)}
+    again = assign(any_study, per_item=1)
+    assert (again.assignments, again.covered) == (0, 12)
+    assign(any_study, per_item=2)
+    after = {row.public_id: (row.code, row.position) for row in rows(any_study)}
+    assert after.items() >= before.items()
+    assert all(sorted(codes) == ["anna", "ben"] for codes in by_response(any_study).values())
+    for code in ("anna", "ben"):
+        places = [row.position for row in rows(any_study) if row.code == code]
+        assert len(set(places)) == len(places) == 12
+
+
+def test_a_new_response_goes_to_those_who_have_its_query(study: Study) -> None:
+    fill(study, 8, systems=1)
+    assign(study, 4, per_item=2)
+    had = {row.query_id: {r.code for r in rows(study) if r.query_id == row.query_id}
+           for row in rows(study)}  # fmt: skip
+    fill(study, 8, systems=3)
+    assign(study, per_item=2)
+    for row in rows(study):
+        assert row.code in had[row.query_id]
+
+
+def test_a_slot_that_was_handed_on_does_not_count(study: Study) -> None:
+    fill(study, 1, systems=1)
+    assign(study, ["anna", "ben"], per_item=2)
+    a = table(Assignment)
+    first, second = [row.id for row in rows(study)]
+    with study.write() as connection:
+        connection.execute(update(a).where(a.c.id == second).values(replaces_id=first))
+    assert assign(study, ["anna", "ben", "cara"], per_item=2).assignments == 1
+
+
+def test_open_slots_have_no_rater(any_study: Study) -> None:
+    fill(any_study, 3)
+    done = assign(any_study, per_item=4, open_slots=True)
+    assert (done.open_slots, done.assignments, done.raters) == (24, 0, [])
+    assert {row.rater_id for row in rows(any_study)} == {None}
+    assert assign(any_study, per_item=4, open_slots=True).open_slots == 0
+
+
+def test_constructs_in_a_pass_of_their_own_are_counted_by_themselves(study: Study) -> None:
+    fill(study, 4)
+    assign(study, ["anna", "ben"], per_item=2, constructs=["QR", "CC"])
+    done = assign(study, per_item=2)
+    assert done.assignments == 16
+    keys = Counter(frozenset(row.construct_keys) for row in rows(study))
+    assert keys == {frozenset({"QR", "CC"}): 16, frozenset({"ID", "AC", "IR"}): 16}
+
+
+def test_what_a_response_lacks_is_left_out_and_said(study: Study) -> None:
+    fill(study, 2, passages=(), references=())
+    done = assign(study, 2, per_item=1)
+    assert {tuple(row.construct_keys) for row in rows(study)} == {("QR",)}
+    told = {(one["construct"], one["reason"]): one["responses"] for one in done.left_out}
+    assert told == {
+        ("CC", "the response has no passages"): 4,
+        ("ID", "the response has no passages"): 4,
+        ("AC", "the response has no passages"): 4,
+        ("IR", "the response has no passages"): 4,
+    }
+    with pytest.raises(StudyError, match="No response can be rated on these constructs"):
+        assign(study, 2, per_item=1, constructs=["AC"])
+
+
+def test_a_replaced_response_is_not_assigned(study: Study) -> None:
+    fill(study, 1, systems=1)
+    row = ResponseRow(query_id="q0", query="question 0", system="s0", response="changed")
+    import_rows(study, [Placed(1, row)], source="t", sha256="1", importer="responses", revise=True)
+    assign(study, 1, per_item=1)
+    (only,) = rows(study)
+    with study.read() as connection:
+        r = table(Response)
+        text = connection.execute(select(r.c.text).where(r.c.id == only.response_id)).scalar()
+    assert text == "changed"
+
+
+def test_hours_are_words_over_the_speed_and_shared_passages_count_once(study: Study) -> None:
+    fill(study, 1, systems=2)
+    (load,) = assign(study, ["anna"], per_item=1).raters
+    # Question 2, reference 1, passage 2 once, two responses of 3 words.
+    assert load.hours == pytest.approx((2 + 1 + 2 + 3 + 3) / 238 / 60)
+
+
+@pytest.mark.parametrize(
+    ("raters", "options", "message"),
+    [
+        (["anna"], {"per_item": 2}, "Name more raters, or lower --per-item"),
+        (["anna", "anna"], {}, "'anna' is named twice"),
+        (["anna", ""], {}, "Rater code ''"),
+        ([" anna"], {"per_item": 1}, "white space"),
+        (None, {}, "has no raters yet"),
+        (0, {}, "give 1 or more"),
+        (3, {"per_item": 0}, "give 1 or more"),
+        (3, {"constructs": ["QQ"]}, "'QQ' is no construct"),
+    ],
+)
+def test_what_cannot_be_assigned_is_refused_and_nothing_is_stored(
+    study: Study, raters: Any, options: dict[str, Any], message: str
+) -> None:
+    fill(study, 2)
+    with pytest.raises(StudyError, match=message):
+        assign(study, raters, **options)
+    with study.read() as connection:
+        assert connection.execute(select(table(Rater))).all() == []
+    assert rows(study) == []
+
+
+def test_without_responses_the_next_command_is_named(study: Study) -> None:
+    with pytest.raises(StudyError, match="ccrs import"):
+        assign(study, 3)
+
+
+def test_the_command_previews_stores_and_says_what_comes_next(study: Study) -> None:
+    fill(study, 4)
+    run = CliRunner().invoke
+    folder = str(study.folder)
+    preview = run(command, [folder, "--raters", "3", "--per-item", "2", "--dry-run"])
+    assert "8 responses to 4 queries, 2 raters each: 16 assignments" in preview.output
+    assert "hours of reading" in preview.output
+    assert "Nothing was stored" in preview.output
+    assert rows(study) == []
+    done = run(command, [folder, "--raters", "anna, ben", "--per-item", "2", "--yes"])
+    assert "Stored 16 assignments." in done.output
+    assert f"Next: ccrs invite {folder}" in done.output
+    assert max(map(len, done.output.splitlines())) <= 80 + len(folder)
+    again = run(command, [folder, "--per-item", "2"])
+    assert "Nothing to assign: 8 responses have 2 raters each." in again.output
+    told = run(command, [folder, "--per-item", "2", "--json"])
+    assert '"assignments": 0' in told.output
+    assert run(command, [folder, "--open", "--raters", "3"]).exit_code == 2
