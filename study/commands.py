@@ -154,42 +154,9 @@ def status(folder: Path, as_json: bool) -> None:
     if as_json:
         _say(found.as_json(), [], as_json)
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from study.status_on_terminal import show_status
 
-    console = Console(highlight=False)
-    console.print(Text(found.name, style="bold"))
-    console.print(
-        ", ".join(
-            f"{count} {one if count == 1 else many}"
-            for count, one, many in (
-                (found.queries, "query", "queries"),
-                (found.responses, "response", "responses"),
-                (found.passages, "passage", "passages"),
-                (len(found.systems), "system", "systems"),
-                (found.preferences, "preference", "preferences"),
-            )
-        )
-    )
-    for system, outputs in found.systems.items():
-        console.print(Text(f"  {system}: {outputs} outputs"))
-    if found.responses_without_passages:
-        console.print(f"{found.responses_without_passages} responses have no passages.")
-    if found.queries_without_reference:
-        console.print(f"{found.queries_without_reference} queries have no reference answer.")
-    if found.assignments:
-        console.print(f"{found.assignments} assignments to {found.raters} raters")
-    if found.scorers:
-        rows = Table("construct", "scorer", "kind", "values", "missing", box=None, pad_edge=False)
-        for scorer in found.scorers:
-            missing = ", ".join(f"{n} {reason}" for reason, n in scorer.missing.items())
-            cells = (scorer.construct, scorer.scorer, scorer.kind, str(scorer.values), missing)
-            rows.add_row(*(Text(cell) for cell in cells))
-        console.print(rows)
-    for reason, count in found.left_out.items():
-        console.print(f"{count} values are not in the score table: {reason}.")
-    console.print(Text(f"Next: {found.next_step}"))
+    show_status(found)
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """How far a study has come, as counts."""
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, select
@@ -18,6 +19,7 @@ from study.nouns import (
     Response,
     table,
 )
+from study.rating_progress import RatingProgress, rating_progress
 
 if TYPE_CHECKING:
     from study.campaign import Study
@@ -55,6 +57,10 @@ class Status:
     scorers: list[ScorerStatus]
     left_out: dict[str, int]
     """Why values do not enter the score table, with their number."""
+    edited: int
+    """Ratings that were changed after their rater had been shown more; the values before count."""
+    rating: RatingProgress | None
+    """None: nothing was assigned."""
     next_step: str
 
     def as_json(self) -> dict[str, Any]:
@@ -81,6 +87,7 @@ def study_status(study: "Study") -> Status:
             )
         )
     with study.read() as connection:
+        rating = rating_progress(connection, study.construct_versions(connection))
         counts = {
             noun: _count(connection, noun)
             for noun in (Query, Response, Passage, Assignment, Rater, JudgeRun, Preference)
@@ -112,7 +119,9 @@ def study_status(study: "Study") -> Status:
         files=files,
         scorers=scorers,
         left_out=dict(scores.attrs["left_out"]),
-        next_step=_next_step(study, counts[Response], scorers, counts[Preference]),
+        edited=scores.attrs["edited"],
+        rating=rating,
+        next_step=_next_step(study, counts[Response], scorers, counts[Preference], rating),
     )
 
 
@@ -132,17 +141,37 @@ def _current_systems(connection: Connection) -> dict[str, int]:
 
 
 def _next_step(
-    study: "Study", responses: int, scorers: list[ScorerStatus], preferences: int
+    study: "Study",
+    responses: int,
+    scorers: list[ScorerStatus],
+    preferences: int,
+    rating: RatingProgress | None,
 ) -> str:
     folder = study.folder
     kinds = {scorer.kind for scorer in scorers if scorer.values}
     if not responses:
         return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
+    on_rating = None if rating is None else _next_of_rating(folder, rating)
+    if on_rating is not None:
+        return on_rating
+    judge = f"ccrs judge {folder} --base-url URL --model NAME   "
     if not kinds and not preferences:
-        return (
-            f"ccrs judge {folder} --base-url URL --model NAME   "
-            "(or ccrs import: judge scores and ratings)"
-        )
+        return f"{judge}(or ccrs import: judge scores and ratings; ccrs assign: people rate)"
     if not kinds & {"human", "adjudicated"} and not preferences:
-        return f"ccrs import {folder} RATINGS   (human ratings to compare with)"
+        return f"ccrs assign {folder}   (who rates what; or ccrs import: human ratings)"
+    if rating is not None and not kinds & {"judge", "metric"} and not preferences:
+        return f"{judge}(or ccrs report: people among themselves)"
     return f"ccrs report {folder}"
+
+
+def _next_of_rating(folder: Path, rating: RatingProgress) -> str | None:
+    """Return what lets the rating go on; None where it is done, or nobody is left to do it."""
+    at_work = {rater.link for rater in rating.raters if rater.own_left}
+    if "none" in at_work:
+        return f"ccrs invite {folder}   (links for raters)"
+    invited = any(rater.link == "live" for rater in rating.raters)
+    if rating.open_slots and not invited:
+        return f"ccrs invite {folder} --new N   (raters for the open slots)"
+    if rating.open_slots or "live" in at_work:
+        return f"ccrs serve {folder}   (the rating pages; or ccrs report: what there is so far)"
+    return None

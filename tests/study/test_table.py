@@ -99,7 +99,8 @@ def test_status_counts_what_is_there(filled: Study) -> None:
         ("AC", "judge-1"): (0, {"unparsed": 1}),
         ("IR", "anna"): (0, {"skipped": 1}),
     }
-    assert found.next_step.startswith("ccrs report")
+    # Of the training assignment, IR is not rated, and anna has no link.
+    assert found.next_step.startswith("ccrs invite")
 
 
 def test_status_of_an_empty_study_says_what_comes_next(study: Study) -> None:
