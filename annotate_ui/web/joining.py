@@ -34,12 +34,12 @@ def join() -> ResponseReturnValue:
 def begin() -> ResponseReturnValue:
     """Let in whoever has a live link."""
     token = request.form.get("token", "")
-    with study().write() as connection:
+    with study().read() as connection:
         found = rater_of_token(connection, token)
-        if found is not None:
-            mark_used(connection, found[1])
     if found is None:
         return answer(BAD_LINK)
+    with study().write() as connection:
+        mark_used(connection, found[1])
     sign_in(*found)
     return redirect("/rate", 303)
 
