@@ -3,20 +3,15 @@
 // Three things are told apart: `confirmed` (the server has it), `committed` (the rater entered it;
 // it may still be in the queue), and the draft (what stands in the fields and never counts).
 
+import { contentOf, hintOf, same, stateOf } from "./content.js";
 import { readNumber, showNumber } from "./scale.js";
+import { openSlider, press } from "./slider.js";
 
-const KEYS_PAUSE = 350;
 const COMMENT_PAUSE = 800;
-
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-
-function contentOf({ value, status, reason, comment, flags }) {
-  return { value: value ?? null, status: status ?? null, reason: reason || null, comment: comment || null, flags: [...(flags ?? [])].sort() };
-}
 
 export function openConstruct(section, { queue, store, clock, url, draftName, turned, changed }) {
   const find = (selector) => section.querySelector(selector);
-  const [field, slider, cannot, comment] = [".value", ".slider", ".cannot", ".comment"].map(find);
+  const [field, track, cannot, comment] = [".value", ".slider", ".cannot", ".comment"].map(find);
   const [open, body, state, error, hint, count] = [".open", ".body", ".state", ".error", ".hint", ".count"].map(find);
   const boxes = [...section.querySelectorAll(".flag")];
   const data = section.dataset;
@@ -25,8 +20,6 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
   let revision = Number(data.revision);
   let kind = data.kind || "typed";
   let lastKey = null;
-  let pressed = null;
-  let sliding = 0;
   let writing = 0;
   let conflict = false;
 
@@ -38,7 +31,6 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     reason: data.reason,
     ...remarks(),
   });
-  if (!data.status) confirmed.status = null;
   let committed = confirmed;
 
   const typed = () => readNumber(field.value, scale);
@@ -58,11 +50,19 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     else store.remove(draftName);
   }
 
-  function showSlider(value) {
-    slider.classList.toggle("unset", value === null);
-    slider.value = value === null ? (scale.min + scale.max) / 2 : value;
-    slider.setAttribute("aria-valuetext", value === null ? "not set" : showNumber(value));
-  }
+  const slider = openSlider(track, {
+    scale,
+    draft: (value) => {
+      field.value = showNumber(value);
+      showProblem("");
+      keepDraft();
+      changed();
+    },
+    commit: (value) => {
+      field.value = showNumber(value);
+      commitValue("slider");
+    },
+  });
 
   function showProblem(problem) {
     if (error.textContent !== problem) error.textContent = problem;
@@ -74,38 +74,18 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     field.value = showNumber(content.value);
     comment.value = content.comment ?? "";
     boxes.forEach((box) => (box.checked = content.flags.includes(box.value)));
-    showSlider(content.value);
+    slider.show(content.value);
     showProblem("");
   }
 
-  function stateNow() {
-    if (hasDraft()) return ["draft", "draft"];
-    if (lastKey !== null) {
-      const { failing, halted } = queue.state();
-      return failing || halted ? ["waiting", "not sent yet"] : ["saving", "saving…"];
-    }
-    if (confirmed.status === "rated") return ["saved", "saved"];
-    if (confirmed.status === "cannot_judge") return ["none", "cannot judge"];
-    return confirmed.status === "skipped" ? ["none", "skipped"] : ["unrated", "not rated"];
-  }
-
-  function hintNow() {
-    const touch = matchMedia("(pointer: coarse)").matches;
-    if (hasDraft() && typed().value === undefined) return "";
-    if (hasDraft()) {
-      const stored = committed.status === "rated" ? `; until then it is ${showNumber(committed.value)}` : "";
-      return `A draft. ${touch ? "It is saved when you go on" : "Enter saves it"}${stored}.`;
-    }
-    if (committed.status === "cannot_judge") return "You chose “Cannot judge”. A value takes it back.";
-    if (committed.status === "skipped") return `Skipped: ${committed.reason}`;
-    return "";
-  }
-
   function render() {
-    const [name, words] = stateNow();
+    const { failing, halted } = queue.state();
+    const draft = hasDraft();
+    const [name, words] = stateOf({ draft, queued: lastKey !== null, blocked: failing || halted, status: confirmed.status });
+    const hinted = hintOf({ draft, valid: typed().value !== undefined, committed });
     state.dataset.state = name;
     if (state.textContent !== words) state.textContent = words;
-    if (hint.textContent !== hintNow()) hint.textContent = hintNow();
+    if (hint.textContent !== hinted) hint.textContent = hinted;
     cannot.setAttribute("aria-pressed", String(committed.status === "cannot_judge"));
     const left = comment.maxLength - comment.value.length;
     count.textContent = comment.value ? `${left.toLocaleString("en")} characters left` : "";
@@ -145,7 +125,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
       return false;
     }
     field.value = showNumber(value);
-    showSlider(value);
+    slider.show(value);
     if (committed.status === "rated" && committed.value === value) how = kind;
     commit({ value, status: "rated", reason: null, ...remarks() }, how);
     return true;
@@ -159,10 +139,9 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
   }
 
   function cannotJudge() {
-    clearTimeout(sliding);
-    sliding = 0;
+    slider.cancel();
     field.value = "";
-    showSlider(null);
+    slider.show(null);
     showProblem("");
     commit({ value: null, status: "cannot_judge", reason: null, ...remarks() }, "button");
   }
@@ -170,7 +149,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
   field.addEventListener("input", () => {
     const { value, problem, unfinished } = typed();
     showProblem(problem && !unfinished ? problem : "");
-    showSlider(value ?? (field.value.trim() === "" ? committed.value : null));
+    slider.show(value ?? (field.value.trim() === "" ? committed.value : null));
     keepDraft();
     changed();
   });
@@ -183,50 +162,14 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
   });
   // Leaving the field commits it; another window coming to the front, or a press on the slider or
   // on "Cannot judge" beside it, does not: what follows replaces the draft.
-  addEventListener("pointerdown", (event) => (pressed = event.target), { capture: true });
-  addEventListener("pointerup", () => setTimeout(() => (pressed = null)), { capture: true });
-  addEventListener("pointercancel", () => (pressed = null), { capture: true });
   field.addEventListener("blur", () => {
     if (document.activeElement === field || !document.hasFocus()) return;
-    if (pressed === slider || pressed === cannot) return;
+    if (press.target === track || press.target === cannot) return;
     if (field.value.trim() !== "" || committed.status !== null) commitValue();
     else showProblem("");
   });
 
-  // The slider counts once it is released: `change` where it moved, `click` where it did not (its
-  // middle before the first touch), a pause after keys.
-  const commitSlider = () => {
-    clearTimeout(sliding);
-    sliding = 0;
-    field.value = showNumber(Number(slider.value));
-    commitValue("slider");
-  };
-  const draftSlider = () => {
-    field.value = showNumber(Number(slider.value));
-    showSlider(Number(slider.value));
-    showProblem("");
-    keepDraft();
-    changed();
-  };
-  const afterKeys = () => {
-    clearTimeout(sliding);
-    sliding = setTimeout(commitSlider, KEYS_PAUSE);
-  };
-  slider.addEventListener("input", () => {
-    draftSlider();
-    if (pressed !== slider) afterKeys();
-  });
-  slider.addEventListener("keydown", (event) => {
-    const starts = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown"];
-    if (!slider.classList.contains("unset") || !starts.includes(event.key)) return;
-    event.preventDefault();
-    draftSlider();
-    afterKeys();
-  });
-  slider.addEventListener("change", () => pressed === slider && commitSlider());
-  slider.addEventListener("click", (event) => event.detail > 0 && commitSlider());
-  slider.addEventListener("blur", () => flush());
-
+  track.addEventListener("blur", () => flush());
   cannot.addEventListener("click", () => {
     if (committed.status !== "cannot_judge" || hasDraft()) cannotJudge();
     else field.focus();
@@ -247,8 +190,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
 
   // Commits at once what only waits for a pause: a slider moved by keys, remarks on a value.
   function flush() {
-    if (sliding) commitSlider();
-    else commitRemarks();
+    if (!slider.flush()) commitRemarks();
   }
 
   // Takes over what an earlier page left behind: the queue's content, then the draft.
@@ -263,7 +205,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     const draft = store.read(draftName, null);
     if (draft?.value !== undefined) {
       field.value = draft.value;
-      showSlider(typed().value ?? null);
+      slider.show(typed().value ?? null);
     }
     if (draft?.flags) {
       comment.value = draft.comment;
@@ -272,7 +214,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     render();
   }
 
-  // An entry came back. Returns what stood here, for the message about a conflict.
+  // An entry came back.
   function settle({ kind: outcome, entry, mine, answer }) {
     const latest = outcome === "stale" || entry.body.key === lastKey;
     if (outcome === "saved") {
@@ -289,7 +231,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
       if (outcome !== "saved") {
         if (mine.status === "rated" && !hasDraft()) field.value = showNumber(mine.value);
         if (outcome === "invalid") showProblem(answer.error?.message ?? "The server refused this value.");
-        showSlider(typed().value ?? confirmed.value);
+        slider.show(typed().value ?? confirmed.value);
       }
       keepDraft();
     }
@@ -309,14 +251,14 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     skip: (reason) => {
       if (committed.status !== null && committed.status !== "skipped") return;
       field.value = "";
-      showSlider(null);
+      slider.show(null);
       commit({ value: null, status: "skipped", reason, ...remarks() }, "button");
     },
     // After a conflict: the rater's own content (or what they typed since), or the stored one.
     enter: (content) => {
       if (hasDraft() && typed().value !== undefined) return commitValue();
       field.value = showNumber(content.value);
-      showSlider(content.value);
+      slider.show(content.value);
       return commit({ ...content, ...remarks() }, content.input_kind);
     },
     leave: () => {
@@ -325,8 +267,8 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
       keepDraft();
       changed();
     },
-    // What keeps the step from being finished: null, "saving", or words for the rater.
     hasDraft,
+    // What keeps the step from being finished: null, "saving", or words for the rater.
     missing: () => {
       if (hasDraft()) return "is still a draft";
       if (conflict && remarksDiffer()) return "differs from what another tab saved";

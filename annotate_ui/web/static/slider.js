@@ -1,0 +1,73 @@
+// The optional slider: no thumb, and announced as unset, until it is touched.
+
+import { showNumber } from "./scale.js";
+
+const KEYS_PAUSE = 350;
+const STARTS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown"];
+
+// What was pressed last, until a key is: after a tap the focus moves only when the finger has gone.
+export const press = { target: null };
+addEventListener("pointerdown", (event) => (press.target = event.target), { capture: true });
+addEventListener("pointercancel", () => (press.target = null), { capture: true });
+addEventListener("keydown", () => (press.target = null), { capture: true });
+
+// `draft(value)` runs while it moves, `commit(value)` once it is released.
+export function openSlider(slider, { scale, draft, commit }) {
+  let timer = 0;
+  let moved = false;
+
+  function show(value) {
+    slider.classList.toggle("unset", value === null);
+    slider.value = value === null ? (scale.min + scale.max) / 2 : value;
+    slider.setAttribute("aria-valuetext", value === null ? "not set" : showNumber(value));
+  }
+
+  function cancel() {
+    clearTimeout(timer);
+    timer = 0;
+    moved = false;
+  }
+
+  function release() {
+    cancel();
+    commit(Number(slider.value));
+  }
+
+  function move() {
+    const value = Number(slider.value);
+    show(value);
+    draft(value);
+  }
+
+  function afterKeys() {
+    clearTimeout(timer);
+    timer = setTimeout(release, KEYS_PAUSE);
+  }
+
+  slider.addEventListener("input", () => {
+    move();
+    if (press.target === slider) moved = true;
+    else afterKeys();
+  });
+  slider.addEventListener("keydown", (event) => {
+    // The first step from unset is the middle.
+    if (!slider.classList.contains("unset") || !STARTS.includes(event.key)) return;
+    event.preventDefault();
+    move();
+    afterKeys();
+  });
+  // Three ends of a press: it moved; it did not (the middle, before the first touch); it came back
+  // to where it began and was let go beside the slider.
+  slider.addEventListener("change", () => press.target === slider && release());
+  slider.addEventListener("click", (event) => event.detail > 0 && release());
+  addEventListener("pointerup", () => setTimeout(() => moved && press.target === slider && release(), 50));
+
+  // Says whether a value that only waited for a pause was committed now.
+  function flush() {
+    if (!timer) return false;
+    release();
+    return true;
+  }
+
+  return { show, cancel, flush };
+}
