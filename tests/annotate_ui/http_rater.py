@@ -1,0 +1,193 @@
+"""A rater without a browser: speaks HTTP as the page's script does, and remembers every answer."""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from html import unescape
+from itertools import count
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import aiohttp
+
+_ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
+_SECTION = re.compile(r'<section [^>]*class="construct[^>]*>', re.S)
+_PANEL = re.compile(r'<section [^>]*id="panel"[^>]*>', re.S)
+_META = re.compile(r'<meta name="csrf-token" content="([^"]+)"')
+_HIDDEN = re.compile(r'name="csrf_token" value="([^"]+)"')
+_AGAIN = (429, 500, 502, 503, 504)
+_PAUSE = 0.25
+"""Seconds between two attempts while the server is away."""
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A save that the server said is stored."""
+
+    key: str
+    place: str
+    construct: str
+    revision: int
+    value: float
+    seconds: float
+    """Of the request that was answered."""
+    waited: float
+    """From the first attempt to the answer."""
+    attempts: int
+
+
+@dataclass
+class Page:
+    """What the rater's script knows of the step that is open."""
+
+    rater: str
+    csrf: str
+    save_url: str
+    revisions: dict[str, int]
+    left: list[str]
+
+
+@dataclass
+class HttpRater:
+    """A rater with kept-alive connections and a session of their own."""
+
+    address: str
+    link: str
+    draw: Random
+    deadline: float
+    """Of `time.monotonic`; what is not answered by then is given up."""
+    confirmed: list[Confirmed] = field(default_factory=list)
+    given_up: list[str] = field(default_factory=list)
+    """Keys of saves that were sent and never answered."""
+    done: bool = False
+
+    async def work(self, every: float, until: float) -> None:
+        """Come in, and save once every so many seconds until then, or until all is rated."""
+        # Cookies of an address that is a number are kept only by a jar that is told to.
+        jar = aiohttp.CookieJar(unsafe=True)
+        limits = aiohttp.ClientTimeout(total=20)
+        async with aiohttp.ClientSession(
+            self.address, cookie_jar=jar, timeout=limits, trust_env=False
+        ) as http:
+            due = time.monotonic() + self.draw.uniform(0, every)
+            await _until(due)
+            page = await self._join(http)
+            while page is not None and due < until:
+                page = await self._save_next(http, page)
+                due += every
+                await _until(due)
+            self.done = page is None
+
+    async def _join(self, http: aiohttp.ClientSession) -> Page | None:
+        text = await self._ask(http, "GET", "/join")
+        csrf = _found(_HIDDEN, text)
+        token = self.link.partition("#")[2]
+        text = await self._ask(http, "POST", "/join", data={"csrf_token": csrf, "token": token})
+        return await self._next(http, _found(_HIDDEN, text))
+
+    async def _next(self, http: aiohttp.ClientSession, csrf: str) -> Page | None:
+        text = await self._ask(http, "POST", "/rate/next", data={"csrf_token": csrf})
+        if not _PANEL.search(text):
+            return None
+        panel = _attributes(_found(_PANEL, text))
+        constructs = [_attributes(tag) for tag in _SECTION.findall(text)]
+        return Page(
+            panel["data-rater"],
+            _found(_META, text),
+            panel["data-save-url"],
+            {one["data-key"]: int(one["data-revision"]) for one in constructs},
+            [one["data-key"] for one in constructs if not one["data-status"]],
+        )
+
+    async def _save_next(self, http: aiohttp.ClientSession, page: Page) -> Page | None:
+        """Rate the next construct, or now and then change one of this step; then go on."""
+        rated = [key for key, revision in page.revisions.items() if revision]
+        changes = bool(rated) and self.draw.random() < 0.2
+        construct = self.draw.choice(rated) if changes else page.left[0]
+        await self._save(http, page, construct)
+        if not changes:
+            page.left.pop(0)
+        return page if page.left else await self._next(http, page.csrf)
+
+    async def _save(self, http: aiohttp.ClientSession, page: Page, construct: str) -> None:
+        key, base = uuid4().hex, page.revisions[construct]
+        # Never the value of before, which would be no revision.
+        value = float((17 * base + self.draw.randrange(17)) % 101)
+        body = {
+            "construct": construct,
+            "value": value,
+            "status": "rated",
+            "reason": None,
+            "comment": None,
+            "flags": [],
+            "input_kind": "typed",
+            "active_seconds": 2.5,
+            "base_revision": base,
+            "key": key,
+        }
+        headers = {"X-CSRFToken": page.csrf, "X-Rater": page.rater}
+        began = time.perf_counter()
+        async for attempts in self._attempts():
+            sent = time.perf_counter()
+            try:
+                async with http.post(page.save_url, json=body, headers=headers) as response:
+                    answer: Any = await response.json()
+            except (aiohttp.ClientError, TimeoutError):
+                continue
+            if response.status in _AGAIN:
+                continue
+            if response.status != 200:
+                raise AssertionError(f"a save was refused: {response.status} {answer}")
+            now = time.perf_counter()
+            revision = page.revisions[construct] = answer["revision"]
+            place = page.save_url.split("/")[-3]
+            times = now - sent, now - began
+            self.confirmed.append(
+                Confirmed(key, place, construct, revision, value, *times, attempts)
+            )
+            return
+        self.given_up.append(key)
+        raise TimeoutError
+
+    async def _ask(
+        self, http: aiohttp.ClientSession, method: str, path: str, **content: Any
+    ) -> str:
+        """Return a page, asked for again while the server is away."""
+        async for _ in self._attempts():
+            try:
+                async with http.request(method, path, **content) as response:
+                    text = await response.text()
+            except (aiohttp.ClientError, TimeoutError):
+                continue
+            if response.status in _AGAIN:
+                continue
+            if response.status != 200:
+                raise AssertionError(f"{method} {path}: {response.status}\n{text[:2000]}")
+            return text
+        raise TimeoutError
+
+    async def _attempts(self) -> AsyncIterator[int]:
+        """Yield 1, 2, ... with a pause before each but the first, until the deadline."""
+        for attempts in count(1):
+            if time.monotonic() > self.deadline:
+                return
+            yield attempts
+            await asyncio.sleep(_PAUSE)
+
+
+async def _until(due: float) -> None:
+    await asyncio.sleep(max(0.0, due - time.monotonic()))
+
+
+def _found(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(text)
+    if match is None:
+        raise AssertionError(f"{pattern.pattern} is not in the page:\n{text[:2000]}")
+    return match[match.lastindex or 0]
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {name: unescape(value) for name, value in _ATTRIBUTE.findall(tag)}

@@ -1,0 +1,258 @@
+"""The rating pages under load: raters who save every few seconds, and the server killed once."""
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from math import ceil
+from pathlib import Path
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy import create_engine, select, text
+from sqlalchemy.engine import make_url
+
+from annotate_ui.inviting import invite
+from study import Study
+from study.nouns import Assignment, Rating, table
+from tests.annotate_ui.browser.campaign import fill, give
+from tests.annotate_ui.browser.server import Server, free_port
+from tests.annotate_ui.http_rater import Confirmed, HttpRater
+
+AIM = 0.15
+"""Seconds that 95% of the saves may take."""
+_PATIENCE = 60.0
+"""Seconds that raters go on trying after the end."""
+_VALUES_OF_A_QUERY = 10
+
+
+@dataclass(frozen=True)
+class Load:
+    """What came of it. Seconds are those of the requests that were answered."""
+
+    database: str
+    raters: int
+    seconds: float
+    every: float
+    confirmed: int
+    changes: int
+    """Of the confirmed ones, those that changed an earlier value."""
+    sent_again: int
+    """Of the confirmed ones, those that met the dead server and were sent again."""
+    p50: float
+    p95: float
+    longest: float
+    longest_with_outage: float
+    """From the first attempt to the answer."""
+    away: float
+    """Seconds from the server's death until it listened again."""
+    stored: int
+    lost: list[str]
+    """Confirmed, and not in the database as confirmed."""
+    doubled: list[str]
+    """Stored more than once, or with revisions that do not follow each other."""
+    unexplained: int
+    """In the database, and neither confirmed nor given up."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every confirmed rating is stored, once."""
+        return not (self.lost or self.doubled or self.unexplained)
+
+
+def main(words: Sequence[str] = ()) -> None:
+    """Print what was measured; the aim is 95% of saves within 150 ms, and nothing lost."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--raters", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--every", type=float, default=3)
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
+    chosen = parser.parse_args(words)
+    loads = []
+    for kind in chosen.database or ["sqlite", "postgresql"]:
+        with tempfile.TemporaryDirectory() as folder, empty_study(kind, Path(folder)) as study:
+            loads.append(under_load(study, chosen.raters, chosen.seconds, chosen.every))
+    _print(loads)
+    print(json.dumps([asdict(load) for load in loads]))
+    if not all(load.holds for load in loads):
+        sys.exit(1)
+
+
+def under_load(study: Study, raters: int, seconds: float, every: float) -> Load:
+    """Serve a study to raters who rate for some seconds; kill the server half way.
+
+    Parameters
+    ----------
+    study
+        An empty study. It is filled with more than the raters can rate in this time.
+    raters
+        How many work at once, each with a session of their own.
+    seconds, every
+        How long they work, and how often each saves.
+
+    Raises
+    ------
+    AssertionError
+        The server refused what it should have taken.
+    """
+    fill(study, queries=ceil(seconds / every / _VALUES_OF_A_QUERY) + 1, passages=5)
+    codes = [f"rater-{number}" for number in range(raters)]
+    for code in codes:
+        give(study, code)
+    links = {made.rater: made.link for made in invite(study, codes)}
+    server = Server(study.folder, study.folder.parent / "state", free_port())
+    server.start()
+    try:
+        clients, away = asyncio.run(_rate(server, links, seconds, every))
+    finally:
+        server.stop()
+    return _checked(study, clients, seconds, every, away)
+
+
+async def _rate(
+    server: Server, links: dict[str, str], seconds: float, every: float
+) -> tuple[list[HttpRater], float]:
+    began = time.monotonic()
+    until = began + seconds
+    address = f"http://127.0.0.1:{server.port}"
+    clients = [
+        HttpRater(address, link, Random(number), until + _PATIENCE)
+        for number, link in enumerate(links.values())
+    ]
+    async with asyncio.TaskGroup() as tasks:
+        for client in clients:
+            tasks.create_task(client.work(every, until))
+        await asyncio.sleep(seconds / 2)
+        died = time.monotonic()
+        server.kill()
+        await asyncio.to_thread(server.start)
+        away = time.monotonic() - died
+    return clients, away
+
+
+def _checked(
+    study: Study, clients: Sequence[HttpRater], seconds: float, every: float, away: float
+) -> Load:
+    stored = _stored(study)
+    by_key = {row.idempotency_key: row for row in stored}
+    confirmed = [save for client in clients for save in client.confirmed]
+    given_up = {key for client in clients for key in client.given_up}
+    times = [save.seconds for save in confirmed]
+    return Load(
+        database=study.engine.dialect.name,
+        raters=len(clients),
+        seconds=seconds,
+        every=every,
+        confirmed=len(confirmed),
+        changes=sum(save.revision > 1 for save in confirmed),
+        sent_again=sum(save.attempts > 1 for save in confirmed),
+        p50=statistics.median(times),
+        p95=statistics.quantiles(times, n=20)[-1],
+        longest=max(times),
+        longest_with_outage=max(save.waited for save in confirmed),
+        away=away,
+        stored=len(stored),
+        lost=[save.key for save in confirmed if not _is(by_key.get(save.key), save)],
+        doubled=_doubled(stored),
+        unexplained=len(by_key.keys() - {save.key for save in confirmed} - given_up),
+    )
+
+
+def _stored(study: Study) -> list[Any]:
+    g, a = table(Rating), table(Assignment)
+    with study.read() as connection:
+        rows = connection.execute(
+            select(
+                a.c.public_id,
+                g.c.construct_key,
+                g.c.revision,
+                g.c.value,
+                g.c.idempotency_key,
+            )
+            .join_from(g, a, g.c.assignment_id == a.c.id)
+            .order_by(g.c.id)
+        )
+        return list(rows)
+
+
+def _is(row: Any, save: Confirmed) -> bool:
+    return row is not None and tuple(row)[:4] == (
+        save.place,
+        save.construct,
+        save.revision,
+        save.value,
+    )
+
+
+def _doubled(stored: Sequence[Any]) -> list[str]:
+    keys = Counter(row.idempotency_key for row in stored)
+    found = [f"key {key}" for key, times in keys.items() if times > 1]
+    revisions: dict[tuple[str, str], list[int]] = {}
+    for row in stored:
+        revisions.setdefault((row.public_id, row.construct_key), []).append(row.revision)
+    return found + [
+        f"{construct} of {place}: revisions {numbers}"
+        for (place, construct), numbers in revisions.items()
+        if numbers != list(range(1, len(numbers) + 1))
+    ]
+
+
+def _print(loads: Sequence[Load]) -> None:
+    shown = Table(box=None, pad_edge=False)
+    headings = ("saves", "changes", "sent again", "p50 ms", "p95 ms", "max ms", "lost", "doubled")
+    for heading in ("database", *headings):
+        shown.add_column(heading, justify="left" if heading == "database" else "right")
+    for load in loads:
+        times = (f"{1000 * seconds:.0f}" for seconds in (load.p50, load.p95, load.longest))
+        counts = map(str, (load.confirmed, load.changes, load.sent_again))
+        faults = map(str, (len(load.lost) + load.unexplained, len(load.doubled)))
+        shown.add_row(load.database, *counts, *times, *faults)
+    Console().print(shown)
+    for load in loads:
+        print(
+            f"{load.database}: {load.raters} raters for {load.seconds:.0f} s, a save each every "
+            f"{load.every:g} s; the server was away for {load.away:.1f} s, and nobody waited "
+            f"longer than {load.longest_with_outage:.1f} s; p95 "
+            f"{'within' if load.p95 <= AIM else 'BEYOND'} {1000 * AIM:.0f} ms."
+        )
+
+
+@contextmanager
+def empty_study(kind: str, folder: Path) -> Iterator[Study]:
+    """Make a study on SQLite, or on the PostgreSQL server that CCRS_TEST_POSTGRESQL names."""
+    if kind == "sqlite":
+        study = Study.create(folder / "study")
+        yield study
+        study.close()
+        return
+    address = os.environ.get("CCRS_TEST_POSTGRESQL")
+    if not address:
+        sys.exit("CCRS_TEST_POSTGRESQL names no PostgreSQL server")
+    name = f"ccrs_load_{uuid4().hex}"
+    server = create_engine(address, isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    url = make_url(address).set(database=name).render_as_string(hide_password=False)
+    study = Study.create(folder / "study", f'database = "{url}"\n')
+    try:
+        yield study
+    finally:
+        study.close()
+        with server.connect() as connection:
+            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+        server.dispose()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
