@@ -5,7 +5,7 @@ Only click is imported until a command runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from analysis.compose import Options
+    from analysis.rules import RulesApart
     from analysis.tables import PreferenceTable, ScoreTable
 
 
@@ -25,6 +26,8 @@ class Source(NamedTuple):
     name: str
     judge_runs: Sequence[dict[str, Any]] = ()
     """What the judges' scores were made with, where a study knows it."""
+    edited: ScoreTable | None = None
+    """The scores with what raters changed after they had been shown more, where they did."""
 
 
 class CannotRun(click.ClickException):
@@ -212,7 +215,7 @@ def _report(source: Source, title: str, folder: Path, verify: bool, as_json: boo
     from analysis.report.verdict import verdicts
 
     # The verdict first: what it needs takes a fraction of the whole.
-    first = headline(source.scores, source.preferences, source.options, title)
+    first = headline(source.scores, source.preferences, source.options, title, source.edited)
     found = verdicts(first)
     if not as_json:
         terminal.say_verdicts(first, found)
@@ -246,6 +249,8 @@ def _from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.tables import PreferenceTable, ScoreTable
     from study import Study
     from study.judge_runs import judge_runs
+    from study.rater_rules import rules_of_raters
+    from study.table import preference_table, score_table
 
     study = Study.open(folder)
     try:
@@ -258,14 +263,21 @@ def _from_study(folder: Path, chosen: dict[str, Any]) -> Source:
             for key in scales
         }
         names = {c.key: c.name for c in config.constructs}
-        scores = ScoreTable.from_frame(study.score_table(), scales, own, names)
-        rows = study.preference_table()
+        # One state of the study: people may be rating at this moment.
+        with study.read() as connection:
+            versions = study.construct_versions(connection)
+            frame = score_table(connection, versions)
+            last = score_table(connection, versions, "last") if frame.attrs["edited"] else None
+            rows = preference_table(connection, versions)
+            runs = judge_runs(connection)
+            rules = rules_of_raters(connection, versions)
+        scores = ScoreTable.from_frame(frame, scales, own, names)
+        edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
+        runs = [run for run in runs if run["name"] in scores.scorer_kinds]
         compared = None
         if len(rows):
             scale = Scale(**config.preferences.scale.model_dump())
             compared = PreferenceTable.from_frame(rows, scale)
-        with study.read() as connection:
-            runs = [r for r in judge_runs(connection) if r["name"] in scores.scorer_kinds]
     finally:
         study.close()
     if scores.frame.empty and compared is None:
@@ -279,8 +291,38 @@ def _from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "ac_lambda": config.analysis.ac_lambda,
         "seed": config.seed,
         "scorer_notes": {name: spec.note for name, spec in config.scorers.items() if spec.note},
+        "rules_apart": tuple(_rules_apart(scores, rules, runs)),
     }
-    return Source(scores, compared, Options(**{**settings, **chosen}), config.name, runs)
+    options = Options(**{**settings, **chosen})
+    return Source(scores, compared, options, config.name, runs, edited)
+
+
+def _rules_apart(
+    scores: ScoreTable, rules: Mapping[str, Sequence[str]], runs: Sequence[dict[str, Any]]
+) -> Iterator[RulesApart]:
+    """Compare the raters' rules with the words of each judge's prompts, where they are known."""
+    from analysis.rules import RulesApart, lacking
+
+    made = {run["name"]: run for run in runs}
+    for construct, of_raters in rules.items():
+        for judge in scores.scorers(construct, "judge"):
+            prompt = _prompt(made[judge], construct) if judge in made else None
+            yield RulesApart(
+                construct, judge, None if prompt is None else lacking(of_raters, prompt)
+            )
+
+
+def _prompt(run: Mapping[str, Any], construct: str) -> str | None:
+    """Return the words put to a judge; None where this version of ours has others or none."""
+    from judge.prompts import prompt_version
+    from study.errors import StudyError
+
+    try:
+        version = prompt_version(run["prompt_version"])
+    except StudyError:
+        return None
+    template = version.templates.get(construct)
+    return template.text if template and version.hash == run["prompt_hash"] else None
 
 
 def _from_file(

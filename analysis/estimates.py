@@ -110,9 +110,10 @@ class EstimateList:
     ) -> list[Estimate]:
         """Records that match everything given.
 
-        Those of some answers only (params.answers) are found where `answers` is given.
+        Those of some answers only (params.answers), or of other values of the raters
+        (params.ratings), are found where `answers` or `ratings` is given.
         """
-        answers = params.pop("answers", None)
+        apart = {name: params.pop(name, None) for name in ("answers", "ratings")}
         return [
             e
             for e in (self.records if statistic is None else self._named.get(statistic, []))
@@ -120,7 +121,7 @@ class EstimateList:
             and (scorer is None or scorer in e.scorers)
             and (scope is None or scope == e.scope)
             and (target is None or target == e.target)
-            and e.params.get("answers") == answers
+            and all(e.params.get(name) == wanted for name, wanted in apart.items())
             and all(e.params.get(key) == value for key, value in params.items())
         ]
 

@@ -10,6 +10,7 @@ import pandas as pd
 from analysis.compose.answer_correctness import answer_correctness
 from analysis.compose.answers_read import answers_read
 from analysis.compose.context import Context
+from analysis.compose.edits import edits
 from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
 from analysis.compose.judge_against_humans import judge_against_humans
 from analysis.compose.missing import missing
@@ -76,15 +77,19 @@ def analyse(
     preferences: PreferenceTable | None = None,
     options: Options | None = None,
     title: str = "Judge against people",
+    edited: ScoreTable | None = None,
 ) -> Analysis:
     """Analyse a table of scores, with preferences if there are any.
+
+    `edited` is the table with what raters changed after they had been shown more, which is
+    reported beside the figures of the other.
 
     Raises
     ------
     AnalysisError
         Both tables are empty.
     """
-    return _analysis(title, _context(scores, preferences, options), _everything)
+    return _analysis(title, _context(scores, preferences, options, edited), _everything)
 
 
 def headline(
@@ -92,9 +97,10 @@ def headline(
     preferences: PreferenceTable | None = None,
     options: Options | None = None,
     title: str = "Judge against people",
+    edited: ScoreTable | None = None,
 ) -> Analysis:
     """Only the figures that the verdict speaks of, in a fraction of the time; see `completed`."""
-    return _analysis(title, _context(scores, preferences, options), _headline)
+    return _analysis(title, _context(scores, preferences, options, edited), _headline)
 
 
 def completed(analysis: Analysis) -> Analysis:
@@ -103,11 +109,14 @@ def completed(analysis: Analysis) -> Analysis:
 
 
 def _context(
-    scores: ScoreTable, preferences: PreferenceTable | None, options: Options | None
+    scores: ScoreTable,
+    preferences: PreferenceTable | None,
+    options: Options | None,
+    edited: ScoreTable | None,
 ) -> Context:
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
         raise AnalysisError("there are no scores and no preferences to analyze")
-    return Context(scores, preferences, options or Options())
+    return Context(scores, preferences, options or Options(), edited)
 
 
 def _analysis(
@@ -132,6 +141,7 @@ def _everything(context: Context) -> Iterator[Estimate]:
     yield from score_properties(context)
     yield from missing(context)
     yield from answers_read(context)
+    yield from edits(context)
 
 
 def _headline(context: Context) -> Iterator[Estimate]:

@@ -28,6 +28,8 @@ class Context:
     scores: ScoreTable
     preferences: PreferenceTable | None
     options: Options
+    edited: ScoreTable | None = None
+    """The scores with what raters changed after they had been shown more, where they did."""
 
     @cached_property
     def rated_queries(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import get_args
 
 from analysis.errors import AnalysisError
 from analysis.matrix import Reference
+from analysis.rules import RulesApart
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Options:
     """Weight of the exact match in composed AC."""
     scorer_notes: Mapping[str, str] = field(default_factory=dict)
     """Remarks by scorer, which the report shows with it."""
+    rules_apart: tuple[RulesApart, ...] = ()
+    """What raters were told beyond a judge's prompt, which the report names."""
 
     def __post_init__(self) -> None:
         if self.reference not in get_args(Reference):

@@ -44,6 +44,7 @@ def _facts(analysis: Analysis) -> Iterator[str]:
             "How a judge stands against a rater: the reference is adjudicated, and favors the "
             "raters whose values it settled."
         )
+    yield from _about_rules(analysis)
     yield from _about_sample(analysis)
     repeated = scores.frame.loc[scores.frame["repeat"] > 0, "scorer"]
     silent = [name for name in judges if not (repeated == name).any()]
@@ -86,6 +87,35 @@ def _about_raters(raters: list[str]) -> Iterator[str]:
         yield (
             f"What other kinds of people would say: {len(raters)} people rated, and figures for "
             "raters like these hold for people recruited as they were."
+        )
+
+
+def _about_rules(analysis: Analysis) -> Iterator[str]:
+    """Name what raters were told and judges were not, where the two are compared."""
+    compared = [
+        apart
+        for apart in analysis.options.rules_apart
+        if (data := analysis.rated.get(apart.construct)) is not None
+        and data.raters
+        and np.isfinite(data.scorers.get(apart.judge, np.nan)).any()
+    ]
+    judges: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    unknown: dict[str, list[str]] = {}
+    for apart in compared:
+        if apart.rules:
+            judges.setdefault((apart.construct, apart.rules), []).append(apart.judge)
+        elif apart.rules is None:
+            unknown.setdefault(apart.judge, []).append(apart.construct)
+    for (construct, rules), names in judges.items():
+        lacks = "its prompt lacks" if len(names) == 1 else "their prompts lack"
+        yield (
+            f"How {listed(names)} would score {construct} under the raters' rules, which {lacks}: "
+            + " ".join(f"\u201c{rule}\u201d" for rule in rules)
+        )
+    for judge, constructs in unknown.items():
+        yield (
+            f"Whether {judge} was given the rules that raters followed on {listed(constructs)}: "
+            "its prompt is not known here."
         )
 
 
@@ -135,7 +165,7 @@ def _about_gaps(analysis: Analysis) -> Iterator[str]:
         count = int(np.count_nonzero(unplanned.to_numpy()))
         if share and count:
             yield (
-                f"What {who} would have said where a value is missing ({count:,} values, not "
-                "counting what was not assigned): missing values are left out, which is harmless "
-                "only if they are no different."
+                f"What {who} would have said where a value is missing ({counted(count, 'value')}, "
+                "not counting what was not assigned): missing values are left out, which is "
+                "harmless only if they are no different."
             )

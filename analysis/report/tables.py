@@ -18,10 +18,12 @@ _SCOPES = {
 def tables(analysis: Analysis) -> list[Table]:
     """All tables that have rows."""
     from analysis.report.answer_tables import answers_read, from_bare_numbers
+    from analysis.report.edit_tables import edits_made, with_edits
     from analysis.report.score_tables import composed, gaps, on_preferences, properties, systems
 
     agreement = (
-        against_humans, ceiling, answers_read, from_bare_numbers, reliability, raters,
+        against_humans, ceiling, answers_read, from_bare_numbers, edits_made, with_edits,
+        reliability, raters,
     )  # fmt: skip
     on_scores = (systems, properties, composed, on_preferences, gaps)
     found = [table for builder in (*agreement, *on_scores) for table in builder(analysis)]

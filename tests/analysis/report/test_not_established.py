@@ -2,6 +2,7 @@ import pandas as pd
 
 from analysis import Options, analyse
 from analysis.report.not_established import not_established
+from analysis.rules import RulesApart, lacking
 from tests.analysis.scores import simulated, table
 
 
@@ -57,3 +58,40 @@ def test_an_adjudicated_reference_and_no_raters_are_named() -> None:
 
 def test_no_systems_are_named() -> None:
     assert "the table names none" in said(simulated().drop(columns="system"))
+
+
+def about_rules(frame: pd.DataFrame, *apart: RulesApart) -> list[str]:
+    chosen = Options(resamples=200, rules_apart=apart)
+    found = not_established(analyse(table(frame), options=chosen))
+    return [sentence for sentence in found if "rules" in sentence]
+
+
+def test_rules_that_a_judge_was_not_given_are_named_by_construct() -> None:
+    frame = simulated(constructs=("QR", "CC"))
+    second = frame[frame["scorer"] == "judge"].assign(scorer="other")
+    rules = ("Rate what it says.", "Be kind.")
+    assert about_rules(
+        pd.concat([frame, second]),
+        RulesApart("QR", "judge", rules),
+        RulesApart("QR", "other", rules),
+        RulesApart("CC", "judge", ()),
+        RulesApart("CC", "other", None),
+    ) == [
+        "How judge and other would score QR under the raters' rules, which their prompts lack: "
+        "\u201cRate what it says.\u201d \u201cBe kind.\u201d",
+        "Whether other was given the rules that raters followed on CC: its prompt is not known "
+        "here.",
+    ]
+
+
+def test_rules_are_not_named_where_nothing_is_compared() -> None:
+    frame = simulated()
+    apart = RulesApart("QR", "judge", ("Be kind.",))
+    assert not about_rules(frame[frame["scorer_kind"] == "judge"], apart)
+    assert not about_rules(frame, RulesApart("CC", "judge", ("Be kind.",)))
+    assert not about_rules(frame, RulesApart("QR", "nobody", ("Be kind.",)))
+
+
+def test_a_rule_is_in_a_prompt_whatever_its_case_and_line_breaks() -> None:
+    prompt = "Score it. A refusal\n  is a response; be kind."
+    assert lacking(("a refusal is a Response.", "Be strict."), prompt) == ("Be strict.",)
