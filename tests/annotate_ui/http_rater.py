@@ -19,8 +19,8 @@ _PANEL = re.compile(r'<section [^>]*id="panel"[^>]*>', re.S)
 _META = re.compile(r'<meta name="csrf-token" content="([^"]+)"')
 _HIDDEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 _AGAIN = (429, 500, 502, 503, 504)
-_PAUSE = 0.25
-"""Seconds between two attempts while the server is away."""
+_WAITS = (1.0, 2.0, 4.0, 8.0)
+"""Seconds between attempts while the server is away, as the page's script waits."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class HttpRater:
             if time.monotonic() > self.deadline:
                 return
             yield attempts
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_WAITS[min(attempts, len(_WAITS)) - 1])
 
 
 async def _until(due: float) -> None:

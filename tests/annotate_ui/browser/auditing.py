@@ -1,0 +1,37 @@
+"""axe-core on the page that is open."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.conftest import absent
+
+_SCRIPT = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+_RUN = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.map(({ id, impact, help, nodes }) => ({
+    id, impact, help,
+    nodes: nodes.map((node) => `${node.target.join(" ")}: ${node.failureSummary}`),
+  }));
+}"""
+_GRAVE = {"serious", "critical"}
+
+
+@cache
+def _axe() -> str:
+    if not _SCRIPT.is_file():
+        absent("axe-core is not installed: npm ci --prefix tests/annotate_ui/browser")
+    return _SCRIPT.read_text(encoding="utf-8")
+
+
+def grave_violations(page: Page) -> str:
+    """Return what axe-core finds serious or critical on the page, "" if nothing."""
+    # Evaluated, not added as a script element: the page's policy forbids those.
+    if not page.evaluate("typeof axe === 'object'"):
+        page.evaluate(_axe())
+    found: list[dict[str, Any]] = page.evaluate(_RUN)
+    grave = [one for one in found if one["impact"] in _GRAVE]
+    return json.dumps(grave, indent=1, ensure_ascii=False) if grave else ""
