@@ -158,7 +158,7 @@ def _next_step(
     if not kinds and not preferences:
         return f"{judge}(or ccrs import: judge scores and ratings; ccrs assign: people rate)"
     if not kinds & {"human", "adjudicated"} and not preferences:
-        return f"ccrs assign {folder}   (who rates what; or ccrs import: human ratings)"
+        return f"ccrs assign {folder} --raters N   (or ccrs import: human ratings)"
     if rating is not None and not kinds & {"judge", "metric"} and not preferences:
         return f"{judge}(or ccrs report: people among themselves)"
     return f"ccrs report {folder}"
