@@ -57,5 +57,6 @@ form.addEventListener("submit", (event) => {
   store.names().forEach((name) => store.remove(name));
 });
 
+addEventListener("pagehide", queue.lastChance);
 render();
 queue.pump();

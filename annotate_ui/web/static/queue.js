@@ -5,6 +5,9 @@
 const WAITS = [1, 2, 4, 8, 16, 30];
 const PATIENCE = 20_000;
 const REMEMBERED = 20;
+// Time for the tab that entered something to tell its rater what came of it.
+const GRACE = 1500;
+const HALTED_WAIT = 30_000;
 
 function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -84,12 +87,27 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     }
     if (kind === "refused") store.write("refused", [...store.read("refused", []), { ...entry, answer }]);
     const mine = (dropped.at(-1) ?? entry).body;
-    const silent = dropped.map((other) => ({ key: other.body.key, kind: "dropped" }));
-    store.write("answers", [...records(), { key, kind, answer, entry, mine }, ...silent].slice(-REMEMBERED));
-    store.write("queue", rest);
+    const silent = dropped.map((other) => ({ key: other.body.key, kind: "dropped", told: true }));
     const isOwn = own.delete(key);
+    const record = { key, kind, answer, entry, mine, told: isOwn || kind === "saved" };
+    store.write("answers", [...records(), record, ...silent].slice(-REMEMBERED));
+    store.write("queue", rest);
     dropped.forEach((other) => own.delete(other.body.key));
-    answered({ kind, entry, mine, answer, own: isOwn });
+    if (record.told) answered({ ...record, own: isOwn });
+    else setTimeout(tellUntold, GRACE);
+  }
+
+  function markTold(keys) {
+    if (keys.length === 0) return;
+    const marked = records().map((record) => (keys.includes(record.key) ? { ...record, told: true } : record));
+    store.write("answers", marked);
+  }
+
+  // What came of entries whose own tab is gone; nothing may go wrong in silence.
+  function tellUntold() {
+    const untold = records().filter((record) => record.told === false);
+    markTold(untold.map((record) => record.key));
+    untold.forEach((record) => answered({ ...record, own: false }));
   }
 
   function later(seconds) {
@@ -120,6 +138,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     const code = answer?.error?.code;
     if (response.ok && answer && "revision" in answer) {
       failures = 0;
+      halted = null;
       finish(entry, "saved", answer);
       return true;
     }
@@ -128,9 +147,11 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     }
     if (response.status === 401 || code === "csrf" || code === "other_rater") {
       halted = response.status === 401 ? "signed_out" : code;
+      timer = setTimeout(resume, HALTED_WAIT);
       return false;
     }
     failures = 0;
+    halted = null;
     if (code === "stale") finish(entry, "stale", { ...answer, current: answer.current ?? { revision: 0 } });
     else if (response.status === 422) finish(entry, "invalid", answer);
     else finish(entry, "refused", answer ?? { error: { message: `The server answered ${response.status}.` } });
@@ -142,7 +163,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     return navigator.locks ? navigator.locks.request(`ccrs:${rater}:send`, work) : work();
   }
 
-  async function pump() {
+  async function pump(halting = true) {
     again = true;
     if (running || Date.now() < notBefore) return;
     running = true;
@@ -150,7 +171,8 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     try {
       do {
         again = false;
-        while (!halted && list().length > 0 && (await alone(sendFirst))) changed();
+        const open = () => !halted || !halting;
+        while (open() && list().length > 0 && (await alone(sendFirst))) changed();
       } while (again && failures === 0 && !halted);
     } finally {
       running = false;
@@ -160,8 +182,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
 
   // Whoever was signed out may have come back in another tab; then this page's session holds again.
   function resume() {
-    halted = null;
-    pump();
+    pump(false);
   }
 
   // The page goes away: no time for locks or answers. The entry stays queued; its repeat is harmless.
@@ -172,22 +193,22 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
 
   store.watch((name) => {
     if (name === "answers") {
-      for (const record of records().filter((one) => own.has(one.key))) {
-        own.delete(record.key);
-        if (record.kind !== "dropped") answered({ ...record, own: true });
-      }
+      const mine = records().filter((record) => own.delete(record.key));
+      markTold(mine.filter((record) => record.told === false).map((record) => record.key));
+      mine.filter((record) => record.kind !== "dropped").forEach((record) => answered({ ...record, own: true }));
     }
     if (name === "answers" || name === "queue") changed();
   });
+  setTimeout(tellUntold, GRACE);
   addEventListener("online", resume);
   addEventListener("focus", resume);
-  addEventListener("pagehide", lastChance);
   document.addEventListener("visibilitychange", () => (document.hidden ? pump() : resume()));
 
   return {
     add,
     adopt,
     pump,
+    lastChance,
     list,
     state: () => ({
       waiting: new Set(list().map((entry) => `${entry.url} ${entry.body.construct}`)).size,

@@ -37,7 +37,8 @@ function savedWords() {
   if (halted) return waiting ? `${waitingWords(waiting)} in this browser` : "Not connected";
   if (waiting && failing) return `${waitingWords(waiting)} for the connection`;
   if (waiting) return "Saving…";
-  return savedAt ? `All saved at ${savedAt}` : "Saves as you go";
+  if (savedAt) return `All saved at ${savedAt}`;
+  return views.some((view) => view.isStored()) ? "All saved" : "Saves as you go";
 }
 
 let shown = "";
@@ -47,7 +48,7 @@ function renderSaved() {
   clearTimeout(slow);
   // A save that is answered at once is announced once.
   if (words === "Saving…") slow = setTimeout(() => say(words, ""), 700);
-  else say(words, words.startsWith("All saved") ? `, ${savedName}` : "");
+  else say(words, words.startsWith("All saved") && savedName ? `, ${savedName}` : "");
 }
 
 function say(words, about) {
@@ -233,7 +234,10 @@ for (const section of document.querySelectorAll(".construct")) {
 watchLayout(panel);
 if (passagesUrl) watchPassages({ url: passagesUrl, rater, csrf });
 const flush = () => views.forEach((view) => view.flush());
-addEventListener("pagehide", flush);
+addEventListener("pagehide", () => {
+  flush();
+  queue.lastChance();
+});
 // A page that comes back out of the browser's memory may be out of date.
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 document.addEventListener("visibilitychange", () => document.hidden && flush());
