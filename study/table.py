@@ -62,6 +62,11 @@ def score_table(
     for reason, count in scores["left_out"].value_counts(sort=False).items():
         left_out[str(reason)] = int(count)
     scores = scores[scores["left_out"].isna()]
+    # Ratings follow imported scores above: what a rater gave here goes before their earlier file.
+    twice = scores.duplicated(["response", "construct", "scorer", "repeat"], keep="last")
+    if twice.any():
+        left_out["imported for a rater who rated the same here"] = int(twice.sum())
+        scores = scores[~twice]
     edited = int(scores["edited"].eq(True).sum())
     current_outputs = outputs.loc[outputs["current"], ["response", "system"]]
     scores = scores.merge(current_outputs, on="response", how="left")

@@ -15,7 +15,16 @@ from study.assigning.reading_time import Reading
 from study.campaign import Study
 from study.constructs import ConstructSpec
 from study.errors import StudyError, nearest
-from study.nouns import Assignment, AssignmentBase, Rater, RaterBase, Response, table
+from study.nouns import (
+    Assignment,
+    AssignmentBase,
+    JudgeRun,
+    Rater,
+    RaterBase,
+    Response,
+    Score,
+    table,
+)
 
 # Any number that no other program locks.
 _ASSIGNING = 0x63637261
@@ -168,7 +177,13 @@ def _raters(
         if twice:
             raise StudyError(f"Rater {twice[0]!r} is named twice; name each once.")
     found: dict[str, int] = {}
+    machines = _machines(connection)
     for index, code in enumerate(codes):
+        if code in machines:
+            raise StudyError(
+                f"{code!r} is the name of a judge or metric of {study.folder}; "
+                "choose another code for the rater."
+            )
         try:
             noun = RaterBase.model_validate({"code": code})
         except ValidationError as error:
@@ -185,13 +200,23 @@ def _raters(
     return found
 
 
+def _machines(connection: Connection) -> set[str]:
+    """Return names of scorers that are no people; a rater of that name would be mixed with it."""
+    s, run = table(Score), table(JudgeRun)
+    imported = select(s.c.scorer).where(s.c.scorer_kind.in_(("judge", "metric"))).distinct()
+    return {
+        *connection.execute(imported).scalars(),
+        *connection.execute(select(run.c.name)).scalars(),
+    }
+
+
 def _enough(codes: dict[str, int], blocks: Sequence[Block], per_item: int) -> None:
     everybody = set(codes.values())
     for block in blocks:
         free = len(everybody - block.taken_by)
         if free < block.need:
             raise StudyError(
-                f"{per_item} raters an item want {block.need} further raters for some responses, "
+                f"{per_item} raters an item take {block.need} further raters for some responses, "
                 f"and {free} of the {len(everybody)} named are free for them. Name more raters, "
                 "or lower --per-item."
             )

@@ -117,11 +117,11 @@ def _show(plan: "Assigned") -> None:
     console = Console(highlight=False)
     if not (plan.assignments or plan.open_slots):
         console.print(
-            Text(f"Nothing to assign: {plan.covered} responses have {plan.per_item} raters each.")
+            Text(f"Nothing to assign: {plan.covered} responses have {_raters_each(plan.per_item)}.")
         )
     else:
         console.print(
-            f"{plan.responses} responses to {plan.queries} queries, {plan.per_item} raters each: "
+            f"{plan.responses} responses to {plan.queries} queries, {_raters_each(plan.per_item)}: "
             + (
                 f"{plan.open_slots} open slots"
                 if plan.open_slots
@@ -157,3 +157,7 @@ def _show(plan: "Assigned") -> None:
         first = ", ".join(plan.unratable[:5])
         more = f" and {len(plan.unratable) - 5} more" if len(plan.unratable) > 5 else ""
         console.print(Text(f"Not assigned, since no construct can be rated: {first}{more}."))
+
+
+def _raters_each(count: int) -> str:
+    return "1 rater each" if count == 1 else f"{count} raters each"

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
 from study import Study
 from study.assigning import assign
@@ -15,7 +15,7 @@ from study.assigning.command import assign as command
 from study.errors import StudyError
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
-from study.nouns import Assignment, Rater, Response, table
+from study.nouns import Assignment, Rater, Rating, Response, table
 
 
 def fill(study: Study, queries: int, systems: int = 2, **other: Any) -> None:
@@ -239,6 +239,39 @@ def test_what_cannot_be_assigned_is_refused_and_nothing_is_stored(
     with study.read() as connection:
         assert connection.execute(select(table(Rater))).all() == []
     assert rows(study) == []
+
+
+def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(study: Study) -> None:
+    from study.importing.rows import ScoreRow
+
+    fill(study, 1, systems=1)
+    scores = [
+        Placed(n, ScoreRow(query_id="q0", system="s0", construct_key="QR", scorer=scorer,
+                           scorer_kind=kind, value=50.0))
+        for n, (scorer, kind) in enumerate([("robot", "judge"), ("anna", "human")], start=1)
+    ]  # fmt: skip
+    import_rows(study, scores, source="s", sha256="2", importer="scores")
+    with pytest.raises(StudyError, match="'robot' is the name of a judge or metric"):
+        assign(study, ["robot"], per_item=1)
+    assign(study, ["anna"], per_item=1)
+    (given,) = rows(study)
+    with study.write() as connection:
+        connection.execute(
+            insert(table(Rating)).values(
+                assignment_id=given.id,
+                construct_key="QR",
+                construct_version=1,
+                revision=1,
+                value=80.0,
+                status="rated",
+                revealed=[],
+                channel="own",
+                config_hash="0",
+            )
+        )
+    found = study.score_table()
+    assert found[found["scorer"] == "anna"]["value"].tolist() == [80.0]
+    assert found.attrs["left_out"] == {"imported for a rater who rated the same here": 1}
 
 
 def test_without_responses_the_next_command_is_named(study: Study) -> None:
