@@ -9,6 +9,12 @@ export function watchLayout(panel) {
   new ResizeObserver(measure).observe(panel);
   measure();
 
+  // A window that gets shorter, as above a phone's keyboard, doesn't leave the focus below its edge.
+  addEventListener("resize", () => {
+    const here = document.activeElement;
+    if (panel.contains(here) && here.matches("input, textarea")) here.scrollIntoView({ block: "nearest" });
+  });
+
   const view = window.visualViewport;
   if (!view) return;
   const follow = () => {
