@@ -268,7 +268,6 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
       changed();
     },
     hasDraft,
-    isStored: () => confirmed.status !== null,
     // What keeps the step from being finished: null, "saving", or words for the rater.
     missing: () => {
       if (hasDraft()) return "is still a draft";

@@ -38,7 +38,7 @@ function savedWords() {
   if (waiting && failing) return `${waitingWords(waiting)} for the connection`;
   if (waiting) return "Saving…";
   if (savedAt) return `All saved at ${savedAt}`;
-  return views.some((view) => view.isStored()) ? "All saved" : "Saves as you go";
+  return document.querySelector("#progress progress").value > 0 ? "All saved" : "Saves as you go";
 }
 
 let shown = "";
