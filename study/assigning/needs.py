@@ -1,15 +1,15 @@
 """What is still to be assigned: which responses want how many more raters, for which constructs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
-from sqlalchemy.orm import aliased
 
+from study.assigning.given import Given
 from study.constructs import ConstructSpec
-from study.nouns import Assignment, Output, Query, Response, table
+from study.nouns import Output, Query, Response, table
 from study.versions import response_versions
 
 NO_PASSAGES = "the response has no passages"
@@ -26,7 +26,7 @@ class Block:
     need: int
     """How many further raters."""
     taken_by: frozenset[int]
-    """Raters who rate these responses on these constructs already."""
+    """Raters who were given these responses on these constructs before."""
 
 
 @dataclass
@@ -46,32 +46,30 @@ class Needs:
 _Alike = tuple[int, tuple[str, ...], int, frozenset[int], int | None]
 
 
-@dataclass(frozen=True)
-class _Given:
-    rater: int | None
-    construct_keys: frozenset[str]
-
-
 def needs(
     connection: Connection,
     constructs: Sequence[ConstructSpec],
+    given: Iterable[Given],
     per_item: int,
     *,
     split_queries: bool = False,
 ) -> Needs:
     """Return what is missing until each response in use has `per_item` raters.
 
-    Assignments that exist count, and so do open slots; those that were handed on do not.
+    Assignments that exist count, and so do open slots. One that was handed on doesn't, but its
+    rater has seen the response, and may save yet: it isn't given to them again.
     """
     found = Needs()
-    given = _given(connection)
+    by_response: dict[int, list[Given]] = defaultdict(list)
+    for one in given:
+        by_response[one.response].append(one)
     alike: dict[_Alike, list[int]] = {}
     for row in _responses(connection):
         keys = _ratable(row, constructs, found.left_out)
         if not keys:
             found.unratable.append(row.key)
             continue
-        missing = _missing(keys, given[row.id], per_item)
+        missing = _missing(keys, by_response[row.id], per_item)
         if not missing:
             found.covered += 1
         for together, need, taken in missing:
@@ -83,16 +81,16 @@ def needs(
 
 
 def _missing(
-    keys: Sequence[str], given: Iterable[_Given], per_item: int
+    keys: Iterable[str], given: Sequence[Given], per_item: int
 ) -> list[tuple[tuple[str, ...], int, frozenset[int]]]:
-    """Return constructs that want equally many raters together, with those who rate them."""
-    given = list(given)
+    """Return constructs that want equally many raters together, with those who had them."""
     groups: dict[tuple[int, frozenset[int]], list[str]] = {}
     for key in keys:
         having = [g for g in given if key in g.construct_keys]
-        if len(having) < per_item:
+        need = per_item - sum(not g.handed_on for g in having)
+        if need > 0:
             taken = frozenset(g.rater for g in having if g.rater is not None)
-            groups.setdefault((per_item - len(having), taken), []).append(key)
+            groups.setdefault((need, taken), []).append(key)
     return [(tuple(together), need, taken) for (need, taken), together in groups.items()]
 
 
@@ -123,17 +121,3 @@ def _responses(connection: Connection) -> list[Row[Any]]:
         ((o.response_id, o.query_id, o.system, o.revision) for o in outputs),
     ).in_use
     return [row for row in rows if row.id in in_use]
-
-
-def _given(connection: Connection) -> Mapping[int, list[_Given]]:
-    a = table(Assignment)
-    successor = aliased(a)
-    rows = connection.execute(
-        select(a.c.response_id, a.c.rater_id, a.c.construct_keys)
-        .join_from(a, successor, successor.c.replaces_id == a.c.id, isouter=True)
-        .where(a.c.purpose == "main", a.c.repeat == 0, successor.c.id.is_(None))
-    )
-    found: dict[int, list[_Given]] = defaultdict(list)
-    for row in rows:
-        found[row.response_id].append(_Given(row.rater_id, frozenset(row.construct_keys)))
-    return found

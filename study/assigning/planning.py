@@ -1,9 +1,9 @@
 """The plan: who is given which block, balanced and seeded. Knows no database.
 
 A unit is what goes to a rater as a whole: a query, or a single response. Raters end with numbers
-of units that differ by one at most; among equally loaded raters, those
-go first who have shared the fewest units with the raters already chosen, so that all pairs meet
-and severities can be told from responses; then those with the least to read.
+of units that differ by one at most; among equally loaded raters, those go first who have shared
+the fewest units with the raters already chosen, so that all pairs meet and severities can be told
+from responses; then those with the least to read.
 """
 
 from collections.abc import Iterable, Sequence

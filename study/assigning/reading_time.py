@@ -1,6 +1,6 @@
 """How much a rater reads: words of the fields that the assigned constructs show."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sqlalchemy import Connection, select
 
@@ -9,37 +9,58 @@ from study.nouns import Passage, Query, Response, ResponsePassage, table
 
 
 class Reading:
-    """Words of the responses of a study. A word is what stands between white space."""
+    """Words of the texts of a study. A word is what stands between white space."""
 
     def __init__(self, connection: Connection, constructs: Iterable[ConstructSpec]) -> None:
-        shown = {field for construct in constructs for field in construct.sees}
-        r, q = table(Response), table(Query)
-        self._response: dict[int, int] = {}
-        self._query: dict[int, int] = {}
-        self._passages: dict[int, list[int]] = {}
-        self._passage: dict[int, int] = {}
-        for response, text in connection.execute(select(r.c.id, r.c.text)):
-            self._response[response] = _words(text)
+        self._sees = {construct.key: frozenset(construct.sees) for construct in constructs}
+        self._shown: dict[frozenset[str], frozenset[str]] = {}
+        r, q, p, t = table(Response), table(Query), table(ResponsePassage), table(Passage)
+        self._response = {
+            key: _words(text) for key, text in connection.execute(select(r.c.id, r.c.text))
+        }
+        self._question: dict[int, int] = {}
+        self._reference: dict[int, int] = {}
         for query, text, references in connection.execute(select(q.c.id, q.c.text, q.c.references)):
-            asked = _words(text) if "question" in shown else 0
-            first = references[0] if references and "reference" in shown else ""
-            self._query[query] = asked + _words(first)
-        if "context" in shown:
-            p, t = table(ResponsePassage), table(Passage)
-            for response, passage in connection.execute(select(p.c.response_id, p.c.passage_id)):
-                self._passages.setdefault(response, []).append(passage)
-            for passage, text in connection.execute(select(t.c.id, t.c.text)):
-                self._passage[passage] = _words(text)
+            self._question[query] = _words(text)
+            # Further references say the same in other words, and are folded away.
+            self._reference[query] = _words(references[0]) if references else 0
+        self._passages: dict[int, list[int]] = {}
+        for response, passage in connection.execute(select(p.c.response_id, p.c.passage_id)):
+            self._passages.setdefault(response, []).append(passage)
+        self._passage = {
+            key: _words(text) for key, text in connection.execute(select(t.c.id, t.c.text))
+        }
 
-    def words(self, query: int, responses: Iterable[int]) -> int:
-        """Return the words of responses to one query; a passage that they share counts once."""
-        responses = set(responses)
-        passages = {p for response in responses for p in self._passages.get(response, ())}
+    def words(self, query: int, responses: Mapping[int, frozenset[str]]) -> int:
+        """Return the words that a rater reads of responses to one query.
+
+        `responses` are given with the constructs they are rated on. Question and reference count
+        once, and so does a passage that responses share.
+        """
+        shown = {response: self._fields(keys) for response, keys in responses.items()}
+        somewhere = frozenset().union(*shown.values())
+        passages = {
+            passage
+            for response, fields in shown.items()
+            if "context" in fields
+            for passage in self._passages.get(response, ())
+        }
         return (
-            self._query[query]
-            + sum(self._response[response] for response in responses)
+            (self._question[query] if "question" in somewhere else 0)
+            + (self._reference[query] if "reference" in somewhere else 0)
+            + sum(self._response[r] for r, fields in shown.items() if "response" in fields)
             + sum(self._passage[passage] for passage in passages)
         )
+
+    def total(self, queries: Mapping[int, Mapping[int, frozenset[str]]]) -> int:
+        """Return the words of all queries that somebody has."""
+        return sum(self.words(query, responses) for query, responses in queries.items())
+
+    def _fields(self, keys: frozenset[str]) -> frozenset[str]:
+        if keys not in self._shown:
+            seen = (self._sees.get(key, frozenset()) for key in keys)
+            self._shown[keys] = frozenset().union(*seen)
+        return self._shown[keys]
 
 
 def _words(text: str) -> int:

@@ -225,8 +225,11 @@ def test_hours_are_words_over_the_speed_and_shared_passages_count_once(study: St
         (["anna", ""], {}, "Rater code ''"),
         ([" anna"], {"per_item": 1}, "white space"),
         (None, {}, "has no raters yet"),
-        (0, {}, "give 1 or more"),
-        (3, {"per_item": 0}, "give 1 or more"),
+        (0, {}, "give 1 to 1000"),
+        (50_000, {}, "Slots for whoever joins are made with --open"),
+        (3, {"per_item": 0}, "give 1 to 1000"),
+        (3, {"open_slots": True}, "leave the raters out"),
+        (3, {"constructs": []}, "No construct is named"),
         (3, {"constructs": ["QQ"]}, "'QQ' is no construct"),
     ],
 )

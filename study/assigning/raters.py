@@ -1,0 +1,89 @@
+"""The raters that work is given to, by their codes."""
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, insert, select
+
+from study.campaign import Study
+from study.errors import StudyError
+from study.nouns import JudgeRun, Rater, RaterBase, Score, table
+
+MOST_RATERS = 1000
+"""Beyond, a number is a slip of the finger more likely than a campaign."""
+
+
+def raters_by_code(
+    connection: Connection,
+    study: Study,
+    raters: Sequence[str] | int | None,
+    *,
+    dry_run: bool,
+) -> dict[str, int]:
+    """Return the codes of the raters with their database keys; new ones are made.
+
+    In a dry run a new rater's key is a negative number.
+
+    Raises
+    ------
+    StudyError
+        A code is none, is named twice or is a judge's, or there are none or too many.
+    """
+    w = table(Rater)
+    stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
+    found: dict[str, int] = {}
+    machines = _machines(connection)
+    for index, code in enumerate(_codes(study, raters, stored)):
+        if code in machines:
+            raise StudyError(
+                f"{code!r} is the name of a judge or metric of {study.folder}; "
+                "choose another code for the rater."
+            )
+        try:
+            noun = RaterBase.model_validate({"code": code})
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise StudyError(f"Rater code {code!r}: {problem}.") from None
+        if code in stored:
+            found[code] = stored[code]
+        elif dry_run:
+            found[code] = -1 - index
+        else:
+            made = insert(w).values(**noun.model_dump()).returning(w.c.id)
+            found[code] = connection.execute(made).scalar_one()
+    return found
+
+
+def _machines(connection: Connection) -> set[str]:
+    """Return names of scorers that are no people; a rater of that name would be mixed with it."""
+    s, run = table(Score), table(JudgeRun)
+    imported = select(s.c.scorer).where(s.c.scorer_kind.in_(("judge", "metric"))).distinct()
+    return {
+        *connection.execute(imported).scalars(),
+        *connection.execute(select(run.c.name)).scalars(),
+    }
+
+
+def _codes(
+    study: Study, raters: Sequence[str] | int | None, stored: Iterable[str]
+) -> Sequence[str]:
+    if raters is None:
+        codes = sorted(stored)
+        if not codes:
+            raise StudyError(
+                f"{study.folder} has no raters yet. Name them: --raters anna,ben,cara, "
+                "or how many: --raters 3."
+            )
+        return codes
+    count = raters if isinstance(raters, int) else len(raters)
+    if not 1 <= count <= MOST_RATERS:
+        raise StudyError(
+            f"{count} raters: give 1 to {MOST_RATERS}. "
+            "Slots for whoever joins are made with --open."
+        )
+    if isinstance(raters, int):
+        return [f"rater-{number}" for number in range(1, raters + 1)]
+    twice = sorted({code for code in raters if raters.count(code) > 1})
+    if twice:
+        raise StudyError(f"Rater {twice[0]!r} is named twice; name each once.")
+    return raters
