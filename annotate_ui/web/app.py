@@ -46,6 +46,9 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=base.scheme == "https",
         PERMANENT_SESSION_LIFETIME=_SESSION,
+        # Only what begins or ends a session sets its cookie: an answer that was under way then,
+        # if only to a request for an icon, would set the session of before once more.
+        SESSION_REFRESH_EACH_REQUEST=False,
         SEND_FILE_MAX_AGE_DEFAULT=timedelta(days=365),
         MAX_CONTENT_LENGTH=_LARGEST_REQUEST,
         TRUSTED_HOSTS=[base.hostname or "", "127.0.0.1", "localhost", "[::1]"],

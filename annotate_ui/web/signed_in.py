@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import current_app, g, session
+from flask_wtf.csrf import generate_csrf
 from sqlalchemy import select
 
 from annotate_ui.tokens import is_live
@@ -52,6 +53,8 @@ def sign_in(rater_id: int, invitation_id: int) -> None:
     session.permanent = True
     session["rater"] = rater_id
     session["invitation"] = invitation_id
+    # Complete from now on, so that no page changes it, whatever the order of their answers.
+    generate_csrf()
 
 
 def rater_here() -> SignedIn:
