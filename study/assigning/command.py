@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from study.assigning.assigning import Assigned
+    from rich.table import Table
+
+    from study.assigning.result import Assigned, RaterLoad
 
 
 @click.command()
@@ -76,13 +78,13 @@ def assign(
         "constructs": None if constructs is None else _list(constructs),
     }
     study = Study.open(folder)
-    asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    asks = not (dry_run or yes or as_json) and _at_a_terminal()
     if asks:
         plan = assign_study(study, dry_run=True, **options)
         _show(plan)
-        if not (plan.assignments or plan.open_slots):
+        if (plan.assignments or plan.open_slots) and not click.confirm("Store this?"):
+            click.echo("Nothing was stored.")
             return
-        click.confirm("Store this?", abort=True)
     done = assign_study(study, dry_run=dry_run, **options)
     if as_json:
         import json
@@ -94,15 +96,25 @@ def assign(
     if dry_run:
         click.echo("Nothing was stored. Leave --dry-run out to store it.")
     elif done.assignments or done.open_slots:
-        click.echo(f"Stored {done.assignments + done.open_slots} assignments.")
+        if done.open_slots:
+            click.echo(f"Stored {_counted(done.open_slots, 'open slot')}.")
+        else:
+            click.echo(f"Stored {_counted(done.assignments, 'assignment')}.")
     new = " --new 10" if open_slots else ""
     click.echo(f"Next: ccrs invite {folder}{new}")
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _raters(text: str | None) -> list[str] | int | None:
     if text is None:
         return None
-    return int(text) if text.isascii() and text.isdigit() else _list(text)
+    if not (text.isascii() and text.isdigit()):
+        return _list(text)
+    # int refuses thousands of digits; ten are too many already, and are refused with a word.
+    return int(text[:10])
 
 
 def _list(text: str) -> list[str]:
@@ -111,37 +123,35 @@ def _list(text: str) -> list[str]:
 
 def _show(plan: "Assigned") -> None:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
-    if not (plan.assignments or plan.open_slots):
+    each = f"{_counted(plan.per_item, 'rater')} each"
+    if plan.assignments or plan.open_slots:
         console.print(
-            Text(f"Nothing to assign: {plan.covered} responses have {_raters_each(plan.per_item)}.")
-        )
-    else:
-        console.print(
-            f"{plan.responses} responses to {plan.queries} queries, {_raters_each(plan.per_item)}: "
+            f"{_counted(plan.responses, 'response')} to "
+            f"{_counted(plan.queries, 'query', 'queries')}, {each}: "
             + (
-                f"{plan.open_slots} open slots"
+                _counted(plan.open_slots, "open slot")
                 if plan.open_slots
-                else f"{plan.assignments} assignments"
+                else _counted(plan.assignments, "assignment")
             )
         )
         if plan.covered:
-            console.print(f"{plan.covered} responses have their raters already.")
+            console.print(f"Assigned already, with {each}: {_counted(plan.covered, 'response')}.")
+    else:
+        console.print(
+            f"Nothing to assign: {_counted(plan.covered, 'response')} "
+            f"{'has' if plan.covered == 1 else 'have'} {each}."
+        )
     if plan.raters:
-        rows = Table(
-            "rater", "queries", "responses", "of them new", "hours of reading",
-            box=None, pad_edge=False,
-        )  # fmt: skip
-        for load in plan.raters:
-            cells = (load.queries, load.responses, load.new_responses, f"{load.hours:.1f}")
-            rows.add_row(Text(load.rater), *(Text(str(cell), justify="right") for cell in cells))
-        console.print(rows)
+        console.print(_loads(plan.raters))
         console.print("Hours are for reading alone; deciding and typing come on top.")
     elif plan.open_slots:
-        console.print(f"Reading everything once takes {plan.slot_hours:.1f} hours.")
+        console.print(
+            f"Reading everything once takes {plan.slot_hours:.1f} hours; "
+            "deciding and typing come on top."
+        )
     if plan.raters and not plan.connected:
         console.print(
             "Raters are not all linked through shared responses: their severities can't be "
@@ -150,14 +160,34 @@ def _show(plan: "Assigned") -> None:
     for one in plan.left_out:
         console.print(
             Text(
-                f"{one['responses']} responses aren't rated on {one['construct']}: {one['reason']}."
+                f"Not rated on {one['construct']}: {_counted(one['responses'], 'response')}, "
+                f"since {one['reason']}."
             )
         )
     if plan.unratable:
         first = ", ".join(plan.unratable[:5])
         more = f" and {len(plan.unratable) - 5} more" if len(plan.unratable) > 5 else ""
-        console.print(Text(f"Not assigned, since no construct can be rated: {first}{more}."))
+        console.print(
+            Text(
+                f"Not assigned, since no construct can be rated: "
+                f"{_counted(len(plan.unratable), 'response')} ({first}{more})."
+            )
+        )
 
 
-def _raters_each(count: int) -> str:
-    return "1 rater each" if count == 1 else f"{count} raters each"
+def _loads(loads: "list[RaterLoad]") -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = Table(box=None, pad_edge=False)
+    rows.add_column("rater", overflow="fold")
+    for title in ("queries", "responses", "of them new", "hours of reading"):
+        rows.add_column(title, justify="right", no_wrap=True)
+    for load in loads:
+        counts = (load.queries, load.responses, load.new_responses)
+        rows.add_row(Text(load.rater), *(f"{n:,}" for n in counts), f"{load.hours:.1f}")
+    return rows
+
+
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,9 +1,9 @@
 """The plan: who is given which block, balanced and seeded. Knows no database.
 
 A unit is what goes to a rater as a whole: a query, or a single response. Raters end with numbers
-of units that differ by one at most; among equally loaded raters, those go first who have shared
-the fewest units with the raters already chosen, so that all pairs meet and severities can be told
-from responses; then those with the least to read.
+of units that differ by one at most; among equally loaded raters, those go first whom nothing links
+to the raters already chosen, then those who have shared the fewest units with them, so that all
+pairs meet and severities can be told from responses; then those with the least to read.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ def choose_raters(
     loads
         What the raters have already; it is brought up to date.
     rng
-        Breaks ties, and sets the order in which blocks are given.
+        Breaks ties.
 
     Raises
     ------
@@ -57,7 +57,11 @@ def choose_raters(
     place = {rater: index for index, rater in enumerate(raters)}
     counts = np.array([len(mine) for mine in loads.units], dtype=np.int64)
     chosen: list[tuple[int, ...]] = [()] * len(blocks)
-    for index in rng.permutation(len(blocks)):
+    group = _groups(loads.shared)
+    # Longest first: each rater then has some of the long ones, and the short ones even it out.
+    order_given = rng.permutation(len(blocks))
+    longest = np.argsort(-np.asarray(words, dtype=float)[order_given], kind="stable")
+    for index in order_given[longest]:
         block = blocks[index]
         taken = {place[rater] for rater in block.taken_by if rater in place}
         unit = units[index]
@@ -67,8 +71,11 @@ def choose_raters(
         picked: list[int] = []
         for _ in range(block.need):
             met = loads.shared[:, together].sum(axis=1) if together else np.zeros(len(raters))
-            order = np.lexsort((chance, loads.words, met, counts, ~known))
+            linked = np.isin(group, group[together])
+            order = np.lexsort((chance, loads.words, met, linked, counts, ~known))
             best = next(i for i in order.tolist() if i not in taken and i not in picked)
+            if together and not linked[best]:
+                group[group == group[best]] = group[together[0]]
             picked.append(best)
             together.append(best)
         for one in picked:
@@ -83,6 +90,14 @@ def choose_raters(
                 counts[one] += 1
         chosen[index] = tuple(picked)
     return chosen
+
+
+def _groups(shared: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a number for each rater, the same for raters whom shared units link."""
+    group = np.arange(len(shared))
+    for one, other in zip(*np.nonzero(shared), strict=True):
+        group[group == group[other]] = group[one]
+    return group
 
 
 def connected(pairs: Iterable[tuple[int, int]]) -> bool:

@@ -1,17 +1,16 @@
 """Who rates what: exactly K raters an item, balanced, seeded, and added to what is there."""
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from click.testing import CliRunner
 from sqlalchemy import insert, select, update
 
 from study import Study
 from study.assigning import assign
-from study.assigning.command import assign as command
 from study.errors import StudyError
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
@@ -19,7 +18,7 @@ from study.nouns import Assignment, Rater, Rating, Response, table
 
 
 def fill(study: Study, queries: int, systems: int = 2, **other: Any) -> None:
-    rows = []
+    rows: list[Placed] = []
     for q in range(queries):
         for s in range(systems):
             given: dict[str, Any] = {
@@ -156,14 +155,42 @@ def test_a_new_response_goes_to_those_who_have_its_query(study: Study) -> None:
         assert row.code in had[row.query_id]
 
 
-def test_a_slot_that_was_handed_on_does_not_count(study: Study) -> None:
-    fill(study, 1, systems=1)
-    assign(study, ["anna", "ben"], per_item=2)
+def test_a_slot_that_was_handed_on_does_not_count_and_its_rater_is_not_given_it_again(
+    any_study: Study,
+) -> None:
+    fill(any_study, 1, systems=1)
+    assign(any_study, ["anna", "ben"], per_item=2)
     a = table(Assignment)
-    first, second = [row.id for row in rows(study)]
-    with study.write() as connection:
-        connection.execute(update(a).where(a.c.id == second).values(replaces_id=first))
-    assert assign(study, ["anna", "ben", "cara"], per_item=2).assignments == 1
+    first, second = rows(any_study)
+    assert (first.code, second.code) == ("anna", "ben")
+    with any_study.write() as connection:
+        connection.execute(update(a).where(a.c.id == second.id).values(replaces_id=first.id))
+    with pytest.raises(StudyError, match="0 of the 2 named are free"):
+        assign(any_study, per_item=2)
+    done = assign(any_study, ["anna", "ben", "cara"], per_item=2)
+    assert {load.rater: (load.responses, load.new_responses) for load in done.raters} == {
+        "anna": (0, 0),
+        "ben": (1, 0),
+        "cara": (1, 1),
+    }
+
+
+def test_more_raters_an_item_are_added_to_those_it_has(any_study: Study) -> None:
+    fill(any_study, 12)
+    assign(any_study, 3, per_item=1)
+    had = by_response(any_study)
+    assign(any_study, 6, per_item=3)
+    given = by_response(any_study)
+    assert all(len(set(codes)) == 3 and set(codes) > set(had[r]) for r, codes in given.items())
+    loads = Counter(row.code for row in rows(any_study))
+    assert set(loads.values()) == {12}
+
+
+def test_a_dry_run_shows_what_is_then_stored(any_study: Study) -> None:
+    fill(any_study, 7, systems=3)
+    plan = assign(any_study, 4, per_item=2, dry_run=True)
+    assert rows(any_study) == []
+    assert replace(plan, stored=True) == assign(any_study, 4, per_item=2)
 
 
 def test_open_slots_have_no_rater(any_study: Study) -> None:
@@ -198,6 +225,30 @@ def test_what_a_response_lacks_is_left_out_and_said(study: Study) -> None:
         assign(study, 2, per_item=1, constructs=["AC"])
 
 
+def test_responses_that_lack_different_fields_share_their_raters(study: Study) -> None:
+    whole = {"query_id": "q", "query": "question", "references": ("reference",)}
+    passages = (PassageRow(text="passage"),)
+    given = [
+        ResponseRow(**whole, system="s0", response="a", passages=passages),
+        ResponseRow(**whole, system="s1", response="b"),
+        ResponseRow(query_id="p", query="other", system="s0", response="c", passages=passages),
+    ]
+    placed = [Placed(n, row) for n, row in enumerate(given, start=1)]
+    import_rows(study, placed, source="t", sha256="1", importer="responses")
+    done = assign(study, 6, per_item=2)
+    told = {(one["construct"], one["reason"]): one["responses"] for one in done.left_out}
+    assert told == {
+        **{(key, "the response has no passages"): 1 for key in ("CC", "ID", "AC", "IR")},
+        **{(key, "the query has no reference answer"): 1 for key in ("AC", "IR")},
+    }
+    raters_of = defaultdict(set)
+    for row in rows(study):
+        raters_of[row.query_id].add(row.code)
+    assert [len(codes) for codes in raters_of.values()] == [2, 2]
+    only = assign(study, 6, per_item=2, constructs=["CC"])
+    assert (only.covered, len(only.unratable)) == (2, 1)
+
+
 def test_a_replaced_response_is_not_assigned(study: Study) -> None:
     fill(study, 1, systems=1)
     row = ResponseRow(query_id="q0", query="question 0", system="s0", response="changed")
@@ -215,6 +266,15 @@ def test_hours_are_words_over_the_speed_and_shared_passages_count_once(study: St
     (load,) = assign(study, ["anna"], per_item=1).raters
     # Question 2, reference 1, passage 2 once, two responses of 3 words.
     assert load.hours == pytest.approx((2 + 1 + 2 + 3 + 3) / 238 / 60)
+
+
+def test_hours_count_what_the_constructs_of_each_assignment_show(study: Study) -> None:
+    fill(study, 1, systems=2)
+    (load,) = assign(study, ["anna"], per_item=1, constructs=["QR"]).raters
+    assert load.hours == pytest.approx((2 + 3 + 3) / 238 / 60)
+    (load,) = assign(study, ["anna"], per_item=1, constructs=["CC"]).raters
+    assert load.hours == pytest.approx((2 + 2 + 3 + 3) / 238 / 60)
+    assert (load.responses, load.new_responses) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -280,23 +340,3 @@ def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(stud
 def test_without_responses_the_next_command_is_named(study: Study) -> None:
     with pytest.raises(StudyError, match="ccrs import"):
         assign(study, 3)
-
-
-def test_the_command_previews_stores_and_says_what_comes_next(study: Study) -> None:
-    fill(study, 4)
-    run = CliRunner().invoke
-    folder = str(study.folder)
-    preview = run(command, [folder, "--raters", "3", "--per-item", "2", "--dry-run"])
-    assert "8 responses to 4 queries, 2 raters each: 16 assignments" in preview.output
-    assert "hours of reading" in preview.output
-    assert "Nothing was stored" in preview.output
-    assert rows(study) == []
-    done = run(command, [folder, "--raters", "anna, ben", "--per-item", "2", "--yes"])
-    assert "Stored 16 assignments." in done.output
-    assert f"Next: ccrs invite {folder}" in done.output
-    assert max(map(len, done.output.splitlines())) <= 80 + len(folder)
-    again = run(command, [folder, "--per-item", "2"])
-    assert "Nothing to assign: 8 responses have 2 raters each." in again.output
-    told = run(command, [folder, "--per-item", "2", "--json"])
-    assert '"assignments": 0' in told.output
-    assert run(command, [folder, "--open", "--raters", "3"]).exit_code == 2
