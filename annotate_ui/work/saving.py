@@ -62,6 +62,7 @@ class Stored:
     reason: str | None
     comment: str | None
     flags: tuple[str, ...]
+    input_kind: str | None
     saved_at: datetime
     late: bool
     unchanged: bool = False
@@ -300,6 +301,7 @@ def _as_stored(row: Row[Any], *, unchanged: bool = False) -> Stored:
         reason=row.reason,
         comment=row.comment,
         flags=tuple(row.flags),
+        input_kind=row.input_kind,
         saved_at=row.created_at,
         late=bool(row.late),
         unchanged=unchanged,

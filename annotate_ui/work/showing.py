@@ -71,6 +71,7 @@ class ConstructView:
     reason: str | None = None
     comment: str | None = None
     chosen_flags: tuple[str, ...] = ()
+    input_kind: str | None = None
 
 
 def show_step(connection: Connection, config: StudyConfig, work: Work, step: Step) -> StepView:
@@ -126,6 +127,7 @@ def show_constructs(
                 "reason": rating.reason,
                 "comment": rating.comment,
                 "chosen_flags": rating.flags,
+                "input_kind": rating.input_kind,
             }
         views.append(construct_view(spec, index=index, **given))
     return tuple(views)
