@@ -95,11 +95,11 @@ def assign(
         _show(done)
     if dry_run:
         click.echo("Nothing was stored. Leave --dry-run out to store it.")
-    elif done.assignments or done.open_slots:
-        if done.open_slots:
-            click.echo(f"Stored {_counted(done.open_slots, 'open slot')}.")
-        else:
-            click.echo(f"Stored {_counted(done.assignments, 'assignment')}.")
+        return
+    if done.open_slots:
+        click.echo(f"Stored {_counted(done.open_slots, 'open slot')}.")
+    elif done.assignments:
+        click.echo(f"Stored {_counted(done.assignments, 'assignment')}.")
     new = " --new 10" if open_slots else ""
     click.echo(f"Next: ccrs invite {folder}{new}")
 

@@ -39,6 +39,7 @@ def test_a_plan_is_previewed_stored_and_followed_by_the_next_command(study: Stud
     assert "hours of reading" in preview.output
     assert "reading alone" in preview.output
     assert "Nothing was stored" in preview.output
+    assert "Next:" not in preview.output
     assert rows(study) == []
     done = run(study, "--raters", "anna, ben", "--per-item", "2")
     assert "Stored 16 assignments." in done.output
