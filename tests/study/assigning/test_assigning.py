@@ -1,6 +1,7 @@
 """Who rates what: exactly K raters an item, balanced, seeded, and added to what is there."""
 
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -340,3 +341,12 @@ def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(stud
 def test_without_responses_the_next_command_is_named(study: Study) -> None:
     with pytest.raises(StudyError, match="ccrs import"):
         assign(study, 3)
+
+
+def test_two_who_assign_at_once_do_not_assign_twice(any_study: Study) -> None:
+    fill(any_study, 10)
+    with ThreadPoolExecutor(4) as pool:
+        raters = ["anna", "ben", "cara"]
+        done = list(pool.map(lambda _: assign(any_study, raters, per_item=2), range(4)))
+    assert sorted(one.assignments for one in done) == [0, 0, 0, 40]
+    assert all(len(set(codes)) == len(codes) == 2 for codes in by_response(any_study).values())
