@@ -46,7 +46,8 @@ class StepView:
     question: str | None
     response: str | None
     passages: tuple[PassageView, ...] | None
-    references: tuple[str, ...] | None
+    reference: str | None
+    """The first reference, the one that the judge sees; empty where the query has none."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def show_step(connection: Connection, config: StudyConfig, work: Work, step: Ste
         question=row.question if "question" in fields else None,
         response=row.text if "response" in fields else None,
         passages=_passages(connection, step) if "context" in fields else None,
-        references=tuple(row.references) if "reference" in fields else None,
+        reference=next(iter(row.references), "") if "reference" in fields else None,
     )
 
 

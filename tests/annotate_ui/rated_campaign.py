@@ -32,7 +32,7 @@ def fill(study: Study, queries: int = 2, systems: int = 2) -> None:
                     PassageRow(text=f"passage-{q}-shared"),
                     PassageRow(text=f"passage-{q}-{s}"),
                 ),
-                references=(f"reference-{q}",),
+                references=(f"reference-{q}", f"another-{q}"),
             ),
         )
         for q in range(queries)

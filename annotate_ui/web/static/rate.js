@@ -221,6 +221,14 @@ element("skip-form").addEventListener("submit", (event) => {
 
 // ---- start
 
+// From what is new, straight to the value: two keys, however many passages lie between.
+for (const link of document.querySelectorAll(".skip-link, .to-rating")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    turnTo(active, true);
+  });
+}
+
 for (const section of document.querySelectorAll(".construct")) {
   const index = views.length;
   const turned = (by) => {

@@ -61,6 +61,8 @@ def test_the_bytes_hold_nothing_before_its_turn(come: Come) -> None:
         browser.save(key, 1.0)
     browser.go_on()
     assert seen(browser) == set(TEXTS)
+    # The judge sees the first reference only, and so do people.
+    assert b"another-0" not in b"".join(browser.received)
 
 
 def test_no_page_names_a_system_a_response_or_a_number_of_the_database(

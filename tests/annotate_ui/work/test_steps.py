@@ -100,7 +100,7 @@ def test_what_a_step_shows_is_its_stages_and_no_more(study: Study) -> None:
     with study.read() as connection:
         work = rater_work(connection, study.config, anna)
         views = [show_step(connection, study.config, work, step) for step in work.steps]
-    assert [(v.passages is None, v.references is None) for v in views] == [
+    assert [(v.passages is None, v.reference is None) for v in views] == [
         (True, True), (True, True), (False, True), (False, True), (False, False), (False, False)
     ]  # fmt: skip
     assert [v.new_fields for v in views[::2]] == [
