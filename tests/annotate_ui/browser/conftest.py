@@ -2,9 +2,11 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -20,6 +22,8 @@ from tests.conftest import absent
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 Serve = Callable[..., Served]
+Arrive = Callable[..., Rater]
+Newcomer = Callable[..., Rater]
 
 
 # For this package alone, and closed at its end: while Playwright's loop is alive in this thread,
@@ -38,43 +42,74 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@contextmanager
+def serving(
+    study: Study, raters: Sequence[str], filled: Callable[[Study], None], state: Path
+) -> Iterator[Served]:
+    """Fill a study, assign all of it to each rater, and serve it."""
+    port = free_port()
+    with ExitStack() as ends:
+        wire = Wire(port)
+        ends.callback(wire.close)
+        study = served_at(study, f"http://127.0.0.1:{wire.port}")
+        ends.callback(study.close)
+        filled(study)
+        for rater in raters:
+            give(study, rater)
+        links = {made.rater: made.link for made in invite(study, raters)}
+        server = Server(study.folder, state, port)
+        ends.callback(server.stop)
+        server.start()
+        yield Served(study, server, wire, links)
+
+
 @pytest.fixture
 def serve(tmp_path: Path, browser: Browser) -> Iterator[Serve]:
     """Return what fills a study, assigns all of it to raters, and serves it."""
     with ExitStack() as ends:
 
-        def started(
-            study: Study,
-            *raters: str,
-            filled: Callable[[Study], None] = fill,
-            **given: object,
-        ) -> Served:
-            port = free_port()
-            wire = Wire(port)
-            ends.callback(wire.close)
-            study = served_at(study, f"http://127.0.0.1:{wire.port}")
-            ends.callback(study.close)
-            filled(study)
-            for rater in raters:
-                give(study, rater, **given)  # type: ignore[arg-type]
-            links = {made.rater: made.link for made in invite(study, raters)}
-            server = Server(study.folder, tmp_path / "state", port)
-            ends.callback(server.stop)
-            server.start()
-            return Served(study, server, wire, links)
+        def started(study: Study, *raters: str, filled: Callable[[Study], None] = fill) -> Served:
+            return ends.enter_context(serving(study, raters, filled, tmp_path / "state"))
 
         yield started
 
 
 @pytest.fixture
-def arrive(browser: Browser) -> Iterator[Callable[..., Rater]]:
-    """Return what lets a rater open their link in a browser of their own."""
+def arrive(browser: Browser) -> Iterator[Arrive]:
+    """Return what gives a rater a browser of their own."""
     with ExitStack() as ends:
 
-        def arrived(served: Served, code: str, **options: object) -> Rater:
-            context = browser.new_context(**{"locale": "en-GB", **options})  # type: ignore[arg-type]
+        def arrived(served: Served, code: str, **options: Any) -> Rater:
+            context = browser.new_context(**{"locale": "en-GB", **options})
             ends.callback(context.close)
             context.set_default_timeout(15_000)
             return Rater(served, code, context)
 
         yield arrived
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Served]:
+    """Return a campaign of one query with two responses, for as many raters as a module needs."""
+    folder = tmp_path_factory.mktemp("shared")
+    raters = [f"rater-{number}" for number in range(1, 31)]
+    filled = partial(fill, queries=1, systems=2)
+    study = Study.create(folder / "study")
+    with serving(study, raters, filled, folder / "state") as shared:
+        yield shared
+
+
+@pytest.fixture(scope="module")
+def codes(served: Served) -> Iterator[str]:
+    """Return the raters who have not come yet."""
+    return iter(served.links)
+
+
+@pytest.fixture
+def newcomer(served: Served, codes: Iterator[str], arrive: Arrive) -> Newcomer:
+    """Return what lets in a rater of the shared campaign who has rated nothing yet."""
+
+    def arrived(**options: Any) -> Rater:
+        return arrive(served, next(codes), **options)
+
+    return arrived

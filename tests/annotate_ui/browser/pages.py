@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from study import Study
 from tests.annotate_ui.browser.server import Server
+from tests.annotate_ui.browser.stored import Rated, ratings
 from tests.annotate_ui.browser.wire import Wire
 
 FIRST_STAGE, SECOND_STAGE, THIRD_STAGE = ("QR",), ("CC", "ID"), ("AC", "IR")
@@ -38,6 +39,7 @@ class Rater:
 
     def __init__(self, served: Served, code: str, context: BrowserContext) -> None:
         self.served = served
+        self.code = code
         self.context = context
         self.link = served.links[code]
         self.errors: list[str] = []
@@ -54,6 +56,10 @@ class Rater:
     def violations(self) -> list[str]:
         """What the browser refused because of the page's Content-Security-Policy."""
         return [text for text in self.errors if "Content Security Policy" in text]
+
+    def ratings(self, construct: str | None = None) -> list[Rated]:
+        """Return every revision of theirs in the order of storing."""
+        return [row for row in ratings(self.served.study, construct) if row.rater == self.code]
 
     def new_tab(self, address: str = "") -> Page:
         """Open another tab, at an address if one is given."""

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from playwright.sync_api import Page, expect
 from study import Study
 from tests.annotate_ui.browser.auditing import grave_violations
 from tests.annotate_ui.browser.campaign import fill
-from tests.annotate_ui.browser.conftest import Serve
+from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.pages import Rater, active, enter, field, moving_on, rate_step, state
 
-Arrive = Callable[..., Rater]
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 

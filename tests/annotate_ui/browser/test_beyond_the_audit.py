@@ -1,19 +1,14 @@
 """What axe-core can't see: focus after a reveal, announcements, zoom, a phone's keyboard, sizes."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from study import Study
 from tests.annotate_ui.browser.auditing import grave_violations
-from tests.annotate_ui.browser.campaign import fill
-from tests.annotate_ui.browser.conftest import Serve
+from tests.annotate_ui.browser.conftest import Newcomer
 from tests.annotate_ui.browser.pages import (
     Rater,
-    Served,
     active,
     enter,
     field,
@@ -25,7 +20,6 @@ from tests.annotate_ui.browser.pages import (
     tab_to,
 )
 
-Arrive = Callable[..., Rater]
 # 1280 by 1024 at 400%, as WCAG 1.4.10 has it for text that scrolls down.
 ZOOMED = {"width": 320, "height": 256}
 PHONE, WITH_KEYBOARD = {"width": 390, "height": 844}, {"width": 390, "height": 400}
@@ -46,11 +40,6 @@ _SEEN = """() => {
 _WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest.fixture
-def served(study: Study, serve: Serve) -> Served:
-    return serve(study, "anna", filled=partial(fill, queries=1, systems=2))
-
-
 def second_stage(anna: Rater) -> Page:
     """Come to the second stage, whose passages were just revealed."""
     page = anna.begin()
@@ -61,15 +50,16 @@ def second_stage(anna: Rater) -> Page:
     return page
 
 
-def test_the_audit_sees_a_planted_fault(served: Served, arrive: Arrive) -> None:
-    page = arrive(served, "anna").page
-    page.goto(served.address)
+def test_the_audit_sees_a_planted_fault(newcomer: Newcomer) -> None:
+    anna = newcomer()
+    page = anna.page
+    page.goto(anna.served.address)
     page.evaluate("document.querySelector('main').append(document.createElement('button'))")
     assert "button-name" in grave_violations(page)
 
 
-def test_a_reveal_takes_the_focus_to_its_heading(served: Served, arrive: Arrive) -> None:
-    anna = arrive(served, "anna")
+def test_a_reveal_takes_the_focus_to_its_heading(newcomer: Newcomer) -> None:
+    anna = newcomer()
     page = anna.begin()
     assert focused(page) == "value-QR", "where nothing is new, rating goes on"
     rate_step(page, 10)
@@ -85,10 +75,8 @@ def test_a_reveal_takes_the_focus_to_its_heading(served: Served, arrive: Arrive)
             rate_step(page, *values)
 
 
-def test_saving_is_announced_politely_and_a_conflict_assertively(
-    served: Served, arrive: Arrive
-) -> None:
-    anna = arrive(served, "anna")
+def test_saving_is_announced_politely_and_a_conflict_assertively(newcomer: Newcomer) -> None:
+    anna = newcomer()
     page = second_stage(anna)
     status = page.get_by_role("status")
     expect(status).to_have_attribute("aria-live", "polite")
@@ -117,8 +105,8 @@ def test_saving_is_announced_politely_and_a_conflict_assertively(
     expect(other.get_by_role("alert")).to_contain_text("Another tab saved 31")
 
 
-def test_what_is_read_out(served: Served, arrive: Arrive) -> None:
-    page = arrive(served, "anna").begin()
+def test_what_is_read_out(newcomer: Newcomer) -> None:
+    page = newcomer().begin()
     assert "Question Relevance" in accessible(page, "slider")["name"]
     # Chromium's protocol leaves out aria-valuetext, which stands in for the number (WAI-ARIA 1.2).
     slider = page.locator("#slider-QR")
@@ -140,8 +128,8 @@ def test_what_is_read_out(served: Served, arrive: Arrive) -> None:
     expect(slider).to_have_attribute("aria-valuetext", "40")
 
 
-def test_the_order_of_the_tab_key(served: Served, arrive: Arrive) -> None:
-    page = second_stage(arrive(served, "anna"))
+def test_the_order_of_the_tab_key(newcomer: Newcomer) -> None:
+    page = second_stage(newcomer())
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
     stops = []
     for _ in range(16):
@@ -160,8 +148,8 @@ def test_the_order_of_the_tab_key(served: Served, arrive: Arrive) -> None:
     assert focused(page) == "back", "nothing holds the focus"
 
 
-def test_no_key_acts_outside_the_value_field(served: Served, arrive: Arrive) -> None:
-    page = arrive(served, "anna").begin()
+def test_no_key_acts_outside_the_value_field(newcomer: Newcomer) -> None:
+    page = newcomer().begin()
     page.locator("#comment-QR").focus()
     page.keyboard.type("7 n s ? /")
     page.keyboard.press("Enter")
@@ -178,9 +166,9 @@ def test_no_key_acts_outside_the_value_field(served: Served, arrive: Arrive) -> 
     ids=["400 percent", "phone", "phone with its keyboard", "wide"],
 )
 def test_nothing_covers_what_has_the_focus(
-    served: Served, arrive: Arrive, size: dict[str, int], touch: dict[str, Any]
+    newcomer: Newcomer, size: dict[str, int], touch: dict[str, Any]
 ) -> None:
-    anna = arrive(served, "anna", viewport=size, **touch)
+    anna = newcomer(viewport=size, **touch)
     page = second_stage(anna)
     page.get_by_role("button", name="Open all passages").click()
     assert page.evaluate(_WIDER) <= 0, "nothing scrolls sideways"
@@ -202,10 +190,8 @@ def test_nothing_covers_what_has_the_focus(
         assert free, f"the last line of {last} can be read"
 
 
-def test_a_phones_keyboard_leaves_the_field_and_some_text_in_view(
-    served: Served, arrive: Arrive
-) -> None:
-    anna = arrive(served, "anna", viewport=PHONE, **TOUCH)
+def test_a_phones_keyboard_leaves_the_field_and_some_text_in_view(newcomer: Newcomer) -> None:
+    anna = newcomer(viewport=PHONE, **TOUCH)
     page = anna.begin()
     assert focused(page) != "value-QR", "a keyboard that nobody asked for stays away"
     field(page, "QR").tap()
@@ -219,10 +205,8 @@ def test_a_phones_keyboard_leaves_the_field_and_some_text_in_view(
 
 
 @pytest.mark.parametrize("size", [PHONE, {"width": 1280, "height": 900}], ids=["phone", "wide"])
-def test_targets_are_24_pixels_at_least(
-    served: Served, arrive: Arrive, size: dict[str, int]
-) -> None:
-    anna = arrive(served, "anna", viewport=size)
+def test_targets_are_24_pixels_at_least(newcomer: Newcomer, size: dict[str, int]) -> None:
+    anna = newcomer(viewport=size)
     page = anna.join()
     small = too_small(page)
     anna.go_on()
@@ -248,14 +232,15 @@ def rate_first_stage(page: Page) -> None:
 def too_small(page: Page) -> list[str]:
     """Return what can be pressed and is less than 24 pixels wide or high.
 
-    Links within a sentence and what a label makes larger are exempt (WCAG 2.5.8).
+    Links within a sentence and what a label makes larger are exempt (WCAG 2.5.8), and links that
+    are shown only while they have the focus.
     """
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("a, button, summary, input, textarea")]
           .filter((one) => one.checkVisibility({ visibilityProperty: true }))
           .filter((one) => !(one.matches("p a") && one.parentElement.childNodes.length > 1))
           .map((one) => [one, (one.closest("label") ?? one).getBoundingClientRect()])
-          .filter(([, box]) => box.right > 0 && box.width > 0)
+          .filter(([, box]) => box.right > 0 && box.width > 1)
           .filter(([, box]) => box.width < 24 || box.height < 24)
           .map(([one, box]) => `${one.outerHTML.slice(0, 90)} ${box.width} x ${box.height}`)"""
     )

@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from study import Study
-from tests.annotate_ui.browser.campaign import fill
-from tests.annotate_ui.browser.conftest import Serve
+from tests.annotate_ui.browser.conftest import Newcomer
 from tests.annotate_ui.browser.pages import (
     Rater,
     active,
@@ -22,85 +19,82 @@ from tests.annotate_ui.browser.pages import (
     state,
     wait_all_saved,
 )
-from tests.annotate_ui.browser.stored import ratings
 
-Arrive = Callable[..., Rater]
-Begin = Callable[[], tuple[Study, Page]]
-small = partial(fill, queries=1, systems=2)
+Begin = Callable[[], tuple[Rater, Page]]
 
 
 @pytest.fixture
-def begin(study: Study, serve: Serve, arrive: Arrive) -> Begin:
+def begin(newcomer: Newcomer) -> Begin:
     """Return what lets a rater begin with a query of two responses."""
 
-    def begun() -> tuple[Study, Page]:
-        served = serve(study, "anna", filled=small)
-        return served.study, arrive(served, "anna").begin()
+    def begun() -> tuple[Rater, Page]:
+        rater = newcomer()
+        return rater, rater.begin()
 
     return begun
 
 
 def test_the_middle_of_the_slider_can_be_clicked(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     slider = page.locator("#slider-QR")
     expect(slider).to_have_class(re.compile("unset"))
     expect(slider).to_have_attribute("aria-valuetext", "not set")
-    assert ratings(study) == [], "untouched, it is no value"
+    assert anna.ratings() == [], "untouched, it is no value"
     slider.click()  # in its middle, where a native slider stands already
     expect(field(page, "QR")).to_have_value("50")
     saved(page, "QR")
     expect(slider).not_to_have_class(re.compile("unset"))
     expect(slider).to_have_attribute("aria-valuetext", "50")
-    assert [(row.value, row.input_kind) for row in ratings(study)] == [(50, "slider")]
+    assert [(row.value, row.input_kind) for row in anna.ratings()] == [(50, "slider")]
 
 
 def test_the_slider_counts_when_it_is_released_or_rests(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     box = page.locator("#slider-QR").bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + 60, y, steps=8)
-    assert ratings(study) == []
+    assert anna.ratings() == []
     page.mouse.up()
     saved(page, "QR")
-    dragged = ratings(study)[0].value
+    dragged = anna.ratings()[0].value
     assert dragged is not None
     assert dragged > 50
     page.locator("#slider-QR").focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     expect(field(page, "QR")).to_have_value(str(int(dragged) + 3))
-    wait_for_ratings(study, page, 2)
-    assert [row.value for row in ratings(study)] == [dragged, dragged + 3], "one of three presses"
+    wait_for_ratings(anna, page, 2)
+    assert [row.value for row in anna.ratings()] == [dragged, dragged + 3], "one of three presses"
 
 
 def test_a_value_outside_the_scale_goes_nowhere(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     for wrong, said in (("101", "from 0 to 100"), ("e", "not a number"), ("-1", "from 0 to 100")):
         field(page, "QR").fill(wrong)
         page.keyboard.press("Enter")
         expect(page.locator("#error-QR")).to_contain_text(said)
         expect(field(page, "QR")).to_have_attribute("aria-invalid", "true")
         assert focused(page) == "value-QR"
-    assert ratings(study) == []
+    assert anna.ratings() == []
     field(page, "QR").fill("")
     with moving_on(page):
         enter(page, "7,5")
-    assert [row.value for row in ratings(study)] == [7.5]
+    assert [row.value for row in anna.ratings()] == [7.5]
 
 
 def test_a_typed_digit_does_not_count_before_enter_or_blur(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     page.keyboard.type("8")
     page.wait_for_timeout(1500)
     expect(state(page, "QR")).to_have_text("draft")
-    assert ratings(study) == []
+    assert anna.ratings() == []
     page.keyboard.type("5")
     page.keyboard.press("Tab")
     saved(page, "QR")
-    assert [row.value for row in ratings(study)] == [85]
+    assert [row.value for row in anna.ratings()] == [85]
 
 
 def test_other_values_are_hidden_and_shift_enter_goes_back(begin: Begin) -> None:
@@ -119,7 +113,7 @@ def test_other_values_are_hidden_and_shift_enter_goes_back(begin: Begin) -> None
 
 
 def test_cannot_judge_is_by_construct_and_a_value_takes_it_back(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     cannot = page.get_by_role("button", name="Cannot judge")
     cannot.click()
     expect(state(page, "QR")).to_have_text("cannot judge")
@@ -129,14 +123,14 @@ def test_cannot_judge_is_by_construct_and_a_value_takes_it_back(begin: Begin) ->
     page.keyboard.press("Tab")
     saved(page, "QR")
     expect(cannot).to_have_attribute("aria-pressed", "false")
-    assert [(row.status, row.value) for row in ratings(study)] == [
+    assert [(row.status, row.value) for row in anna.ratings()] == [
         ("cannot_judge", None),
         ("rated", 40),
     ]
 
 
 def test_a_response_is_skipped_with_a_reason(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     rate_step(page, 10)
     rate_step(page, 20)
     field(page, "CC").focus()
@@ -147,7 +141,7 @@ def test_a_response_is_skipped_with_a_reason(begin: Begin) -> None:
     page.get_by_role("button", name="Skip", exact=True).click()
     expect(state(page, "ID")).to_have_text("skipped")
     wait_all_saved(page)
-    assert [(row.status, row.value, row.reason) for row in ratings(study)[2:]] == [
+    assert [(row.status, row.value, row.reason) for row in anna.ratings()[2:]] == [
         ("rated", 30, None),
         ("skipped", None, "It is in a language that I can't read"),
     ]
@@ -157,7 +151,7 @@ def test_a_response_is_skipped_with_a_reason(begin: Begin) -> None:
 
 
 def test_an_earlier_item_is_changed_and_what_counts_stays(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     rate_step(page, 10)
     with moving_on(page):
         page.locator("#back").click()
@@ -174,14 +168,14 @@ def test_an_earlier_item_is_changed_and_what_counts_stays(begin: Begin) -> None:
     with moving_on(page):
         field(page, "QR").fill("99")
         page.keyboard.press("Enter")
-    rows = [(row.revision, row.value, row.after_reveal) for row in ratings(study, "QR")]
+    rows = [(row.revision, row.value, row.after_reveal) for row in anna.ratings("QR")]
     assert rows == [(1, 10, False), (2, 11, False), (1, 20, False), (2, 99, True)]
-    counted = study.score_table()
+    counted = anna.served.study.score_table().query("scorer == @anna.code")
     assert sorted(counted["value"]) == [11, 20]
 
 
 def test_a_comment_of_5000_characters_and_flags_go_with_the_value(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     rate_step(page, 10)
     rate_step(page, 20)
     text = ("Wörter, 文字 & <b>signs</b>\n" * 400)[:5000]
@@ -189,12 +183,12 @@ def test_a_comment_of_5000_characters_and_flags_go_with_the_value(begin: Begin) 
     comment = page.locator("#comment-ID")
     comment.fill(text)
     expect(page.locator("#count-ID")).to_contain_text("0 characters left")
-    assert ratings(study, "ID") == [], "a remark alone is no rating"
+    assert anna.ratings("ID") == [], "a remark alone is no rating"
     page.get_by_label("too long").check()
     field(page, "ID").fill("33")
     page.keyboard.press("Enter")
     saved(page, "ID")
-    (row,) = ratings(study, "ID")
+    (row,) = anna.ratings("ID")
     assert (row.value, row.comment, row.flags) == (33, text, ("too long",))
     page.reload()
     page.locator("#construct-ID .open").click()
@@ -206,30 +200,30 @@ def test_a_comment_of_5000_characters_and_flags_go_with_the_value(begin: Begin) 
 
 
 def test_a_comment_outlives_a_reload_before_there_is_a_value(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     page.locator("#comment-QR").fill("Half a thought")
     page.reload()
     expect(page.locator("#comment-QR")).to_have_value("Half a thought")
-    assert ratings(study) == []
+    assert anna.ratings() == []
 
 
 def test_leaving_the_page_commits_what_was_entered(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     page.locator("#slider-QR").focus()
     page.keyboard.press("ArrowRight")
     page.goto("about:blank")
-    wait_for_ratings(study, page, 1)
-    assert [row.value for row in ratings(study)] == [50]
+    wait_for_ratings(anna, page, 1)
+    assert [row.value for row in anna.ratings()] == [50]
 
 
 def test_signing_out_clears_the_browser_after_a_warning(begin: Begin) -> None:
-    study, page = begin()
+    anna, page = begin()
     page.keyboard.type("8")
     page.get_by_role("link", name="Overview").click()
     page.wait_for_url("**/rate")
     stored = "Object.keys(localStorage).filter((name) => name.startsWith('ccrs:'))"
     # Leaving the field by a click commits what stood in it.
-    wait_for_ratings(study, page, 1)
+    wait_for_ratings(anna, page, 1)
     page.goto(page.url)
     page.get_by_role("button", name="Go on").click()
     page.wait_for_url(re.compile(r"/rate/\w+/1$"))
@@ -244,10 +238,10 @@ def test_signing_out_clears_the_browser_after_a_warning(begin: Begin) -> None:
     assert page.goto(re.sub(r"/left", "/rate", page.url)).status == 401  # type: ignore[union-attr]
 
 
-def wait_for_ratings(study: Study, page: Page, count: int) -> None:
+def wait_for_ratings(anna: Rater, page: Page, count: int) -> None:
     """Wait until the database holds so many revisions."""
     for _ in range(50):
-        if len(ratings(study)) >= count:
+        if len(anna.ratings()) >= count:
             break
         page.wait_for_timeout(100)
-    assert len(ratings(study)) == count
+    assert len(anna.ratings()) == count

@@ -1,6 +1,5 @@
 """Texts that would like to be code: they are shown as text, and run nothing."""
 
-from collections.abc import Callable
 from uuid import uuid4
 
 from playwright.sync_api import Page, expect
@@ -8,11 +7,10 @@ from playwright.sync_api import Page, expect
 from study import Study
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
-from tests.annotate_ui.browser.conftest import Serve
-from tests.annotate_ui.browser.pages import Rater, field, moving_on, rate_step, saved
+from tests.annotate_ui.browser.conftest import Arrive, Serve
+from tests.annotate_ui.browser.pages import field, moving_on, rate_step, saved
 from tests.annotate_ui.browser.stored import ratings
 
-Arrive = Callable[..., Rater]
 PAYLOADS = (
     "<script>window.ran = 1</script>",
     "</script><script>window.ran = 2</script>",

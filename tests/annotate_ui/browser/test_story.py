@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -13,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from study import Study
 from tests.annotate_ui.browser.campaign import passage, question, reference, response
-from tests.annotate_ui.browser.conftest import Serve
+from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.pages import (
     Rater,
     Served,
@@ -32,7 +31,6 @@ from tests.annotate_ui.browser.server import CCRS
 from tests.annotate_ui.browser.stored import Rated, rater_id, ratings
 from tests.annotate_ui.rated_campaign import finish_step
 
-Arrive = Callable[..., Rater]
 _WORD = re.compile(rb"(?:question|response|passage|reference)word[0-9x]+")
 _PASSAGES = 3
 

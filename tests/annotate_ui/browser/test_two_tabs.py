@@ -1,14 +1,10 @@
 """Two tabs, lost answers, double clicks: one rating and its revisions, never two ratings."""
 
 import re
-from collections.abc import Callable
-from functools import partial
 
 from playwright.sync_api import Page, expect
 
-from study import Study
-from tests.annotate_ui.browser.campaign import fill
-from tests.annotate_ui.browser.conftest import Serve
+from tests.annotate_ui.browser.conftest import Newcomer
 from tests.annotate_ui.browser.pages import (
     Rater,
     enter,
@@ -19,14 +15,10 @@ from tests.annotate_ui.browser.pages import (
     state,
     wait_all_saved,
 )
-from tests.annotate_ui.browser.stored import ratings
-
-Arrive = Callable[..., Rater]
-small = partial(fill, queries=1, systems=2)
 
 
-def revisions(study: Study, construct: str = "QR") -> list[tuple[int, float | None]]:
-    return [(row.revision, row.value) for row in ratings(study, construct)]
+def revisions(rater: Rater, construct: str = "QR") -> list[tuple[int, float | None]]:
+    return [(row.revision, row.value) for row in rater.ratings(construct)]
 
 
 def commit(page: Page, key: str, value: int) -> None:
@@ -40,11 +32,8 @@ def alert_of(page: Page) -> str:
     return page.get_by_role("alert").inner_text()
 
 
-def test_a_stale_tab_is_told_and_the_rater_chooses(
-    study: Study, serve: Serve, arrive: Arrive
-) -> None:
-    served = serve(study, "anna", "ben", filled=small)
-    ben = arrive(served, "ben")
+def test_a_stale_tab_is_told_and_the_rater_chooses(newcomer: Newcomer) -> None:
+    ben = newcomer()
     first = ben.begin()
     rate_step(first, 10)
     rate_step(first, 20)
@@ -56,13 +45,13 @@ def test_a_stale_tab_is_told_and_the_rater_chooses(
     alert = second.get_by_role("alert")
     expect(alert).to_contain_text("Another tab saved 30")
     expect(alert).to_contain_text("you entered 31 here")
-    assert revisions(served.study, "CC") == [(1, 30)], "nothing is merged behind the rater's back"
+    assert revisions(ben, "CC") == [(1, 30)], "nothing is merged behind the rater's back"
     expect(field(second, "CC")).to_have_value("31")
     expect(state(second, "CC")).to_have_text("draft")
 
     alert.get_by_role("button", name="Save mine").click()
     saved(second, "CC")
-    assert revisions(served.study, "CC") == [(1, 30), (2, 31)]
+    assert revisions(ben, "CC") == [(1, 30), (2, 31)]
     expect(alert).to_be_empty()
 
     first.locator("#construct-CC .open").click()
@@ -72,38 +61,33 @@ def test_a_stale_tab_is_told_and_the_rater_chooses(
     first.locator("#construct-CC .open").click()
     expect(field(first, "CC")).to_have_value("31")
     saved(first, "CC")
-    assert revisions(served.study, "CC") == [(1, 30), (2, 31)]
-    assert {row.rater for row in ratings(served.study)} == {"ben"}
+    assert revisions(ben, "CC") == [(1, 30), (2, 31)]
 
 
-def test_both_tabs_commit_at_one_moment(study: Study, serve: Serve, arrive: Arrive) -> None:
-    served = serve(study, "anna", filled=small)
-    anna = arrive(served, "anna")
+def test_both_tabs_commit_at_one_moment(newcomer: Newcomer) -> None:
+    anna = newcomer()
     first = anna.begin()
     rate_step(first, 10)
     rate_step(first, 20)
     second = anna.new_tab(first.url)
     for page, value in ((first, 30), (second, 31)):
         field(page, "CC").fill(str(value))
-    served.wire.cut()
+    anna.served.wire.cut()
     for page in (first, second):
         field(page, "CC").press("Enter")
         expect(state(page, "CC")).to_have_text("not sent yet")
-    served.wire.mend()
+    anna.served.wire.mend()
     for _ in range(300):
         told = [page for page in (first, second) if "Another tab" in alert_of(page)]
         if told:
             break
         first.wait_for_timeout(200)
     assert len(told) == 1, "one was first, the other is told"
-    assert len(revisions(served.study, "CC")) == 1
+    assert len(revisions(anna, "CC")) == 1
 
 
-def test_the_same_value_in_both_tabs_is_one_revision(
-    study: Study, serve: Serve, arrive: Arrive
-) -> None:
-    served = serve(study, "anna", filled=small)
-    anna = arrive(served, "anna")
+def test_the_same_value_in_both_tabs_is_one_revision(newcomer: Newcomer) -> None:
+    anna = newcomer()
     first = anna.begin()
     rate_step(first, 10)
     rate_step(first, 20)
@@ -111,46 +95,41 @@ def test_the_same_value_in_both_tabs_is_one_revision(
     for page in (first, second):
         commit(page, "CC", 30)
         saved(page, "CC")
-    assert revisions(served.study, "CC") == [(1, 30)]
+    assert revisions(anna, "CC") == [(1, 30)]
     expect(second.get_by_role("alert")).to_be_empty()
 
 
-def test_an_answer_that_is_lost_on_its_way_makes_no_second_rating(
-    study: Study, serve: Serve, arrive: Arrive
-) -> None:
-    served = serve(study, "anna", filled=small)
-    page = arrive(served, "anna").begin()
+def test_an_answer_that_is_lost_on_its_way_makes_no_second_rating(newcomer: Newcomer) -> None:
+    anna = newcomer()
+    page = anna.begin()
     rate_step(page, 10)
     rate_step(page, 20)
-    before = len(served.wire.keys)
-    with served.wire.deaf():
+    before = len(anna.served.wire.keys)
+    with anna.served.wire.deaf():
         commit(page, "CC", 30)
         expect(state(page, "CC")).to_have_text("not sent yet")
     wait_all_saved(page)
-    sent = served.wire.keys[before:]
+    sent = anna.served.wire.keys[before:]
     assert len(sent) >= 2, "it was sent again"
     assert len(set(sent)) == 1, "under the same key"
-    assert revisions(served.study, "CC") == [(1, 30)]
+    assert revisions(anna, "CC") == [(1, 30)]
 
 
-def test_a_double_click_is_one_click(study: Study, serve: Serve, arrive: Arrive) -> None:
-    served = serve(study, "anna", filled=small)
-    page = arrive(served, "anna").begin()
+def test_a_double_click_is_one_click(newcomer: Newcomer) -> None:
+    anna = newcomer()
+    page = anna.begin()
     page.get_by_role("button", name="Cannot judge").dblclick()
     expect(state(page, "QR")).to_have_text("cannot judge")
     wait_all_saved(page)
-    assert revisions(served.study) == [(1, None)]
+    assert revisions(anna) == [(1, None)]
     with moving_on(page):
         page.locator("#next").dblclick()
     expect(page.locator("h1")).to_contain_text("Response 2 of 2")
-    assert len(ratings(served.study)) == 1
+    assert len(anna.ratings()) == 1
 
 
-def test_a_double_click_on_begin_and_on_start_is_one_click(
-    study: Study, serve: Serve, arrive: Arrive
-) -> None:
-    served = serve(study, "anna", filled=small)
-    anna = arrive(served, "anna")
+def test_a_double_click_on_begin_and_on_start_is_one_click(newcomer: Newcomer) -> None:
+    anna = newcomer()
     anna.page.goto(anna.link)
     anna.page.get_by_role("button", name="Begin").dblclick()
     anna.page.wait_for_url("**/rate")
@@ -161,34 +140,32 @@ def test_a_double_click_on_begin_and_on_start_is_one_click(
     expect(anna.page.locator("h1")).to_contain_text("Response 2 of 2")
 
 
-def test_another_rater_in_the_same_browser_gets_nothing_of_the_first(
-    study: Study, serve: Serve, arrive: Arrive
-) -> None:
-    served = serve(study, "anna", "ben", filled=small)
-    anna = arrive(served, "anna")
+def test_another_rater_in_the_same_browser_gets_nothing_of_the_first(newcomer: Newcomer) -> None:
+    anna, other = newcomer(), newcomer()
     page = anna.begin()
-    served.wire.cut()
+    anna.served.wire.cut()
     field(page, "QR").fill("11")
     field(page, "QR").press("Enter")
     expect(state(page, "QR")).to_have_text("not sent yet")
-    served.wire.mend()
+    anna.served.wire.mend()
     # Ben opens his link in another tab before Anna's value could be sent.
-    ben = anna.new_tab(served.links["ben"])
+    ben = anna.new_tab(other.link)
     ben.get_by_role("button", name="Begin").click()
     ben.wait_for_url("**/rate")
     page.bring_to_front()
     told = re.compile("out of date|signed in on this browser")
     expect(page.get_by_role("alert")).to_contain_text(told, timeout=60_000)
-    assert ratings(served.study) == []
+    assert anna.ratings() == []
     ben.bring_to_front()
     ben.get_by_role("button", name="Start rating").click()
     expect(field(ben, "QR")).to_have_value("")
     # Her link again: what she entered was waiting for her.
-    again = anna.new_tab(served.links["anna"])
+    again = anna.new_tab(anna.link)
     again.get_by_role("button", name="Begin").click()
     again.wait_for_url("**/rate")
     page.close()
     again.get_by_role("button", name="Go on").click()
     again.wait_for_url(re.compile(r"/rate/\w+/1$"))
     wait_all_saved(again)
-    assert [(row.rater, row.value) for row in ratings(served.study)] == [("anna", 11)]
+    assert [row.value for row in anna.ratings()] == [11]
+    assert other.ratings() == []
