@@ -35,7 +35,7 @@ def passage(query: int, system: int, position: int) -> str:
 
 
 def reference(query: int) -> str:
-    """Return the word that only the references of a query hold."""
+    """Return the word that only the reference of a query holds, the one that the judge sees."""
     return f"referenceword{query}"
 
 
@@ -53,7 +53,7 @@ def fill(study: Study, queries: int = 3, systems: int = 2, passages: int = 3) ->
                     PassageRow(text=f"{_SENTENCE} {passage(q, s, p)} {_SENTENCE * 4}")
                     for p in range(passages)
                 ),
-                references=(f"From 8 to 20, says {reference(q)}.", f"8:00-20:00 {reference(q)}"),
+                references=(f"From 8 to 20, says {reference(q)}.", f"8:00-20:00 {reference(q)}x1"),
             ),
         )
         for q in range(queries)
