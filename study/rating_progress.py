@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, and_, func, select
 
-from study.nouns import Assignment, Invitation, Rater, Rating, Reveal, table
+from study.nouns import Assignment, ClosingAnswer, Invitation, Rater, Rating, Reveal, table
 
 OWN_CHANNEL = "own"
 """What is rated on the project's own pages, where raters need links."""
@@ -49,6 +49,8 @@ class RatingProgress:
     """Those of open slots included."""
     open_slots: int
     """Responses that wait for a rater who is not known yet."""
+    recognized: dict[str, int] = field(default_factory=dict)
+    """Raters by their last word on whether they recognized a system: yes, no or unsure."""
 
 
 @dataclass
@@ -104,7 +106,15 @@ def rating_progress(connection: Connection, constructs: Iterable[str]) -> Rating
         sum(count.values for count in by_rater.values()),
         sum(count.expected for count in by_rater.values()),
         by_rater[None].responses,
+        _recognized(connection),
     )
+
+
+def _recognized(connection: Connection) -> dict[str, int]:
+    c = table(ClosingAnswer)
+    rows = connection.execute(select(c.c.rater_id, c.c.recognized).order_by(c.c.id))
+    last = {row.rater_id: str(row.recognized) for row in rows}
+    return dict(sorted(Counter(last.values()).items()))
 
 
 def _progress(code: str, count: _Counted, link: Link) -> RaterProgress:

@@ -54,6 +54,9 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
     console.print(f"{line}.")
     if rating.raters:
         console.print(_raters(rating.raters))
+    if rating.recognized:
+        told = ", ".join(f"{count} {answer}" for answer, count in rating.recognized.items())
+        console.print(f"Raters who say that they recognized a system: {told}.")
 
 
 def _raters(raters: list[RaterProgress]) -> Table:

@@ -198,6 +198,7 @@ def test_open_slots_are_handed_out_and_then_one_waits(study: Study) -> None:
 def test_the_last_question_is_stored_and_can_be_changed(campaign: Study, come: Come) -> None:
     from sqlalchemy import select
 
+    from study import study_status
     from study.nouns import ClosingAnswer, table
 
     browser = come("anna")
@@ -214,6 +215,9 @@ def test_the_last_question_is_stored_and_can_be_changed(campaign: Study, come: C
     with campaign.read() as connection:
         rows = connection.execute(select(c.c.recognized, c.c.comment).order_by(c.c.id)).all()
     assert [tuple(row) for row in rows] == [("yes", "the long one"), ("unsure", None)]
+    rating = study_status(campaign).rating
+    assert rating is not None
+    assert rating.recognized == {"unsure": 1}
 
 
 def test_one_goes_back_to_earlier_steps_and_forward_again(come: Come) -> None:
