@@ -91,10 +91,11 @@ def invite(
 def _invite(
     study: Study, raters: tuple[str, ...], new: int, renew: bool, out: Path | None, as_json: bool
 ) -> None:
-    from annotate_ui.inviting import invite as make_links
+    from annotate_ui.inviting import invite as make_links, list_links
 
     invited = make_links(study, raters, new=new, renew=renew, out=out)
     idle = _idle(study, invited)
+    assigned = any(one.assignments for one in list_links(study))
     warnings = _warnings(study, invited, idle)
     shown = [{"rater": one.rater, "assignments": one.assignments} for one in invited]
     lines = []
@@ -107,9 +108,13 @@ def _invite(
         if invited:
             lines.append("These links are not shown again. Each lets in whoever has it.")
         else:
-            lines.append("No link was made: every rater with assignments has a live one.")
+            lines.append(
+                "No link was made: every rater with assignments has a live one."
+                if assigned
+                else "No link was made: nothing is assigned to a rater yet."
+            )
     lines += [f"Warning: {warning}" for warning in warnings]
-    assign_first = idle and len(idle) == len(invited)
+    assign_first = not assigned if not invited else len(idle) == len(invited)
     lines.append(f"Next: ccrs {'assign' if assign_first else 'serve'} {study.folder}")
     file = None if out is None or not invited else str(out)
     _say({"links": shown, "file": file, "warnings": warnings}, lines, as_json)

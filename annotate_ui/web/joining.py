@@ -8,7 +8,7 @@ from flask import Blueprint, g, redirect, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from annotate_ui.tokens import mark_used, rater_of_token
-from annotate_ui.web.limits import failed_links
+from annotate_ui.web.limits import REFUSED, failed_links
 from annotate_ui.web.problems import BAD_LINK, answer
 from annotate_ui.web.signed_in import sign_in, study
 
@@ -37,11 +37,20 @@ def begin() -> ResponseReturnValue:
     with study().read() as connection:
         found = rater_of_token(connection, token)
     if found is None:
-        return answer(BAD_LINK)
+        return redirect(REFUSED, 303)
     with study().write() as connection:
         mark_used(connection, found[1])
     sign_in(*found)
     return redirect("/rate", 303)
+
+
+@pages.get(REFUSED)
+def refused() -> ResponseReturnValue:
+    """Say that a link lets nobody in, at an address of its own.
+
+    A browser that stands at /join takes the next link for a place on the same page.
+    """
+    return answer(BAD_LINK)
 
 
 @pages.post("/leave")

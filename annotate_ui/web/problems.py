@@ -3,7 +3,7 @@
 import logging
 from dataclasses import dataclass
 
-from flask import Flask, jsonify, render_template, request, session
+from flask import Flask, g, jsonify, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, SecurityError
@@ -144,6 +144,9 @@ def explain_problems(app: Flask) -> None:
 
     @app.errorhandler(CSRFError)
     def _csrf(_: CSRFError) -> ResponseReturnValue:
+        owner = request.headers.get("X-Rater")
+        if owner is not None and g.get("rater") is not None and g.rater.public_id != owner:
+            return answer(_OTHER_RATER)
         # Without a session there is no token to compare with.
         return answer(_CSRF if "csrf_token" in session else SIGNED_OUT)
 

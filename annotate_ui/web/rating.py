@@ -42,7 +42,7 @@ def desk() -> ResponseReturnValue:
         progress=work.progress,
         started=any(step.opened for step in work.steps),
         waiting="waiting" in request.args,
-        constructs=[construct_view(spec) for spec in study().config.constructs],
+        constructs=[construct_view(spec, study().config) for spec in study().config.constructs],
     )
 
 
@@ -50,10 +50,14 @@ def desk() -> ResponseReturnValue:
 @openings
 def go_on() -> ResponseReturnValue:
     """Open the step whose turn it is."""
-    opened = open_next(study(), rater_here().id)
+    rater = _rater_of_page() if request.is_json else rater_here()
+    opened = open_next(study(), rater.id)
     if opened.step is not None:
-        return redirect(_address(opened.step), 303)
-    return redirect("/rate/end" if opened.has_worked else "/rate?waiting", 303)
+        address = _address(opened.step)
+    else:
+        address = "/rate/end" if opened.has_worked else "/rate?waiting"
+    # The page's script asks first, and goes there once it knows that there is a way.
+    return jsonify({"url": address}) if request.is_json else redirect(address, 303)
 
 
 @pages.get("/rate/<public_id>/<int:stage>")

@@ -12,7 +12,7 @@ from annotate_ui.work.saving import newest_ratings
 from annotate_ui.work.steps import Step, Work, rater_work
 from study.campaign import Study
 from study.config import StudyConfig
-from study.constructs import ConstructSpec
+from study.constructs import CCRS, ConstructSpec
 from study.nouns import OpenedPassage, Passage, Query, Response, ResponsePassage, table
 from study.words import Sees
 
@@ -64,6 +64,8 @@ class ConstructView:
     min: float
     max: float
     step: float | None
+    language: str
+    """Of the construct's own texts."""
     index: int = 0
     """Place in the order to rate, from 1."""
     revision: int = 0
@@ -130,11 +132,11 @@ def show_constructs(
                 "chosen_flags": rating.flags,
                 "input_kind": rating.input_kind,
             }
-        views.append(construct_view(spec, index=index, **given))
+        views.append(construct_view(spec, config, index=index, **given))
     return tuple(views)
 
 
-def construct_view(spec: ConstructSpec, **given: Any) -> ConstructView:
+def construct_view(spec: ConstructSpec, config: StudyConfig, **given: Any) -> ConstructView:
     """Return a construct as a page shows it."""
     return ConstructView(
         key=spec.key,
@@ -146,6 +148,8 @@ def construct_view(spec: ConstructSpec, **given: Any) -> ConstructView:
         min=spec.scale.min,
         max=spec.scale.max,
         step=spec.scale.step,
+        # The five of CCRS are in English, whatever the language of the texts.
+        language="en" if spec in CCRS else config.rating.language,
         **given,
     )
 

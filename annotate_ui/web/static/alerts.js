@@ -1,6 +1,7 @@
 // Messages that must not be missed: conflicts, refusals, a lost session. One for each subject.
 
-export function openAlerts(region) {
+// `back()` moves the focus to the work when the button that had it is gone.
+export function openAlerts(region, back = () => {}) {
   function drop(subject) {
     [...region.children].filter((box) => box.dataset.subject === subject).forEach((box) => box.remove());
   }
@@ -28,6 +29,8 @@ export function openAlerts(region) {
         choice.addEventListener("click", () => {
           drop(subject);
           act();
+          // The button is gone; the focus goes back to the work.
+          if (document.activeElement === document.body) back();
         });
       }
       row.append(choice);

@@ -82,7 +82,8 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     const { failing, halted } = queue.state();
     const draft = hasDraft();
     const [name, words] = stateOf({ draft, queued: lastKey !== null, blocked: failing || halted, status: confirmed.status });
-    const hinted = hintOf({ draft, valid: typed().value !== undefined, committed });
+    const waits = !draft && committed.status === null && remarksDiffer();
+    const hinted = hintOf({ draft, valid: typed().value !== undefined, committed, waits });
     state.dataset.state = name;
     if (state.textContent !== words) state.textContent = words;
     if (hint.textContent !== hinted) hint.textContent = hinted;
@@ -160,11 +161,13 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     if (event.shiftKey) turned(-1);
     else if (commitValue()) turned(1);
   });
-  // Leaving the field commits it; another window coming to the front, or a press on the slider or
-  // on "Cannot judge" beside it, does not: what follows replaces the draft.
+  // Leaving the field commits it; another window coming to the front, or a press on the slider, on
+  // "Cannot judge" or on "Skip", does not: what follows replaces the draft.
   field.addEventListener("blur", () => {
     if (document.activeElement === field || !document.hasFocus()) return;
-    if (press.target === track || press.target === cannot) return;
+    if (press.target === track || press.target === cannot || press.target?.id === "skip") return;
+    // In a conflict the rater chooses: by Enter, or by a button of the message.
+    if (conflict) return;
     if (field.value.trim() !== "" || committed.status !== null) commitValue();
     else showProblem("");
   });
@@ -249,7 +252,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     flush,
     commitRemarks,
     skip: (reason) => {
-      if (committed.status !== null && committed.status !== "skipped") return;
+      if (!hasDraft() && committed.status !== null && committed.status !== "skipped") return;
       field.value = "";
       slider.show(null);
       commit({ value: null, status: "skipped", reason, ...remarks() }, "button");
@@ -268,6 +271,10 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
       changed();
     },
     hasDraft,
+    // A value or "cannot judge" that was entered stands; whatever else can be skipped.
+    canSkip: () => hasDraft() || committed.status === null || committed.status === "skipped",
+    // Remarks that wait for a value are in this browser only.
+    waits: () => !hasDraft() && committed.status === null && remarksDiffer(),
     // What keeps the step from being finished: null, "saving", or words for the rater.
     missing: () => {
       if (hasDraft()) return "is still a draft";

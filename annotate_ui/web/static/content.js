@@ -23,8 +23,9 @@ export function stateOf({ draft, queued, blocked, status }) {
   return status === "skipped" ? ["none", "skipped"] : ["unrated", "not rated"];
 }
 
-export function hintOf({ draft, valid, committed }) {
+export function hintOf({ draft, valid, committed, waits }) {
   if (draft && !valid) return "";
+  if (waits) return "What you noted is kept in this browser, and saved with a value.";
   if (draft) {
     const touch = matchMedia("(pointer: coarse)").matches;
     const stored = committed.status === "rated" ? `; until then it is ${showNumber(committed.value)}` : "";

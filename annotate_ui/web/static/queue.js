@@ -8,6 +8,8 @@ const REMEMBERED = 20;
 // Time for the tab that entered something to tell its rater what came of it.
 const GRACE = 1500;
 const HALTED_WAIT = 30_000;
+// Browsers send 64 KiB in all for a page that is gone.
+const ROOM = 60_000;
 
 function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -185,10 +187,16 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     pump(false);
   }
 
-  // The page goes away: no time for locks or answers. The entry stays queued; its repeat is harmless.
+  // The page goes away: no time for locks or answers. What builds upon nothing unanswered goes out
+  // at once. Entries stay queued; their repeat is harmless.
   function lastChance() {
-    const entry = list()[0];
-    if (entry && !halted && sending === null) post(entry).catch(() => {});
+    if (halted) return;
+    let room = ROOM;
+    for (const entry of list()) {
+      room -= JSON.stringify(entry.body).length * 3;
+      if (room < 0) return;
+      if (!entry.after && entry.body.key !== sending) post(entry).catch(() => {});
+    }
   }
 
   store.watch((name) => {

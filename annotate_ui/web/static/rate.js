@@ -16,7 +16,7 @@ const csrf = document.querySelector("meta[name=csrf-token]").content;
 
 const store = openStore(rater);
 const clock = startClock();
-const alerts = openAlerts(element("alert"));
+const alerts = openAlerts(element("alert"), () => turnTo(active, true));
 const views = [];
 const queue = openQueue({ store, rater, csrf, changed: () => render(), answered: (event) => settle(event) });
 let active = 0;
@@ -37,6 +37,7 @@ function savedWords() {
   if (halted) return waiting ? `${waitingWords(waiting)} in this browser` : "Not connected";
   if (waiting && failing) return `${waitingWords(waiting)} for the connection`;
   if (waiting) return "Saving…";
+  if (views.some((view) => view.waits())) return "A note waits for a value";
   if (savedAt) return `All saved at ${savedAt}`;
   return document.querySelector("#progress progress").value > 0 ? "All saved" : "Saves as you go";
 }
@@ -96,8 +97,38 @@ function renderNext() {
   if (element("next-reason").textContent !== words) element("next-reason").textContent = words;
   if (wantsOn && left.length === 0 && !saving && !leaving) {
     leaving = true;
-    element("on").submit();
+    leave();
   }
+}
+
+// Asks the server first: without a connection the rater stays on this page, and goes on later.
+async function leave() {
+  const form = element("on");
+  const opened = form.method === "get";
+  let problem = "No connection. The next response opens when it is back.";
+  try {
+    const headers = { Accept: "application/json", "X-CSRFToken": csrf, "X-Rater": rater };
+    const asked = opened
+      ? { method: "HEAD" }
+      : { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: "{}" };
+    const response = await fetch(form.action, { credentials: "same-origin", ...asked });
+    if (response.ok) {
+      location.assign(opened ? form.action : (await response.json()).url);
+      alerts.drop("next");
+      // Should the way there be stopped, the button works again.
+      setTimeout(() => (leaving = false), 3000);
+      return;
+    }
+    if (response.status < 500) wantsOn = response.status === 429;
+    problem = (await response.json().catch(() => null))?.error?.message ?? "The next response can't be opened now.";
+  } catch {
+    // The connection is gone: what is said above.
+  }
+  alerts.tell("next", problem);
+  setTimeout(() => {
+    leaving = false;
+    renderNext();
+  }, 3000);
 }
 
 function render() {
@@ -108,7 +139,10 @@ function render() {
     toldMemory = true;
     alerts.tell("memory", "This browser keeps nothing for this page (its storage is switched off or full). Stay here until it says “All saved”.");
   }
-  if (views.length) renderNext();
+  if (views.length) {
+    renderNext();
+    renderSkip();
+  }
 }
 
 function turnTo(index, focus) {
@@ -179,13 +213,14 @@ function settle(event) {
 }
 
 function tellStale(entry, mine, current, here, name) {
+  if (here) turnTo(views.indexOf(here), true);
   const differs = whatIs(mine) !== whatIs(current);
   const entered = differs ? `you entered ${whatIs(mine)} here` : "you changed a remark here";
   const choices = here
     ? [["Save mine", () => here.enter(mine)], [`Leave it`, () => here.leave()]]
     : [["Go there", entry.url.replace(/\/save$/, "")], ["Dismiss", () => {}]];
   const how = differs && mine.status === "rated" && here ? "Press Enter to save yours, or leave it." : "Save yours, or leave it.";
-  alerts.tell(`stale ${entry.url} ${entry.body.construct}`, `Another tab saved ${whatIs(current)} for ${name}; ${entered}. ${how}`, choices);
+  alerts.tell(`stale ${entry.url} ${entry.body.construct}`, `Another tab or device saved ${whatIs(current)} for ${name}; ${entered}. ${how}`, choices);
 }
 
 function tellBack(words, entry, here) {
@@ -202,18 +237,34 @@ function keepAsDraft(entry, mine) {
 
 // ---- skipping
 
+const skipName = `skipped:${assignment}`;
+
+function renderSkip() {
+  const none = !views.some((view) => view.canSkip());
+  if (none && !element("skip-form").hidden) openSkip(false);
+  element("skip").hidden = none;
+}
+
 function openSkip(open) {
   element("skip-form").hidden = !open;
   element("skip").setAttribute("aria-expanded", String(open));
   element(open ? "skip-reason" : "skip").focus();
+  // Later parts of a response are skipped for the same reason, as a rule.
+  if (open && !element("skip-reason").value) element("skip-reason").value = store.read(skipName, "");
 }
+element("skip-reason").addEventListener("input", (event) => event.target.setCustomValidity(""));
 element("skip").addEventListener("click", () => openSkip(element("skip-form").hidden));
 element("skip-cancel").addEventListener("click", () => openSkip(false));
 element("skip-form").addEventListener("keydown", (event) => event.key === "Escape" && openSkip(false));
 element("skip-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const reason = element("skip-reason").value.trim();
-  if (!reason) return;
+  if (!reason) {
+    element("skip-reason").setCustomValidity("Say in a few words why.");
+    element("skip-reason").reportValidity();
+    return;
+  }
+  store.write(skipName, reason);
   views.forEach((view) => view.skip(reason));
   openSkip(false);
   element("next").focus();

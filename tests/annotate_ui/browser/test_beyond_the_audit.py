@@ -102,7 +102,7 @@ def test_saving_is_announced_politely_and_a_conflict_assertively(newcomer: Newco
         field(tab, "CC").press("Enter")
         if tab is page:
             saved(page, "CC")
-    expect(other.get_by_role("alert")).to_contain_text("Another tab saved 31")
+    expect(other.get_by_role("alert")).to_contain_text("Another tab or device saved 31")
 
 
 def test_what_is_read_out(newcomer: Newcomer) -> None:

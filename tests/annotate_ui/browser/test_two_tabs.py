@@ -43,7 +43,7 @@ def test_a_stale_tab_is_told_and_the_rater_chooses(newcomer: Newcomer) -> None:
     saved(first, "CC")
     commit(second, "CC", 31)
     alert = second.get_by_role("alert")
-    expect(alert).to_contain_text("Another tab saved 30")
+    expect(alert).to_contain_text("Another tab or device saved 30")
     expect(alert).to_contain_text("you entered 31 here")
     assert revisions(ben, "CC") == [(1, 30)], "nothing is merged behind the rater's back"
     expect(field(second, "CC")).to_have_value("31")
@@ -56,7 +56,7 @@ def test_a_stale_tab_is_told_and_the_rater_chooses(newcomer: Newcomer) -> None:
 
     first.locator("#construct-CC .open").click()
     commit(first, "CC", 32)
-    expect(first.get_by_role("alert")).to_contain_text("Another tab saved 31")
+    expect(first.get_by_role("alert")).to_contain_text("Another tab or device saved 31")
     first.get_by_role("button", name="Leave it").click()
     first.locator("#construct-CC .open").click()
     expect(field(first, "CC")).to_have_value("31")

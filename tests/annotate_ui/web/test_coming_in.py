@@ -44,6 +44,8 @@ def test_a_link_that_is_none_lets_nobody_in(app: Flask, token: str) -> None:
     browser.get("/join")
     refused = browser.submit("/join", token=token)
     assert refused.status_code == 403
+    # An address of its own: from here the next link is a page to load.
+    assert refused.request.path == "/join/refused"
     assert browser.get("/rate").status_code == 401
 
 
@@ -98,9 +100,12 @@ def test_another_raters_page_is_refused_in_the_same_browser(come: Come, app: Fla
     anna.go_on()
     at = anna.at
     ben = come("ben")
-    refused = ben.send(f"{at}/save", {}, **{"X-Rater": anna.rater})
-    assert refused.status_code == 409
-    assert refused.get_json()["error"]["code"] == "other_rater"
+    # Also with the token of the session that was there before.
+    for csrf in (ben.csrf, anna.csrf):
+        ben.csrf = csrf
+        refused = ben.send(f"{at}/save", {}, **{"X-Rater": anna.rater})
+        assert refused.status_code == 409
+        assert refused.get_json()["error"]["code"] == "other_rater"
 
 
 def test_raters_can_neither_see_nor_rate_what_is_anothers(campaign: Study, come: Come) -> None:
@@ -141,7 +146,10 @@ def test_every_route_but_the_way_in_asks_for_a_rater(app: Flask) -> None:
     browser = Browser(app.test_client())
     browser.get("/join")
     for rule in app.url_map.iter_rules():
-        if rule.rule in {"/", "/join", "/leave", "/left"} or rule.endpoint == "static":
+        if (
+            rule.rule in {"/", "/join", "/join/refused", "/leave", "/left"}
+            or rule.endpoint == "static"
+        ):
             continue
         address = rule.rule.replace("<public_id>", "0" * 32).replace("<int:stage>", "1")
         answer = (
