@@ -182,7 +182,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     keepDraft();
     clearTimeout(writing);
     writing = setTimeout(commitRemarks, COMMENT_PAUSE);
-    render();
+    changed();
   });
   comment.addEventListener("blur", () => flush());
   open.addEventListener("click", () => turned(0));
