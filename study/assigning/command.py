@@ -149,7 +149,7 @@ def _show(plan: "Assigned") -> None:
         console.print("Hours are for reading alone; deciding and typing come on top.")
     elif plan.open_slots:
         console.print(
-            f"Reading everything once takes {plan.slot_hours:.1f} hours; "
+            f"Reading everything once takes {_hours(plan.slot_hours)} hours; "
             "deciding and typing come on top."
         )
     if plan.raters and not plan.connected:
@@ -185,9 +185,14 @@ def _loads(loads: "list[RaterLoad]") -> "Table":
         rows.add_column(title, justify="right", no_wrap=True)
     for load in loads:
         counts = (load.queries, load.responses, load.new_responses)
-        rows.add_row(Text(load.rater), *(f"{n:,}" for n in counts), f"{load.hours:.1f}")
+        rows.add_row(Text(load.rater), *(f"{n:,}" for n in counts), _hours(load.hours))
     return rows
 
 
 def _counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _hours(hours: float) -> str:
+    # What is there is never shown as nothing.
+    return "<0.1" if 0 < hours < 0.05 else f"{hours:.1f}"
