@@ -157,7 +157,7 @@ def test_no_key_acts_outside_the_value_field(newcomer: Newcomer) -> None:
     page.get_by_role("link", name="Overview").focus()
     page.keyboard.type("75ns?")
     expect(field(page, "QR")).to_have_value("")
-    assert page.locator("h1").inner_text().startswith("Query 1")
+    assert page.locator("h1").inner_text().startswith("Question 1")
 
 
 @pytest.mark.parametrize(
