@@ -19,6 +19,7 @@ from annotate_ui.tokens import (
 from study.campaign import Study
 from study.errors import StudyError, nearest
 from study.nouns import Assignment, Invitation, Rater, RaterBase, random_id, table
+from study.scorers import scorer_names
 
 __all__ = [
     "Invited",
@@ -229,7 +230,9 @@ def _revoke_or_refuse(
 
 def _made(connection: Connection, raters: dict[str, _Rater], count: int) -> list[_Rater]:
     """Add raters named rater-1, rater-2, ..., going on after the highest there is."""
-    numbers = [code.removeprefix(_NEW) for code in raters if code.startswith(_NEW)]
+    # Who was imported under such a name is somebody else.
+    taken = {*raters, *scorer_names(connection)}
+    numbers = [code.removeprefix(_NEW) for code in taken if code.startswith(_NEW)]
     highest = max((int(n) for n in numbers if n.isascii() and n.isdecimal()), default=0)
     t, made = table(Rater), []
     for number in range(highest + 1, highest + 1 + count):

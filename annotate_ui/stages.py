@@ -5,7 +5,7 @@ prompt shows, so the fields of a response are shown in stages: first those that 
 without passages need, then the passages, then the reference.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from study.constructs import ConstructSpec
@@ -20,7 +20,10 @@ class Stage:
     """Constructs that are rated together, and everything that is shown by then."""
 
     number: int
-    """From 1."""
+    """What its constructs need: 1 neither passages nor reference, 2 passages, 3 the reference.
+
+    It is stored with what was shown, so it stays the same whichever other constructs there are.
+    """
     construct_keys: frozenset[str]
     fields: tuple[Sees, ...]
     """The union of what the constructs of this stage and of those before it may see."""
@@ -29,30 +32,25 @@ class Stage:
 def stages(constructs: Iterable[ConstructSpec], *, staged: bool = True) -> tuple[Stage, ...]:
     """Return the stages in which these constructs are rated.
 
-    Without `staged`, everything is shown and rated in one. Only stages that have a construct are
-    there, numbered from 1.
+    Without `staged`, everything is shown and rated in one, the third. Only stages that have a
+    construct are there.
     """
-    by_rank: dict[int, list[ConstructSpec]] = {}
+    by_number: dict[int, list[ConstructSpec]] = {}
     for construct in constructs:
-        by_rank.setdefault(_rank(construct) if staged else 0, []).append(construct)
+        by_number.setdefault(_number(construct) if staged else _ALL, []).append(construct)
     found: list[Stage] = []
     seen: set[Sees] = set()
-    for rank in sorted(by_rank):
-        together = by_rank[rank]
+    for number in sorted(by_number):
+        together = by_number[number]
         seen.update(field for construct in together for field in construct.sees)
         found.append(
             Stage(
-                number=len(found) + 1,
+                number=number,
                 construct_keys=frozenset(construct.key for construct in together),
                 fields=in_order(seen),
             )
         )
     return tuple(found)
-
-
-def stage_of(construct_key: str, of: Sequence[Stage]) -> Stage:
-    """Return the stage at which a construct is rated."""
-    return next(stage for stage in of if construct_key in stage.construct_keys)
 
 
 def in_order(fields: Iterable[Sees]) -> tuple[Sees, ...]:
@@ -61,7 +59,10 @@ def in_order(fields: Iterable[Sees]) -> tuple[Sees, ...]:
     return tuple(field for field in FIELDS if field in found)
 
 
-def _rank(construct: ConstructSpec) -> int:
+_ALL = 3
+
+
+def _number(construct: ConstructSpec) -> int:
     if "reference" in construct.sees:
-        return 2
-    return 1 if "context" in construct.sees else 0
+        return 3
+    return 2 if "context" in construct.sees else 1

@@ -20,7 +20,8 @@ _BUSY_SECONDS = 60
 def open_engine(address: str, folder: Path) -> Engine:
     """Return an engine for `address`: a file name in `folder`, or a PostgreSQL URL."""
     if "://" in address:
-        return create_engine(address)
+        # A server that was restarted is noticed before a request meets its closed connection.
+        return create_engine(address, pool_pre_ping=True)
     # Built from its parts: a folder's name may hold characters that mean something in an address.
     url = URL.create("sqlite", database=str(folder / address))
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})

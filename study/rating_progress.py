@@ -49,6 +49,8 @@ class RatingProgress:
     """Those of open slots included."""
     open_slots: int
     """Responses that wait for a rater who is not known yet."""
+    seen_more: int = 0
+    """Values that count and were given by raters who had been shown more of the query before."""
     recognized: dict[str, int] = field(default_factory=dict)
     """Raters by their last word on whether they recognized a system: yes, no or unsure."""
 
@@ -106,7 +108,18 @@ def rating_progress(connection: Connection, constructs: Iterable[str]) -> Rating
         sum(count.values for count in by_rater.values()),
         sum(count.expected for count in by_rater.values()),
         by_rater[None].responses,
+        _seen_more(connection),
         _recognized(connection),
+    )
+
+
+def _seen_more(connection: Connection) -> int:
+    g = table(Rating)
+    values = select(g.c.assignment_id, g.c.construct_key).where(g.c.seen_more, ~g.c.after_reveal)
+    return int(
+        connection.execute(
+            select(func.count()).select_from(values.distinct().subquery())
+        ).scalar_one()
     )
 
 

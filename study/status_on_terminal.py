@@ -54,6 +54,11 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
     console.print(f"{line}.")
     if rating.raters:
         console.print(_raters(rating.raters))
+    if rating.seen_more:
+        console.print(
+            f"{rating.seen_more:,} values were given by raters who had been shown more of the "
+            "query before."
+        )
     if rating.recognized:
         told = ", ".join(f"{count} {answer}" for answer, count in rating.recognized.items())
         console.print(f"Raters who say that they recognized a system: {told}.")

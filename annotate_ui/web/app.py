@@ -13,7 +13,7 @@ from annotate_ui.web import ending, joining, rating
 from annotate_ui.web.headers import set_headers
 from annotate_ui.web.limits import limiter
 from annotate_ui.web.problems import explain_problems
-from annotate_ui.web.signed_in import load_rater, page_context
+from annotate_ui.web.signed_in import check_host, load_rater, page_context
 from study.campaign import Study
 
 _HOME = Path(__file__).parent
@@ -51,7 +51,7 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
         SESSION_REFRESH_EACH_REQUEST=False,
         SEND_FILE_MAX_AGE_DEFAULT=timedelta(days=365),
         MAX_CONTENT_LENGTH=_LARGEST_REQUEST,
-        TRUSTED_HOSTS=[base.hostname or "", "127.0.0.1", "localhost", "[::1]"],
+        HOSTS=frozenset({base.hostname or "", "127.0.0.1", "localhost", "::1"}),
         # A token holds as long as its session does.
         WTF_CSRF_TIME_LIMIT=None,
         # Our pages send no referrer; the token is what proves a request ours.
@@ -60,6 +60,7 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     )
     if proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies)  # type: ignore[method-assign]
+    app.before_request(check_host)
     app.before_request(load_rater)
     CSRFProtect(app)
     limiter.init_app(app)

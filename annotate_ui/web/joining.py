@@ -30,14 +30,14 @@ def join() -> ResponseReturnValue:
 
 
 @pages.post("/join")
-@failed_links
 def begin() -> ResponseReturnValue:
     """Let in whoever has a live link."""
     token = request.form.get("token", "")
     with study().read() as connection:
         found = rater_of_token(connection, token)
     if found is None:
-        return redirect(REFUSED, 303)
+        with failed_links:
+            return redirect(REFUSED, 303)
     with study().write() as connection:
         mark_used(connection, found[1])
     sign_in(*found)

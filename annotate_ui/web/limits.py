@@ -20,11 +20,10 @@ limiter = Limiter(key_func=rater, storage_uri="memory://", default_limits=[])
 REFUSED = "/join/refused"
 """Where a link that lets nobody in leads."""
 
-# Whoever guesses links is slowed down; a rater with a good link never is.
+# Counted where a link has failed: whoever has a good one comes in, whatever others try.
 failed_links = limiter.limit(
     "10 per minute; 100 per hour",
     key_func=address,
-    deduct_when=lambda response: bool(response.location == REFUSED),
 )
 # Several times what the quickest rater needs.
 saves = limiter.limit("300 per minute")

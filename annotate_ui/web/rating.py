@@ -5,6 +5,7 @@ from typing import Annotated, TypeVar
 from flask import Blueprint, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from werkzeug.exceptions import BadRequest
 
 from annotate_ui.web.answers import stored_json
 from annotate_ui.web.limits import openings, saves, unfoldings
@@ -125,6 +126,8 @@ def _rater_of_page() -> SignedIn:
 def _body(kind: type[Body]) -> Body:
     try:
         return kind.model_validate(request.get_json())
+    except RecursionError:
+        raise BadRequest from None
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
         field = str(fault["loc"][0]) if fault["loc"] else "body"

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
-from flask import current_app, g, session
+from flask import current_app, g, request, session
 from flask_wtf.csrf import generate_csrf
 from sqlalchemy import select
+from werkzeug.exceptions import SecurityError
 
 from annotate_ui.tokens import is_live
 from annotate_ui.web.problems import SignedOutError
@@ -26,6 +28,16 @@ def study() -> Study:
     """Return the study that is served."""
     found: Study = current_app.config["STUDY"]
     return found
+
+
+def check_host() -> None:
+    """Refuse a request under another name: a page elsewhere may lead browsers here by its own."""
+    try:
+        asked = urlsplit(f"//{request.environ.get('HTTP_HOST', '')}").hostname
+    except ValueError:
+        asked = None
+    if asked not in current_app.config["HOSTS"]:
+        raise SecurityError
 
 
 def load_rater() -> None:

@@ -17,7 +17,7 @@ class Opened:
     step: Step | None
     """The step whose turn it is; None when nothing is left to do now."""
     has_worked: bool
-    """Whether the rater was ever given anything."""
+    """Whether the rater has rated anything."""
 
 
 def open_next(study: Study, rater_id: int) -> Opened:
@@ -47,4 +47,4 @@ def open_next(study: Study, rater_id: int) -> Opened:
                     fields=list(step.stage.fields),
                 )
             )
-        return Opened(step, bool(work.steps))
+        return Opened(step, work.progress.done > 0)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from sqlalchemy import Connection, Row, insert, select
 from sqlalchemy.orm import aliased
 
-from annotate_ui.stages import in_order, stage_of
+from annotate_ui.stages import in_order
 from annotate_ui.work.leasing import hold_for_good, lease_end, lock_rater, lock_slots, renew
 from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
 from annotate_ui.work.steps import OWN_CHANNEL, stages_of
@@ -90,16 +90,21 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
         own = next((v for v in opened if v.own and v.stage == stage), None)
         if own is None:
             raise NotYoursError("This page was not opened for you. Go on from the start page.")
-        spec = _construct(study, assignment, opened, stage, commit)
+        spec = _construct(study, assignment, stage, commit)
         _check(commit, spec)
         stored = _revisions(connection, assignment.id, commit.construct_key)
-        before = next((row for row in stored if row.idempotency_key == commit.key), None)
+        before = _under_key(connection, assignment.id, commit.key)
         if before is not None:
             if _asked(before) != _asked_by(commit):
                 raise KeyReusedError("This key was used for another value; commit the value again.")
             return _as_stored(before)
         newest = stored[-1] if stored else None
-        if newest is not None and _content(newest) == _content_of(commit):
+        version = study.construct_versions(connection)[commit.construct_key]
+        if (
+            newest is not None
+            and newest.construct_version == version
+            and _content(newest) == _content_of(commit)
+        ):
             return _as_stored(newest, unchanged=True)
         current = 0 if newest is None else newest.revision
         if commit.base_revision != current:
@@ -110,7 +115,7 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
         late = _late(connection, assignment)
         row = RatingBase(
             construct_key=commit.construct_key,
-            construct_version=study.construct_versions(connection)[commit.construct_key],
+            construct_version=version,
             revision=current + 1,
             value=commit.value,
             status=commit.status,
@@ -124,6 +129,8 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
             after_reveal=any(
                 v.stage > stage and v.id > own.id and v.repeat == assignment.repeat for v in opened
             ),
+            # Such as in a repeat, or on a response that came in after the query was finished.
+            seen_more=not {field for v in opened for field in v.fields}.issubset(own.fields),
             late=late,
             idempotency_key=commit.key,
             rules_hash=rules_hash(spec),
@@ -155,12 +162,14 @@ def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, Stor
 
 def _assignment(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:
     a, r = table(Assignment), table(Response)
-    row = connection.execute(
+    mine = (
         select(a, r.c.query_id)
         .join_from(a, r, a.c.response_id == r.c.id)
         # The owner is part of the question: another rater's assignment does not exist here.
         .where(a.c.public_id == public_id, a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
-    ).one_or_none()
+    )
+    # An address may hold anything, also what a database can't compare with.
+    row = connection.execute(mine).one_or_none() if public_id.isalnum() else None
     if row is None:
         raise NotYoursError("There is no such page for you. Go on from the start page.")
     return row
@@ -172,7 +181,6 @@ class _Shown:
     stage: int
     fields: tuple[Sees, ...]
     repeat: int
-    construct_keys: tuple[str, ...]
     own: bool
 
 
@@ -180,7 +188,7 @@ def _reveals(connection: Connection, rater_id: int, assignment: Row[Any]) -> lis
     """Return what the rater was shown of the query, by any of its responses."""
     v, a, r = table(Reveal), table(Assignment), table(Response)
     rows = connection.execute(
-        select(v.c.id, v.c.stage, v.c.fields, a.c.repeat, a.c.construct_keys, v.c.assignment_id)
+        select(v.c.id, v.c.stage, v.c.fields, a.c.repeat, v.c.assignment_id)
         .join_from(v, a, v.c.assignment_id == a.c.id)
         .join(r, a.c.response_id == r.c.id)
         .where(a.c.rater_id == rater_id, r.c.query_id == assignment.query_id)
@@ -191,24 +199,18 @@ def _reveals(connection: Connection, rater_id: int, assignment: Row[Any]) -> lis
             row.stage,
             tuple(row.fields),
             row.repeat,
-            tuple(row.construct_keys),
             row.assignment_id == assignment.id,
         )
         for row in rows
     ]
 
 
-def _construct(
-    study: Study, assignment: Row[Any], opened: Sequence[_Shown], stage: int, commit: Commit
-) -> ConstructSpec:
+def _construct(study: Study, assignment: Row[Any], stage: int, commit: Commit) -> ConstructSpec:
     spec = study.config.construct_spec(commit.construct_key)
     if spec is None or commit.construct_key not in assignment.construct_keys:
         raise InvalidError(f"{commit.construct_key!r} is not rated here.", "construct")
-    # Stages are those of the whole pass: the constructs of all its responses.
-    keys = {key for v in opened if v.repeat == assignment.repeat for key in v.construct_keys} | set(
-        assignment.construct_keys
-    )
-    if stage_of(commit.construct_key, stages_of(study.config, keys)).number != stage:
+    (own,) = stages_of(study.config, [commit.construct_key])
+    if own.number != stage:
         raise InvalidError(f"{spec.name} is not rated at this step.", "construct")
     return spec
 
@@ -240,12 +242,26 @@ def _revisions(connection: Connection, assignment_id: int, construct: str) -> Se
     ).all()
 
 
+def _under_key(connection: Connection, assignment_id: int, key: str) -> Row[Any] | None:
+    g = table(Rating)
+    return connection.execute(
+        select(g).where(g.c.assignment_id == assignment_id, g.c.idempotency_key == key)
+    ).one_or_none()
+
+
 def _content(row: Row[Any]) -> tuple[Any, ...]:
-    return row.value, row.status, row.reason, row.comment, tuple(row.flags)
+    return row.construct_key, row.value, row.status, row.reason, row.comment, tuple(row.flags)
 
 
 def _content_of(commit: Commit) -> tuple[Any, ...]:
-    return commit.value, commit.status, commit.reason, commit.comment, commit.flags
+    return (
+        commit.construct_key,
+        commit.value,
+        commit.status,
+        commit.reason,
+        commit.comment,
+        commit.flags,
+    )
 
 
 def _asked(row: Row[Any]) -> tuple[Any, ...]:
@@ -280,7 +296,8 @@ def _renew(
     left = assignment.leased_until - now()
     if left < (lease_end(study) - now()) * (1 - _RENEWED_AFTER):
         renew(connection, study, rater_id, assignment.query_id)
-    if rated.issuperset(assignment.construct_keys):
+    known = {construct.key for construct in study.config.constructs}
+    if rated.issuperset(known.intersection(assignment.construct_keys)):
         hold_for_good(connection, assignment.id)
 
 

@@ -34,6 +34,7 @@ class StepView:
 
     public_id: str
     stage: int
+    """Which part of the rating this is, from 1."""
     stage_count: int
     query_number: int
     query_count: int
@@ -79,7 +80,7 @@ class ConstructView:
 
 def show_step(connection: Connection, config: StudyConfig, work: Work, step: Step) -> StepView:
     """Return what the rater may see at a step; nothing else is read from the database."""
-    fields = step.stage.fields
+    fields = step.shown
     before = next((s.stage.fields for s in reversed(work.steps) if _is_stage_before(s, step)), ())
     r, q = table(Response), table(Query)
     row = connection.execute(
@@ -94,8 +95,8 @@ def show_step(connection: Connection, config: StudyConfig, work: Work, step: Ste
     ).one()
     return StepView(
         public_id=step.item.public_id,
-        stage=step.stage.number,
-        stage_count=step.stage_count,
+        stage=step.part,
+        stage_count=step.part_count,
         query_number=step.query_number,
         query_count=work.progress.queries_total,
         response_number=step.response_number,
@@ -175,7 +176,7 @@ def record_opened(study: Study, rater_id: int, public_id: str, stage: int, posit
                 p.c.response_id == step.item.response_id, p.c.position == position
             )
         ).first()
-        if here is None or "context" not in step.stage.fields:
+        if here is None or "context" not in step.shown:
             raise InvalidError(f"There is no passage {position} here.", "position")
         again = connection.execute(
             select(seen.c.id).where(
@@ -187,7 +188,7 @@ def record_opened(study: Study, rater_id: int, public_id: str, stage: int, posit
 
 
 def _is_stage_before(other: Step, step: Step) -> bool:
-    return other.query_number == step.query_number and other.stage.number == step.stage.number - 1
+    return other.query_number == step.query_number and other.part == step.part - 1
 
 
 def _passages(connection: Connection, step: Step) -> tuple[PassageView, ...]:

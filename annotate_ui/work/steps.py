@@ -4,7 +4,7 @@ A rater does a stage for all their responses to a query, one at a time, before t
 opens; then comes the next query. A repeat of a query is a pass of its own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -17,6 +17,7 @@ from sqlalchemy.orm import aliased
 from annotate_ui.stages import Stage, stages
 from study.config import StudyConfig
 from study.nouns import Assignment, Rating, Response, Reveal, table
+from study.words import Sees
 
 OWN_CHANNEL = "own"
 """Assignments of other channels are rated elsewhere."""
@@ -38,8 +39,8 @@ class Item:
     """The lease ran out and the slot was handed on; what was saved counts nonetheless."""
     rated: frozenset[str]
     """Constructs that have a rating of any status."""
-    opened: frozenset[int]
-    """Stages that were sent to the rater."""
+    opened: Mapping[int, tuple[Sees, ...]]
+    """Stages that were sent to the rater, with the fields that were shown."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ class Step:
     query_number: int
     response_number: int
     response_count: int
-    stage_count: int
+    part: int
+    """Place of the stage among those of the pass, from 1."""
+    part_count: int
 
     @property
     def done(self) -> bool:
@@ -64,6 +67,11 @@ class Step:
     def opened(self) -> bool:
         """Whether the step's fields were sent to the rater."""
         return self.stage.number in self.item.opened
+
+    @property
+    def shown(self) -> tuple[Sees, ...]:
+        """The fields that the rater was shown when the step was opened, and no others."""
+        return self.item.opened.get(self.stage.number, ())
 
 
 @dataclass(frozen=True)
@@ -151,11 +159,11 @@ def stages_of(config: StudyConfig, construct_keys: Iterable[str]) -> tuple[Stage
 def _steps_of_a_pass(config: StudyConfig, items: list[Item], number: int) -> list[Step]:
     found = stages_of(config, (key for item in items for key in item.construct_keys))
     steps = []
-    for stage in found:
+    for part, stage in enumerate(found, start=1):
         taking_part = [i for i in items if stage.construct_keys.intersection(i.construct_keys)]
         for place, item in enumerate(taking_part, start=1):
             keys = tuple(key for key in item.construct_keys if key in stage.construct_keys)
-            steps.append(Step(item, stage, keys, number, place, len(taking_part), len(found)))
+            steps.append(Step(item, stage, keys, number, place, len(taking_part), part, len(found)))
     return steps
 
 
@@ -172,14 +180,13 @@ def _items(connection: Connection, config: StudyConfig, rater_id: int) -> list[I
             .order_by(g.c.assignment_id)
         )
     )
-    opened = _grouped(
-        connection.execute(
-            select(v.c.assignment_id, v.c.stage)
-            .join_from(v, a, v.c.assignment_id == a.c.id)
-            .where(mine)
-            .order_by(v.c.assignment_id)
-        )
-    )
+    opened: dict[int, dict[int, tuple[Sees, ...]]] = {}
+    for shown in connection.execute(
+        select(v.c.assignment_id, v.c.stage, v.c.fields)
+        .join_from(v, a, v.c.assignment_id == a.c.id)
+        .where(mine)
+    ):
+        opened.setdefault(shown.assignment_id, {})[shown.stage] = tuple(shown.fields)
     known = {construct.key for construct in config.constructs}
     rows = connection.execute(
         select(
@@ -208,7 +215,7 @@ def _items(connection: Connection, config: StudyConfig, rater_id: int) -> list[I
             leased_until=row.leased_until,
             replaced=row.successor is not None,
             rated=frozenset(rated.get(row.id, ())),
-            opened=frozenset(opened.get(row.id, ())),
+            opened=opened.get(row.id, {}),
         )
         for row in rows
     ]

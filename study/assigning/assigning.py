@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from sqlalchemy import Connection, func, insert, select, text
 
-from study.assigning.given import given_so_far, held_by_raters, last_positions
+from study.assigning.given import given_so_far, held_by_raters, last_positions, shown_later_stages
 from study.assigning.needs import Block, Needs, needs
 from study.assigning.raters import MOST_RATERS, raters_by_code
 from study.assigning.reading_time import Reading
@@ -86,6 +86,7 @@ def assign(
                 found.blocks,
                 list(codes.values()),
                 held,
+                shown_later_stages(connection),
                 last,
                 reading,
                 rng,

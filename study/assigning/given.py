@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
-from study.nouns import Assignment, Response, table
+from study.nouns import Assignment, Response, Reveal, table
 
 Held = dict[int, dict[int, dict[int, frozenset[str]]]]
 """Rater to query to response to the constructs it is rated on."""
@@ -54,6 +54,25 @@ def add(held: Held, rater: int, query: int, response: int, keys: Iterable[str]) 
     """Enter that a rater has a response; constructs of an earlier pass stay."""
     mine = held.setdefault(rater, {}).setdefault(query, {})
     mine[response] = mine.get(response, frozenset()).union(keys)
+
+
+def shown_later_stages(connection: Connection) -> dict[int, set[int]]:
+    """Return the queries of which each rater was shown more than the first stage.
+
+    They know what the first values of a further response should be given without.
+    """
+    v, a, r = table(Reveal), table(Assignment), table(Response)
+    rows = connection.execute(
+        select(a.c.rater_id, r.c.query_id)
+        .join_from(v, a, v.c.assignment_id == a.c.id)
+        .join(r, a.c.response_id == r.c.id)
+        .where(v.c.stage > 1)
+        .distinct()
+    )
+    found: dict[int, set[int]] = {}
+    for rater, query in rows:
+        found.setdefault(rater, set()).add(query)
+    return found
 
 
 def last_positions(connection: Connection) -> dict[int | None, int]:

@@ -7,7 +7,7 @@ pairs meet and severities can be told from responses; then those with the least 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ class Loads:
     words: NDArray[np.float64]
     shared: NDArray[np.int64]
     """Number of units that two raters have in common."""
+    shown: list[set[int]] = field(default_factory=list)
+    """Queries of which each rater was shown a later stage: they are asked last."""
 
 
 def choose_raters(
@@ -66,13 +68,16 @@ def choose_raters(
         taken = {place[rater] for rater in block.taken_by if rater in place}
         unit = units[index]
         known = np.array([unit in mine for mine in loads.units])
+        shown = np.zeros(len(raters), dtype=bool)
+        if loads.shown:
+            shown = np.array([block.query in queries for queries in loads.shown])
         chance = rng.random(len(raters))
         together = [*taken]
         picked: list[int] = []
         for _ in range(block.need):
             met = loads.shared[:, together].sum(axis=1) if together else np.zeros(len(raters))
             linked = np.isin(group, group[together])
-            order = np.lexsort((chance, loads.words, met, linked, counts, ~known))
+            order = np.lexsort((chance, loads.words, met, linked, counts, ~known, shown))
             best = next(i for i in order.tolist() if i not in taken and i not in picked)
             if together and not linked[best]:
                 group[group == group[best]] = group[together[0]]

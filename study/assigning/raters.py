@@ -1,6 +1,7 @@
 """The raters that work is given to, by their codes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import count as count_from, islice
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, insert, select
@@ -8,6 +9,7 @@ from sqlalchemy import Connection, insert, select
 from study.campaign import Study
 from study.errors import StudyError
 from study.nouns import JudgeRun, Rater, RaterBase, Score, table
+from study.scorers import scorer_names
 
 MOST_RATERS = 1000
 """Beyond, a number is a slip of the finger more likely than a campaign."""
@@ -33,7 +35,7 @@ def raters_by_code(
     stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
     found: dict[str, int] = {}
     machines = _machines(connection)
-    for index, code in enumerate(_codes(study, raters, stored)):
+    for index, code in enumerate(_codes(study, raters, stored, scorer_names(connection))):
         if code in machines:
             raise StudyError(
                 f"{code!r} is the name of a judge or metric of {study.folder}; "
@@ -65,7 +67,10 @@ def _machines(connection: Connection) -> set[str]:
 
 
 def _codes(
-    study: Study, raters: Sequence[str] | int | None, stored: Iterable[str]
+    study: Study,
+    raters: Sequence[str] | int | None,
+    stored: Mapping[str, int],
+    taken: Container[str],
 ) -> Sequence[str]:
     if raters is None:
         codes = sorted(stored)
@@ -82,7 +87,9 @@ def _codes(
             "Slots for whoever joins are made with --open."
         )
     if isinstance(raters, int):
-        return [f"rater-{number}" for number in range(1, raters + 1)]
+        # Who was imported under such a name is somebody else.
+        free = (c for c in map("rater-{}".format, count_from(1)) if c in stored or c not in taken)
+        return list(islice(free, raters))
     twice = sorted({code for code in raters if raters.count(code) > 1})
     if twice:
         raise StudyError(f"Rater {twice[0]!r} is named twice; name each once.")

@@ -18,6 +18,7 @@ def rows_of_raters(
     blocks: Sequence[Block],
     raters: Sequence[int],
     held: Held,
+    shown: Mapping[int, set[int]],
     last: Mapping[int | None, int],
     reading: Reading,
     rng: np.random.Generator,
@@ -35,7 +36,7 @@ def rows_of_raters(
         units,
         raters,
         [float(reading.words(block.query, _alike(block))) for block in blocks],
-        _loads(raters, held, reading, split_queries),
+        _loads(raters, held, shown, reading, split_queries),
         rng,
     )
     for block, places in zip(blocks, chosen, strict=True):
@@ -69,7 +70,13 @@ def rows_of_slots(
     return _with_shuffled_constructs(rows, rng)
 
 
-def _loads(raters: Sequence[int], held: Held, reading: Reading, split_queries: bool) -> Loads:
+def _loads(
+    raters: Sequence[int],
+    held: Held,
+    shown: Mapping[int, set[int]],
+    reading: Reading,
+    split_queries: bool,
+) -> Loads:
     units: list[set[int]] = []
     for rater in raters:
         queries = held.get(rater, {})
@@ -79,7 +86,8 @@ def _loads(raters: Sequence[int], held: Held, reading: Reading, split_queries: b
         for j, other in enumerate(units[:i]):
             shared[i, j] = shared[j, i] = len(one & other)
     words = [float(reading.total(held.get(rater, {}))) for rater in raters]
-    return Loads(units=units, words=np.array(words), shared=shared)
+    seen = [shown.get(rater, set()) for rater in raters]
+    return Loads(units=units, words=np.array(words), shared=shared, shown=seen)
 
 
 def _alike(block: Block) -> dict[int, frozenset[str]]:

@@ -95,6 +95,8 @@ class RatingBase(Noun):
     """Fields of this query that the rater had seen when the value was committed."""
     after_reveal: bool = False
     """Committed after fields of a later stage were shown: kept, but not what counts."""
+    seen_more: bool = False
+    """Committed by a rater who had been shown more of this query than the step shows."""
     late: bool = False
     """Committed after the lease had run out: kept, and counts."""
     flags: list[Text] = Field(default_factory=list, sa_type=JSON)

@@ -22,6 +22,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_assignment_replaces_id"), "assignment", ["replaces_id"], unique=True)
     for column in (
         sa.Column("after_reveal", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("seen_more", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.Column("late", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.Column("flags", sa.JSON(), nullable=False, server_default="[]"),
     ):

@@ -60,6 +60,8 @@ def test_failed_links_are_throttled_by_address_and_good_ones_are_not(
     assert told == [403] * 10 + [429] * 2
     answer = browser.submit("/join", token="wrong")
     assert int(answer.headers["Retry-After"]) > 0
+    # A good link lets in, whatever others have tried behind the same address.
+    come("anna")
 
 
 def test_a_revoked_link_ends_running_sessions(campaign: Study, come: Come) -> None:
@@ -207,3 +209,27 @@ def test_no_page_shows_a_trace(app: Flask, come: Come, monkeypatch: pytest.Monke
     assert answer.status_code == 500
     assert b"secret" not in answer.data
     assert b"Traceback" not in answer.data
+
+
+@pytest.mark.parametrize("host", ["[::1]:8350", "127.0.0.1", "LOCALHOST:1", "rate_1.example"])
+def test_a_server_answers_under_its_own_names(study: Study, host: str) -> None:
+    path = study.folder / "study.toml"
+    path.write_text(path.read_text() + '\n[rating]\nbase_url = "http://rate_1.example"\n')
+    named = Study.open(study.folder)
+    client = create_app(named, b"k" * 32).test_client()
+    assert client.get("/join", headers={"Host": host}).status_code == 200
+    for other in ("", "evil.example", "[", "127.0.0.1.evil.example"):
+        assert client.get("/join", headers={"Host": other}).status_code == 400
+    named.close()
+
+
+def test_deep_nesting_is_refused(come: Come) -> None:
+    browser = come("anna")
+    browser.go_on()
+    answer = browser.client.post(
+        f"{browser.at}/save",
+        data="[" * 30_000,
+        headers={"X-CSRFToken": browser.csrf, "X-Rater": browser.rater},
+        content_type="application/json",
+    )
+    assert answer.status_code == 400

@@ -11,7 +11,7 @@ from annotate_ui.work.opening import open_next
 from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
 from annotate_ui.work.saving import Commit, rules_hash, save
 from annotate_ui.work.steps import Step
-from study import Study
+from study import Study, study_status
 from study.constructs import CCRS
 from tests.annotate_ui.rated_campaign import commit, fill, finish_step, give, rate, ratings
 
@@ -265,6 +265,11 @@ def test_a_response_that_comes_later_counts_though_more_was_seen(study: Study) -
     rate(study, anna, step, "QR", 20.0, base=1)
     last = ratings(study)[-1]
     assert (last.after_reveal, last.revealed[-1]) == (False, "reference")
+    # It is marked, and counted in the status.
+    assert [row.seen_more for row in ratings(study)] == [False] * 5 + [True] * 2
+    rating = study_status(study).rating
+    assert rating is not None
+    assert rating.seen_more == 1
 
 
 def test_keys_are_those_of_one_assignment(any_study: Study, rater: int) -> None:
@@ -275,3 +280,19 @@ def test_keys_are_those_of_one_assignment(any_study: Study, rater: int) -> None:
         base = 1 if step is first else 0
         save(any_study, rater, step.item.public_id, 1, commit("QR", value, base, key=key))
     assert [row.value for row in ratings(any_study)] == [50.0, 1.0, 2.0]
+
+
+def test_a_key_of_another_construct_is_refused(any_study: Study, rater: int) -> None:
+    for _ in range(2):
+        finish_step(any_study, rater)
+    step = opened(any_study, rater)
+    key = uuid4().hex
+    save(any_study, rater, step.item.public_id, 2, commit("CC", 1.0, key=key))
+    with pytest.raises(KeyReusedError):
+        save(any_study, rater, step.item.public_id, 2, commit("ID", 1.0, key=key))
+
+
+def test_an_address_may_hold_anything(any_study: Study, rater: int) -> None:
+    for public_id in ("a\x00b", "\ud800", "x" * 5000, "%", ""):
+        with pytest.raises(NotYoursError):
+            save(any_study, rater, public_id, 1, commit("QR", 1.0))

@@ -73,6 +73,30 @@ def test_a_rater_finishes_a_stage_for_a_whole_query_before_the_next_opens(
     assert (progress.queries_done, progress.queries_total) == (2, 2)
 
 
+def test_stages_keep_their_numbers_whichever_constructs_there_are(study: Study) -> None:
+    without_relevance = [spec for spec in CCRS if spec.key != "QR"]
+    assert [s.number for s in stages(without_relevance)] == [2, 3]
+    assert [s.number for s in stages(CCRS, staged=False)] == [3]
+    # A construct that leaves study.toml opens nothing that was not shown.
+    fill(study, queries=1, systems=2)
+    anna = give(study, "anna")
+    assert anna is not None
+    for _ in range(3):
+        finish_step(study, anna)
+    constructs = tuple(without_relevance)
+    config = study.config.model_copy(update={"constructs": constructs})
+    with study.read() as connection:
+        work = rater_work(connection, config, anna)
+    assert [(s.stage.number, s.part, s.opened) for s in work.steps] == [
+        (2, 1, True), (2, 1, False), (3, 2, False), (3, 2, False)
+    ]  # fmt: skip
+    everything = study.config.rating.model_copy(update={"disclosure": "all"})
+    config = study.config.model_copy(update={"rating": everything})
+    with study.read() as connection:
+        work = rater_work(connection, config, anna)
+    assert [(s.stage.number, s.opened, s.shown) for s in work.steps] == [(3, False, ())] * 2
+
+
 def test_a_repeat_is_a_pass_of_its_own_and_knows_what_was_seen(study: Study) -> None:
     fill(study, queries=1, systems=1)
     anna = give(study, "anna")
@@ -101,7 +125,7 @@ def test_what_a_step_shows_is_its_stages_and_no_more(study: Study) -> None:
         work = rater_work(connection, study.config, anna)
         views = [show_step(connection, study.config, work, step) for step in work.steps]
     assert [(v.passages is None, v.reference is None) for v in views] == [
-        (True, True), (True, True), (False, True), (False, True), (False, False), (False, False)
+        (True, True), (True, True), (False, True), (False, True), (False, False), (True, True)
     ]  # fmt: skip
     assert [v.new_fields for v in views[::2]] == [
         ("question", "response"),
@@ -145,7 +169,9 @@ def test_an_unfolded_passage_is_recorded_once_and_only_where_passages_are_shown(
     with study.read() as connection:
         (opened,) = connection.execute(select(table(OpenedPassage))).all()
         work = rater_work(connection, study.config, anna)
-        view = show_step(connection, study.config, work, second)
+        opened_step = work.find(second.item.public_id, 2)
+        assert opened_step is not None
+        view = show_step(connection, study.config, work, opened_step)
     assert opened.position == 1
     assert [p.opened for p in view.passages or ()] == [False, True]
 

@@ -15,7 +15,7 @@ from study.assigning import assign
 from study.errors import StudyError
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
-from study.nouns import Assignment, Rater, Rating, Response, table
+from study.nouns import Assignment, Rater, Rating, Response, Reveal, table
 
 
 def fill(study: Study, queries: int, systems: int = 2, **other: Any) -> None:
@@ -350,3 +350,30 @@ def test_two_who_assign_at_once_do_not_assign_twice(any_study: Study) -> None:
         done = list(pool.map(lambda _: assign(any_study, raters, per_item=2), range(4)))
     assert sorted(one.assignments for one in done) == [0, 0, 0, 40]
     assert all(len(set(codes)) == len(codes) == 2 for codes in by_response(any_study).values())
+
+
+def test_made_up_codes_are_nobodys_who_was_imported(study: Study) -> None:
+    from study.importing.rows import ScoreRow
+
+    fill(study, 1, systems=1)
+    score = ScoreRow(
+        query_id="q0", system="s0", construct_key="QR", scorer="rater-1", scorer_kind="human",
+        value=90.0,
+    )  # fmt: skip
+    import_rows(study, [Placed(1, score)], source="s", sha256="2", importer="scores")
+    assert [load.rater for load in assign(study, 2, per_item=2).raters] == ["rater-2", "rater-3"]
+    assert [load.rater for load in assign(study, 2, per_item=2).raters] == ["rater-2", "rater-3"]
+
+
+def test_a_late_response_goes_to_raters_who_were_shown_no_reference(study: Study) -> None:
+    fill(study, 1, systems=1)
+    assign(study, ["anna", "ben"], per_item=1)
+    (given,) = rows(study)
+    with study.write() as connection:
+        for stage in (1, 2):
+            connection.execute(
+                insert(table(Reveal)).values(assignment_id=given.id, stage=stage, fields=[])
+            )
+    fill(study, 1, systems=2)
+    assign(study, ["anna", "ben"], per_item=1)
+    assert {row.code for row in rows(study)} == {"anna", "ben"}
