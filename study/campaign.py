@@ -1,8 +1,8 @@
 """A study: a folder with study.toml and its database, opened or made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -148,6 +148,19 @@ class Study:
         with self.read() as connection:
             return preference_table(connection, self.construct_versions(connection))
 
+    def held(self) -> "HeldStudy":
+        """Return this study with its constructs as they are now, for a process that runs long.
+
+        Whoever edits study.toml meanwhile makes new versions; this process goes on under those
+        it began with, and stores none of its own.
+        """
+        with self.write() as connection:
+            versions = self.construct_versions(connection)
+        held = HeldStudy(self.folder, self.config, self.config_hash, versions)
+        # One engine, so that there is one pool of connections to close.
+        held.__dict__["engine"] = self.engine
+        return held
+
     def close(self) -> None:
         """Let go of the database's connections."""
         self.engine.dispose()
@@ -180,6 +193,21 @@ class Study:
             elif noun != ConstructBase.model_validate(dict(stored)):
                 changed.append((noun, stored["version"] + 1))
         return changed
+
+
+@dataclass(frozen=True)
+class HeldStudy(Study):
+    """A study whose constructs stay as they were when it was opened."""
+
+    versions: Mapping[str, int] = field(default_factory=dict)
+
+    def construct_versions(self, connection: Connection) -> dict[str, int]:
+        """Return the version of each construct that this process works under."""
+        del connection
+        return dict(self.versions)
+
+    def _store_constructs(self, connection: Connection) -> None:
+        del connection
 
 
 def _construct_noun(spec: ConstructSpec) -> ConstructBase:

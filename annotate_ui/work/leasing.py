@@ -6,11 +6,12 @@ be handed on: the next rater gets a row of their own that names the expired one,
 rater saved, or still saves, stays theirs.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, exists, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, Select, exists, insert, or_, select, text, update
 from sqlalchemy.orm import aliased
 
 from annotate_ui.work.steps import OWN_CHANNEL
@@ -41,33 +42,31 @@ def lease_end(study: Study) -> datetime:
 def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
     """Give the rater one free slot for each response of a query; return how many.
 
-    The query is the first, in the order of the slots, that has a free slot for a response which
-    this rater was never given. The caller holds `lock_slots`.
+    The query is the first, in the order of the slots, that has a free slot for constructs of a
+    response which this rater was never given. The caller holds `lock_slots`.
     """
     a, r = table(Assignment), table(Response)
-    first = connection.execute(
-        _free_for(rater_id)
-        .join(r, r.c.id == a.c.response_id)
-        .with_only_columns(r.c.query_id, a.c.repeat)
-        .order_by(a.c.position, a.c.id)
-        .limit(1)
-    ).one_or_none()
+    had = _had(connection, rater_id)
+    free = _free_for(rater_id).join(r, r.c.id == a.c.response_id).add_columns(r.c.query_id)
+    in_order = connection.execute(free.order_by(a.c.position, a.c.id))
+    first = next((slot for slot in in_order if _is_new(slot, had)), None)
+    in_order.close()
     if first is None:
         return 0
     rows = connection.execute(
-        _free_for(rater_id)
-        .join(r, r.c.id == a.c.response_id)
-        .where(r.c.query_id == first.query_id, a.c.repeat == first.repeat)
+        free.where(r.c.query_id == first.query_id, a.c.repeat == first.repeat)
         # Slots that nobody has begun go before expired ones.
         .order_by(a.c.rater_id.is_not(None), a.c.position, a.c.id)
-    ).all()
-    slots: dict[int, Any] = {}
-    for row in rows:
-        slots.setdefault(row.response_id, row)
+    )
+    chosen = []
+    for row in rows.all():
+        if _is_new(row, had):
+            had.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
+            chosen.append(row)
+    chosen.sort(key=lambda slot: (slot.response_id, slot.id))
     order = np.random.default_rng([study.config.seed, rater_id, first.query_id, first.repeat])
     place = _next_position(connection, rater_id)
     until = lease_end(study)
-    chosen = [slots[response] for response in sorted(slots)]
     for offset, index in enumerate(order.permutation(len(chosen))):
         slot = chosen[index]
         held = {"rater_id": rater_id, "leased_until": until, "position": place + offset}
@@ -119,7 +118,7 @@ def hold_for_good(connection: Connection, assignment_id: int) -> None:
 def _free_for(rater_id: int) -> Select[Any]:
     """Select the slots that may be given to this rater: open ones, and expired ones of others."""
     a = table(Assignment)
-    successor, mine = aliased(a), aliased(a)
+    successor = aliased(a)
     return select(a).where(
         a.c.channel == OWN_CHANNEL,
         or_(
@@ -129,12 +128,22 @@ def _free_for(rater_id: int) -> Select[Any]:
             & (a.c.rater_id != rater_id)
             & ~exists().where(successor.c.replaces_id == a.c.id),
         ),
-        ~exists().where(
-            mine.c.rater_id == rater_id,
-            mine.c.response_id == a.c.response_id,
-            mine.c.repeat == a.c.repeat,
-        ),
     )
+
+
+def _had(connection: Connection, rater_id: int) -> dict[tuple[int, int], set[str]]:
+    """Return the constructs that a rater was ever given, by response and repeat."""
+    a = table(Assignment)
+    found: dict[tuple[int, int], set[str]] = {}
+    for row in connection.execute(
+        select(a.c.response_id, a.c.repeat, a.c.construct_keys).where(a.c.rater_id == rater_id)
+    ):
+        found.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
+    return found
+
+
+def _is_new(slot: Row[Any], had: Mapping[tuple[int, int], set[str]]) -> bool:
+    return had.get((slot.response_id, slot.repeat), set()).isdisjoint(slot.construct_keys)
 
 
 def _next_position(connection: Connection, rater_id: int) -> int:

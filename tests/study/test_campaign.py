@@ -224,3 +224,16 @@ def test_a_construct_changed_in_the_settings_is_a_new_version(any_study: Study) 
     assert [tuple(row) for row in stored] == [(1, 5.0), (2, 7.0)]
     for opened in (first, second, unchanged):
         opened.close()
+
+
+def test_a_held_study_keeps_its_constructs_while_others_change_them(study: Study) -> None:
+    held = study.held()
+    path = study.folder / "study.toml"
+    path.write_text('[[constructs]]\nkey = "QR"\nname = "Q"\nquestion = "?"\n')
+    changed = Study.open(study.folder)
+    for _ in range(2):
+        with held.write() as connection:
+            assert held.construct_versions(connection)["QR"] == 1
+        with changed.write() as connection:
+            assert changed.construct_versions(connection) == {"QR": 2}
+    changed.close()

@@ -176,3 +176,13 @@ def test_named_raters_have_no_lease(study: Study) -> None:
     assert open_next(study, anna).step is not None
     assert open_next(study, ben).step is None
     assert [row.leased_until for row in assignments(study)] == [None]
+
+
+def test_slots_for_further_constructs_go_to_those_who_had_the_first(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=2)
+    open_slots(any_study, 1, keys=["QR"])
+    open_slots(any_study, 1, keys=["AC"])
+    (anna,) = raters(any_study, 1)
+    seen = [finish_step(any_study, anna) for _ in range(4)]
+    assert open_next(any_study, anna).step is None
+    assert [step.construct_keys for step in seen] == [("QR",)] * 2 + [("AC",)] * 2
