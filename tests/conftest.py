@@ -1,6 +1,7 @@
 """Fixtures that several packages' tests share."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -18,6 +19,16 @@ def absent(what: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(f"{what} (required when CI is set)")
     pytest.skip(what)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_reaches_programs() -> None:
+    """Let programs that tests start hear Ctrl-C, also where the tests run in the background.
+
+    A shell has its background jobs ignore the signal, and they hand that on to their children.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_status_and_report_know_the_run(campaign: Study, stub: Stub) -> None:
     assert run(campaign.folder, "--base-url", stub.base_url, "--name", "mine").exit_code == 0
     shown = CliRunner().invoke(cli, ["status", str(campaign.folder)]).output
     assert "mine" in shown
-    assert "RATINGS" in shown
+    assert "ccrs assign" in shown
 
 
 def test_progress_is_told_after_every_commit(campaign: Study, scripted: type[Scripted]) -> None:

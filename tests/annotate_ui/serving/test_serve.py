@@ -90,6 +90,7 @@ class Browser:
         self.port = port
         self.headers = headers
         self.cookies: dict[str, str] = {}
+        self.sent_to: str | None = None
 
     def ask(self, method: str, path: str, **form: str) -> tuple[int, str]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
@@ -100,6 +101,7 @@ class Browser:
         try:
             connection.request(method, path, urlencode(form) or None, headers)
             answer = connection.getresponse()
+            self.sent_to = answer.getheader("Location")
             for name, value in answer.getheaders():
                 if name == "Set-Cookie":
                     cookie = value.partition(";")[0].partition("=")
@@ -113,7 +115,9 @@ class Browser:
         found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page)
         assert found, page
         token = link.partition("#")[2]
-        return self.ask("POST", "/join", csrf_token=found[1], token=token)[0]
+        status = self.ask("POST", "/join", csrf_token=found[1], token=token)[0]
+        refused = self.sent_to == "/join/refused"
+        return self.ask("GET", "/join/refused")[0] if refused else status
 
     def rate(self) -> int:
         return self.ask("GET", "/rate")[0]
