@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotate_ui.work.saving import Stored
+from annotate_ui.work.stored import Stored
 
 
 def stored_json(stored: Stored) -> dict[str, Any]:

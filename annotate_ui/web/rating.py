@@ -11,9 +11,10 @@ from annotate_ui.web.answers import stored_json
 from annotate_ui.web.limits import openings, saves, unfoldings
 from annotate_ui.web.problems import OtherRaterError
 from annotate_ui.web.signed_in import SignedIn, rater_here, study
+from annotate_ui.work.commits import Commit
 from annotate_ui.work.opening import open_next
 from annotate_ui.work.refusals import InvalidError, NotYoursError
-from annotate_ui.work.saving import Commit, save
+from annotate_ui.work.saving import save
 from annotate_ui.work.showing import construct_view, record_opened, show_constructs, show_step
 from annotate_ui.work.steps import Step, progress_of, rater_work
 

@@ -1,11 +1,7 @@
 """Why a request of a rater is refused. Each says what to do, in words for the rater."""
 
-from typing import TYPE_CHECKING
-
+from annotate_ui.work.stored import Stored
 from study.errors import StudyError
-
-if TYPE_CHECKING:
-    from annotate_ui.work.saving import Stored
 
 
 class RefusalError(StudyError):
@@ -48,6 +44,6 @@ class StaleError(RefusalError):
     code = "stale"
     status = 409
 
-    def __init__(self, message: str, current: "Stored | None") -> None:
+    def __init__(self, message: str, current: Stored | None) -> None:
         super().__init__(message)
         self.current = current

@@ -3,70 +3,25 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import Connection, Row, insert, select
 from sqlalchemy.orm import aliased
 
 from annotate_ui.stages import in_order
+from annotate_ui.work.commits import Commit
 from annotate_ui.work.leasing import hold_for_good, lease_end, lock_rater, lock_slots, renew
 from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
 from annotate_ui.work.steps import OWN_CHANNEL, stages_of
+from annotate_ui.work.stored import Stored, as_stored, newest_ratings
 from study.campaign import Study
 from study.constructs import ConstructSpec
 from study.nouns import Assignment, Rating, RatingBase, Response, Reveal, now, table
-from study.words import Key, Sees, Text, storable
+from study.words import Sees
 
 # A lease is renewed once this share of it has passed, so that most saves write one row.
 _RENEWED_AFTER = 0.1
-
-_Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
-
-
-def _none_when_blank(text: str | None) -> str | None:
-    return text if text is not None and text.strip() else None
-
-
-class Commit(BaseModel):
-    """What a rater committed for one construct of one response."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    construct_key: Annotated[Key, Field(alias="construct")]
-    value: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None = None
-    status: Literal["rated", "cannot_judge", "skipped"] = "rated"
-    reason: Annotated[_Reason, AfterValidator(storable)] | None = None
-    comment: Annotated[
-        Annotated[Text, Field(max_length=5000)] | None, AfterValidator(_none_when_blank)
-    ] = None
-    flags: tuple[Key, ...] = ()
-    input_kind: Literal["typed", "slider", "button"]
-    active_seconds: Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)] | None = None
-    base_revision: Annotated[int, Field(strict=True, ge=0)]
-    """The revision that the rater saw; 0 when there was none."""
-    key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{16,64}$")]
-    """Random, one for each commit: sent twice, it is stored once."""
-
-
-@dataclass(frozen=True)
-class Stored:
-    """The rating as it stands."""
-
-    construct: str
-    revision: int
-    value: float | None
-    status: str
-    reason: str | None
-    comment: str | None
-    flags: tuple[str, ...]
-    input_kind: str | None
-    saved_at: datetime
-    late: bool
-    unchanged: bool = False
-    """Nothing was written: this very content was stored already."""
 
 
 def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit) -> Stored:
@@ -97,7 +52,7 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
         if before is not None:
             if _asked(before) != _asked_by(commit):
                 raise KeyReusedError("This key was used for another value; commit the value again.")
-            return _as_stored(before)
+            return as_stored(before)
         newest = stored[-1] if stored else None
         version = study.construct_versions(connection)[commit.construct_key]
         if (
@@ -105,12 +60,12 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
             and newest.construct_version == version
             and _content(newest) == _content_of(commit)
         ):
-            return _as_stored(newest, unchanged=True)
+            return as_stored(newest, unchanged=True)
         current = 0 if newest is None else newest.revision
         if commit.base_revision != current:
             raise StaleError(
                 "This was rated elsewhere in the meantime.",
-                None if newest is None else _as_stored(newest),
+                None if newest is None else as_stored(newest),
             )
         late = _late(connection, assignment)
         row = RatingBase(
@@ -142,22 +97,13 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
             .returning(g)
         ).one()
         _renew(connection, study, rater_id, assignment, late)
-        return _as_stored(written)
+        return as_stored(written)
 
 
 def rules_hash(spec: ConstructSpec) -> str:
     """Return the SHA-256 of what a rater is told about a construct."""
     told = [spec.question, spec.anchors, spec.rules, spec.flags]
     return sha256(json.dumps(told, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
-
-
-def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, Stored]:
-    """Return the newest rating of each construct of an assignment."""
-    g = table(Rating)
-    rows = connection.execute(
-        select(g).where(g.c.assignment_id == assignment_id).order_by(g.c.revision)
-    )
-    return {row.construct_key: _as_stored(row) for row in rows}
 
 
 def _assignment(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:
@@ -307,19 +253,3 @@ def _handed_on(connection: Connection, assignment_id: int) -> bool:
         select(successor.c.id).where(successor.c.replaces_id == assignment_id)
     ).first()
     return found is not None
-
-
-def _as_stored(row: Row[Any], *, unchanged: bool = False) -> Stored:
-    return Stored(
-        construct=row.construct_key,
-        revision=row.revision,
-        value=row.value,
-        status=row.status,
-        reason=row.reason,
-        comment=row.comment,
-        flags=tuple(row.flags),
-        input_kind=row.input_kind,
-        saved_at=row.created_at,
-        late=bool(row.late),
-        unchanged=unchanged,
-    )

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, insert, select
 
 from annotate_ui.work.leasing import lock_rater
 from annotate_ui.work.refusals import InvalidError, NotYoursError
-from annotate_ui.work.saving import newest_ratings
 from annotate_ui.work.steps import Step, Work, rater_work
+from annotate_ui.work.stored import newest_ratings
 from study.campaign import Study
 from study.config import StudyConfig
 from study.constructs import CCRS, ConstructSpec

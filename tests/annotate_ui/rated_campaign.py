@@ -7,9 +7,11 @@ from uuid import uuid4
 
 from sqlalchemy import insert, select
 
+from annotate_ui.work.commits import Commit
 from annotate_ui.work.opening import open_next
-from annotate_ui.work.saving import Commit, Stored, save
+from annotate_ui.work.saving import save
 from annotate_ui.work.steps import Step
+from annotate_ui.work.stored import Stored
 from study import Study
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow

@@ -7,9 +7,10 @@ from uuid import uuid4
 import pytest
 from pydantic import ValidationError
 
+from annotate_ui.work.commits import Commit
 from annotate_ui.work.opening import open_next
 from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
-from annotate_ui.work.saving import Commit, rules_hash, save
+from annotate_ui.work.saving import rules_hash, save
 from annotate_ui.work.steps import Step
 from study import Study, study_status
 from study.constructs import CCRS
