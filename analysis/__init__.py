@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.alpha import krippendorff_alpha as krippendorff_alpha
-    from analysis.answer_correctness import composed_ac as composed_ac
+    from analysis.answer_correctness.composing import composed_ac as composed_ac
     from analysis.compose import Analysis as Analysis, Options as Options, analyse as analyse
     from analysis.errors import AnalysisError as AnalysisError, TableError as TableError
     from analysis.estimates import Estimate as Estimate
+    from analysis.reliability.alpha import krippendorff_alpha as krippendorff_alpha
     from analysis.report import write_report as write_report
     from analysis.scales import Scale as Scale
     from analysis.tables import PreferenceTable as PreferenceTable, ScoreTable as ScoreTable
@@ -23,12 +23,12 @@ _HOME = {
     "ScoreTable": "analysis.tables",
     "TableError": "analysis.errors",
     "analyse": "analysis.compose",
-    "composed_ac": "analysis.answer_correctness",
-    "krippendorff_alpha": "analysis.alpha",
+    "composed_ac": "analysis.answer_correctness.composing",
+    "krippendorff_alpha": "analysis.reliability.alpha",
     "write_report": "analysis.report",
 }
 
-# A function named as its module is imported from there: `from analysis.icc import icc`.
+# A function named as its module is imported from there: `from analysis.reliability.icc import icc`.
 __all__ = list(_HOME)
 
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.alpha import Level, krippendorff_alpha
-from analysis.association import Measure, association
-from analysis.icc import Form, icc
+from analysis.agreement.association import Measure, association
 from analysis.matrix import ConstructData, FloatArray, construct_data
 from analysis.query_statistic import centered, comparable
+from analysis.reliability.alpha import Level, krippendorff_alpha
+from analysis.reliability.icc import Form, icc
 from analysis.tables import ScoreTable
 
 #: Two figures are equal within this.

@@ -7,10 +7,16 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from analysis.compose.agreement import agreement
 from analysis.compose.answer_correctness import answer_correctness
 from analysis.compose.answers_read import answers_read
+from analysis.compose.calibration import calibration
+from analysis.compose.composite import composite
 from analysis.compose.context import Context
+from analysis.compose.correction import correction
+from analysis.compose.discrimination import discrimination
 from analysis.compose.edits import edits
+from analysis.compose.generalizability import generalizability
 from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
 from analysis.compose.judge_against_humans import judge_against_humans
 from analysis.compose.missing import missing
@@ -21,6 +27,7 @@ from analysis.compose.preferences import (
 )
 from analysis.compose.reliability import alphas, reliability
 from analysis.compose.score_properties import ends_of_scale, score_properties
+from analysis.compose.validity import validity
 from analysis.errors import AnalysisError
 from analysis.estimates import Estimate, EstimateList
 from analysis.matrix import ConstructData
@@ -134,7 +141,14 @@ def _everything(context: Context) -> Iterator[Estimate]:
     yield from ceilings(context)
     yield from raters_against_others(context)
     yield from biases(context)
+    yield from agreement(context)
     yield from reliability(context)
+    yield from generalizability(context)
+    yield from calibration(context)
+    yield from correction(context)
+    yield from composite(context)
+    yield from discrimination(context)
+    yield from validity(context)
     yield from on_preferences(context)
     yield from agreement_over_constructs(context)
     yield from answer_correctness(context)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.answer_correctness import (
+from analysis.agreement.association import Measure
+from analysis.answer_correctness.composing import (
     attainable_without_match,
     composed_ac,
     em_problem,
     exact_matches,
 )
-from analysis.association import Measure
 from analysis.compose.context import Context
 from analysis.compose.judge_against_humans import compared, reference_scorers
 from analysis.compose.score_properties import counts

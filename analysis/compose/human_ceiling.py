@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from analysis.association import association
-from analysis.ceiling import CeilingMeasure, human_ceiling
+from analysis.agreement.association import association
+from analysis.agreement.ceiling import CeilingMeasure, human_ceiling
+from analysis.agreement.scopes import Scope
 from analysis.compose.context import Context
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, mean_over
-from analysis.scopes import Scope
-from analysis.variance_components import bias_for_raters_like_these
+from analysis.reliability.variance_components import bias_for_raters_like_these
 
 MEASURES: tuple[CeilingMeasure, ...] = ("pearson", "kendall_tau_b")
 SCOPES: tuple[Scope, ...] = ("pooled", "within_query")

@@ -7,12 +7,12 @@ from typing import Any, get_args
 
 import numpy as np
 
-from analysis.association import CORRELATIONS, Measure, association
+from analysis.agreement.association import CORRELATIONS, Measure, association
+from analysis.agreement.scopes import Scope
 from analysis.compose.context import Context
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, FloatArray
 from analysis.resampling import Transform
-from analysis.scopes import Scope
 
 REFERENCE = "human reference"
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from analysis.association import association
+from analysis.agreement.association import association
+from analysis.agreement.correlations import mean_of
 from analysis.compose.context import Context
-from analysis.correlations import mean_of
 from analysis.estimates import Estimate
 from analysis.query_statistic import FloatArray, IntArray, QueryStatistic, comparable
 from analysis.tables import PreferenceTable

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from analysis.alpha import Level, alpha_of_weights
 from analysis.compose.context import Context
 from analysis.estimates import Estimate
-from analysis.icc import Form, icc, icc_interval, icc_undefined_reason
 from analysis.matrix import ConstructData, FloatArray
+from analysis.reliability.alpha import Level, alpha_of_weights
+from analysis.reliability.icc import Form, icc, icc_interval, icc_undefined_reason
 
 NOBODY = "people gave no ratings on this construct"
 ALONE = "one rater only: agreement between raters needs two"

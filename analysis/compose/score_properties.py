@@ -11,7 +11,7 @@ import numpy as np
 from analysis.compose.context import Context
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, FloatArray, IntArray, mean_over
-from analysis.metric_properties import (
+from analysis.metric_properties.population import (
     PopulationStatistics,
     bounds,
     mean_of_weights,

@@ -10,11 +10,11 @@ from platform import python_version
 from typing import Any
 
 from analysis.compose import Analysis
-from analysis.report.figure import Figure
-from analysis.report.figures import figures
+from analysis.report.figures.figure import Figure
 from analysis.report.not_established import not_established
-from analysis.report.report_table import Table
-from analysis.report.tables import tables
+from analysis.report.sections import chapters
+from analysis.report.sections.section import Chapter
+from analysis.report.tables.table import Table
 from analysis.report.verdict import Verdict, verdicts
 from analysis.scales import Scale
 
@@ -29,14 +29,23 @@ class Document:
 
     analysis: Analysis
     verdicts: tuple[Verdict, ...]
-    figures: tuple[Figure, ...]
-    tables: tuple[Table, ...]
+    chapters: tuple[Chapter, ...]
     not_established: tuple[str, ...]
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def with_checks(self, checks: Sequence[Mapping[str, Any]]) -> Document:
         """The same report with the result of its verification."""
         return replace(self, provenance={**self.provenance, "verification": list(checks)})
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The figures of all sections."""
+        return [figure for one in self.chapters for figure in one.figures]
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of all sections."""
+        return [table for one in self.chapters for table in one.tables]
 
     @property
     def scorers(self) -> list[dict[str, str | None]]:
@@ -71,8 +80,7 @@ def as_document(
     return Document(
         analysis,
         tuple(verdicts(analysis) if found is None else found),
-        tuple(figures(analysis)),
-        tuple(tables(analysis)),
+        tuple(chapters(analysis)),
         tuple(not_established(analysis)),
         _provenance(analysis, command, judge_runs),
     )

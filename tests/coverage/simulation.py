@@ -23,14 +23,14 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.alpha import alpha_of_weights
-from analysis.association import Measure, association
-from analysis.ceiling import human_ceiling
-from analysis.icc import icc_interval
+from analysis.agreement.association import Measure, association
+from analysis.agreement.ceiling import human_ceiling
+from analysis.agreement.scopes import Scope
 from analysis.query_statistic import BoolArray, FloatArray, IntArray, QueryStatistic
+from analysis.reliability.alpha import alpha_of_weights
+from analysis.reliability.icc import icc_interval
+from analysis.reliability.variance_components import bias_for_raters_like_these
 from analysis.resampling import Interval, QueryResampling, Scheme
-from analysis.scopes import Scope
-from analysis.variance_components import bias_for_raters_like_these
 
 LEVEL = 0.95
 RESPONSES_PER_QUERY = 4

@@ -311,7 +311,11 @@ def test_options_out_of_range_are_refused(options: dict[str, object], says: str)
 
 
 def test_every_id_is_documented(found: EstimateList) -> None:
-    readme = Path(__file__).resolve().parents[3] / "analysis" / "README.md"
-    documented = set(re.findall(r"`([a-z_]+)`", readme.read_text(encoding="utf-8")))
+    pages = (Path(__file__).resolve().parents[3] / "analysis").rglob("README.md")
+    documented = {
+        name
+        for page in pages
+        for name in re.findall(r"`([a-z_0-9]+)`", page.read_text(encoding="utf-8"))
+    }
     assert {e.statistic for e in found} <= documented
     assert all(not math.isinf(e.value) for e in found)

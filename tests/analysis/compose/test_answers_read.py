@@ -8,8 +8,8 @@ import pytest
 
 from analysis import Options, analyse
 from analysis.compose import Analysis
-from analysis.report.answer_tables import answers_read, from_bare_numbers
-from analysis.report.report_table import Table
+from analysis.report.tables.answers import answers_read, from_bare_numbers
+from analysis.report.tables.table import Table
 from tests.analysis.scores import simulated, table
 
 QUICK = Options(resamples=200)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis import Analysis, Options, analyse
-from analysis.report.edit_tables import edits_made, with_edits
-from analysis.report.report_table import Table
+from analysis.report.tables.edits import edits_made, with_edits
+from analysis.report.tables.table import Table
 from tests.analysis.scores import simulated, table
 
 QUICK = Options(resamples=200)

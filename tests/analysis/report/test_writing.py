@@ -78,7 +78,7 @@ def test_the_page_is_whole_alone_and_quiet(analysis: Analysis, tmp_path: Path) -
     assert all(target.startswith(("#", "data:text/csv")) for target in tags.loaded)
     assert {t[1:] for t in tags.loaded if t.startswith("#")} <= set(tags.ids)
     assert "default-src 'none'" in page
-    order = [page.index(f'id="{part}"') for part in ("verdict", "figures", "tables")]
+    order = [page.index(f'id="{part}"') for part in ("verdict", "agreement", "people")]
     assert order == sorted(order)
     assert page.index('id="not-established"') > order[-1]
 
@@ -455,4 +455,4 @@ def test_a_document_is_written_twice_without_being_worked_out_twice(
 ) -> None:
     content = as_document(analysis)
     write_document(content, tmp_path / "report")
-    assert content.with_checks([]).figures is content.figures
+    assert content.with_checks([]).chapters is content.chapters

@@ -1,0 +1,1 @@
+"""Judge against people, and what a rater reaches."""

@@ -1,0 +1,1 @@
+"""Answer Correctness: the exact match, the judge's part, and their composition."""

@@ -1,0 +1,1 @@
+"""Whether a score means what it says: calibration and recalibration."""

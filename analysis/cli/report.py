@@ -1,0 +1,127 @@
+"""The command `ccrs report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analysis.cli.source import CannotRun, from_file, from_study
+from analysis.cli.writing import write
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of the report. Default: report/ in the study, or NAME-report/ beside NAME.csv.",
+)
+@click.option(
+    "--scale",
+    "scales",
+    multiple=True,
+    metavar="[[SCORER:]CONSTRUCT=]MIN:MAX[:STEP[:LEVEL]]",
+    help="Scale of a table's constructs; of one construct; or of one scorer there. Repeatable.",
+)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="SCORER=KIND",
+    help="human, adjudicated, judge or metric, where the table does not say it. Repeatable.",
+)
+@click.option(
+    "--preferences",
+    type=click.Path(path_type=Path),
+    help="Table of comparisons of two responses, beside a table of scores.",
+)
+@click.option("--preference-scale", metavar="MIN:MAX", help="Scale of that table's values.")
+@click.option(
+    "--reference",
+    type=click.Choice(["mean_of_raters", "adjudicated"]),
+    help="What judges are compared with. Default: as in study.toml, else mean_of_raters.",
+)
+@click.option("--resamples", type=click.IntRange(100, 100_000), help="Default: 2000.")
+@click.option("--seed", type=click.IntRange(0), help="Default: as in study.toml, else 0.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    help="Confidence level of intervals. Default: 0.95.",
+)
+@click.option("--ac-lambda", type=click.FloatRange(0, 1), help="Weight of EM in composed AC.")
+@click.option("--title", help="Title of the report. Default: the study's or the file's name.")
+@click.option(
+    "--verify/--no-verify",
+    default=True,
+    show_default=True,
+    help="Check figures against krippendorff, pingouin and scipy afterwards.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a summary for programs.")
+@click.option("--open", "show", is_flag=True, help="Open the report in the browser.")
+def report(
+    source: Path,
+    out: Path | None,
+    scales: tuple[str, ...],
+    kinds: tuple[str, ...],
+    preferences: Path | None,
+    preference_scale: str | None,
+    reference: str | None,
+    resamples: int | None,
+    seed: int | None,
+    level: float | None,
+    ac_lambda: float | None,
+    title: str | None,
+    verify: bool,
+    as_json: bool,
+    show: bool,
+) -> None:
+    """Say how far each judge agrees with people, and write the report.
+
+    STUDY_OR_SCORES is a study's folder, or a table of scores (CSV, TSV, JSON lines or
+    Parquet).
+
+    \b
+    ccrs report my-study
+    ccrs report scores.csv --scale 0:100
+    ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
+    """
+    from analysis.errors import AnalysisError
+    from analysis.report.folder import check_folder
+    from study.errors import StudyError
+
+    for path in filter(None, (source, preferences)):
+        if not path.exists():
+            raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
+    folder = out or default_folder(source)
+    given = {
+        "reference": reference,
+        "resamples": resamples,
+        "seed": seed,
+        "level": level,
+        "ac_lambda": ac_lambda,
+    }
+    chosen = {key: value for key, value in given.items() if value is not None}
+    try:
+        check_folder(folder)
+        if source.is_dir():
+            if scales or kinds or preferences or preference_scale:
+                raise CannotRun(
+                    "--scale, --kind and --preferences describe a bare table; a study has them in "
+                    f"{source / 'study.toml'}"
+                )
+            found = from_study(source, chosen)
+        else:
+            found = from_file(source, scales, kinds, preferences, preference_scale, chosen)
+        write(found, title or found.name, folder, verify, as_json)
+    except (AnalysisError, StudyError) as error:
+        raise CannotRun(str(error)) from None
+    if show:
+        click.launch(str(folder / "report.html"))
+
+
+def default_folder(source: Path) -> Path:
+    """Where a report goes unless --out says otherwise."""
+    if source.is_dir():
+        return source / "report"
+    return source.with_name(f"{source.stem}-report")

@@ -1,0 +1,1 @@
+"""System means that people would have given, from judge scores and fewer ratings."""

@@ -1,0 +1,1 @@
+"""How a metric's scores are distributed: center, spread, shape, ties, bounds."""

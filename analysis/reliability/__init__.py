@@ -1,0 +1,1 @@
+"""How far people agree among themselves."""

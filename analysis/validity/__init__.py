@@ -1,0 +1,1 @@
+"""Whether constructs measure different things: correlations between them."""

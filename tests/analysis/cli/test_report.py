@@ -1,0 +1,205 @@
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import insert, select
+
+from analysis import verify as verifying
+from analysis.cli.report import report
+from study import Study, import_file
+from study.nouns import JudgeRun, Judgment, Response, table
+from tests.analysis.scores import simulated
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    path = tmp_path / "scores.csv"
+    simulated(missing=0.1).to_csv(path, index=False)
+    return path
+
+
+def run(*arguments: object) -> Result:
+    fast = ["--resamples", "200"]
+    return CliRunner().invoke(report, [*map(str, arguments), *fast], prog_name="report")
+
+
+def test_the_verdict_comes_first_then_the_report_and_its_checks(scores: Path) -> None:
+    result = run(scores, "--scale", "0:100")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "scores"
+    assert lines[1].startswith("QR: within a query the judge")
+    folder = scores.with_name("scores-report")
+    assert f"Report: {folder / 'report.html'}" in result.stdout
+    assert "8 of 8 figures equal krippendorff, pingouin and scipy" in result.stdout
+    assert "Next: " in result.stdout
+    written = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert len(written["provenance"]["verification"]) == 8
+    command = "ccrs report scores.csv --scale 0:100 --resamples 200"
+    assert written["provenance"]["command"] == command
+    assert str(scores.parent) not in json.dumps(written)
+
+
+def test_verification_can_be_left_out(scores: Path, tmp_path: Path) -> None:
+    result = run(scores, "--no-verify", "--out", tmp_path / "here")
+    assert result.exit_code == 0, result.output
+    assert "Checks:" not in result.stdout
+    assert "declare the scale" in result.stdout
+    written = json.loads((tmp_path / "here" / "report.json").read_text(encoding="utf-8"))
+    assert written["provenance"]["verification"] is None
+
+
+def test_a_check_that_differs_exits_1_and_is_named(
+    scores: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verifying, "_krippendorff", lambda *_: 0.123)
+    result = run(scores, "--scale", "0:100")
+    assert result.exit_code == 1
+    assert "DIFFERS: krippendorff_alpha (nominal) on QR" in result.stdout
+
+
+def test_json_is_all_of_the_output(scores: Path) -> None:
+    result = run(scores, "--scale", "0:100", "--json", "--no-verify", "--seed", 5, "--level", 0.9)
+    said = json.loads(result.stdout)
+    assert said["verdict"][0]["construct"] == "QR"
+    assert said["verification"] is None
+    written = json.loads(Path(said["json"]).read_text(encoding="utf-8"))
+    assert written["provenance"]["seed"] == 5
+    assert written["provenance"]["options"]["ci_level"] == 0.9
+
+
+def test_preferences_come_from_a_file_of_their_own(scores: Path, tmp_path: Path) -> None:
+    path = tmp_path / "preferences.csv"
+    pd.DataFrame(
+        {
+            "query_id": [f"q{i}" for i in range(10)],
+            "response_a": [f"r{3 * i}" for i in range(10)],
+            "response_b": [f"r{3 * i + 1}" for i in range(10)],
+            "construct": "QR",
+            "scorer": "ann",
+            "scorer_kind": "human",
+            "value": [1, -1, 2, 0, 1, -2, 1, 1, 0, -1],
+        }
+    ).to_csv(path, index=False)
+    result = run(scores, "--preferences", path, "--preference-scale", "-2:2", "--no-verify")
+    assert result.exit_code == 0, result.output
+    assert "QR: differences in judge's scores correlate" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--scale", "QX=0:100"], "the table has no construct 'QX'; it has QR. Did you mean 'QR'?"),
+        (["--scale", "hundred"], "write MIN:MAX"),
+        (["--kind", "ann"], "write SCORER=KIND"),
+        (["--kind", "zoe=human"], "no scorer 'zoe'; it has judge, rater-1"),
+        (["--kind", "judge=judgee"], "'judgee' is none of human"),
+        (["--scale", "judgee:QR=0:1"], "no scorer on QR 'judgee'; it has judge"),
+        (["--preferences", "nowhere.csv"], "nowhere.csv does not exist"),
+        (["--preference-scale", "-2:2"], "the table of --preferences, which is missing"),
+    ],
+)
+def test_bad_usage_exits_2_with_the_remedy(scores: Path, arguments: list[str], says: str) -> None:
+    result = run(scores, *arguments)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert not scores.with_name("scores-report").exists()
+
+
+def test_a_value_off_the_scale_is_named_by_its_row_in_the_file(scores: Path) -> None:
+    lines = scores.read_text(encoding="utf-8").splitlines()
+    # A blank line and a repeated row, which the table does not have.
+    lines[3:3] = ["", lines[2]]
+    lines[10] = lines[10].rpartition(",")[0] + ",250"
+    scores.write_text("\n".join(lines), encoding="utf-8")
+    result = run(scores, "--scale", "0:100")
+    assert result.exit_code == 2
+    assert "scores.csv" in result.stderr
+    assert "row 11" in result.stderr
+    assert "250 for QR by 'judge' lies outside 0 to 100" in result.stderr
+
+
+def test_a_missing_source_exits_2(tmp_path: Path) -> None:
+    result = run(tmp_path / "nothing")
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+
+
+def test_a_folder_that_is_no_report_is_refused_before_any_work(
+    scores: Path, tmp_path: Path
+) -> None:
+    result = run(scores, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "holds other files and no report" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_study_without_scores_says_how_to_bring_them_in(tmp_path: Path) -> None:
+    Study.create(tmp_path / "mine").close()
+    result = run(tmp_path / "mine")
+    assert result.exit_code == 2
+    assert "ccrs import" in result.stderr
+    result = run(tmp_path / "mine", "--scale", "0:100")
+    assert result.exit_code == 2
+    assert "study.toml" in result.stderr
+
+
+def test_a_study_hands_over_notes_rules_and_what_its_judge_was_run_with(tmp_path: Path) -> None:
+    note = "a random model: its numbers mean nothing"
+    study = Study.create(tmp_path / "mine", f'name = "Mine"\n[scorers.judge]\nnote = "{note}"\n')
+    frame = simulated()
+    responses = frame.drop_duplicates("response_id")[["response_id", "query_id", "system"]]
+    texts = {"query": "?" + responses["query_id"], "response": responses["response_id"]}
+    for name, rows in (
+        ("responses", responses.assign(**texts)),
+        ("ratings", frame[frame["scorer_kind"] == "human"]),
+    ):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+        import_file(study, tmp_path / f"{name}.csv")
+    run_ = {
+        "engine": "openai",
+        "endpoint": "http://host.internal/v1",
+        "model": "m",
+        "prompt_version": "ccrs-paper-v1",
+        "prompt_hash": "h",
+        "decoding": {"max_tokens": 16},
+        "software": {},
+        "observed": {},
+        "repeats": 1,
+        "config_hash": "x",
+    }
+    with study.write() as connection:
+        r = table(Response)
+        ids = {row.key: row.id for row in connection.execute(select(r.c.key, r.c.id))}
+        runs = [{**run_, "id": 1, "name": "judge"}, {**run_, "id": 2, "name": "without answers"}]
+        connection.execute(insert(table(JudgeRun)), runs)
+        judged = frame[frame["scorer_kind"] == "judge"]
+        rows = [
+            {
+                "run_id": 1,
+                "response_id": ids[name],
+                "construct_key": "QR",
+                "construct_version": 1,
+                "repeat": 0,
+                "attempt": 1,
+                "value": value,
+                "rule": "labelled" if name == "r0" else "bare",
+                "flags": [],
+            }
+            for name, value in zip(judged["response_id"], judged["value"], strict=True)
+        ]
+        connection.execute(insert(table(Judgment)), rows)
+    study.close()
+    result = run(tmp_path / "mine", "--no-verify")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[:2] == ["Mine", f"judge (judge): {note}"]
+    written = json.loads((tmp_path / "mine" / "report" / "report.json").read_text("utf-8"))
+    assert [one["note"] for one in written["scorers"] if one["scorer"] == "judge"] == [note]
+    (told,) = written["provenance"]["judge_runs"]
+    assert (told["name"], told["model"], told["decoding"]) == ("judge", "m", {"max_tokens": 16})
+    assert told["layout"].startswith("the paper gives the words")
+    assert "host.internal" not in json.dumps(written)
+    shares = [e["params"] for e in written["estimates"] if e["statistic"] == "answer_share"]
+    assert shares == [{"rule": "bare", "count": 35}, {"rule": "labelled", "count": 1}]
