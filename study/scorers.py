@@ -1,15 +1,26 @@
-"""Names that scorers have: a rater of the same name would be mixed with them."""
+"""Names that scorers have: another of the same name would be mixed with them."""
 
 from sqlalchemy import Connection, select
 
-from study.nouns import JudgeRun, Preference, Score, table
+from study.nouns import JudgeRun, Preference, Rater, Score, table
 
 
 def scorer_names(connection: Connection) -> set[str]:
-    """Return the names of imported scorers, people included, and of judge runs."""
+    """Return the names of the study's raters, imported scorers (people included) and judge runs."""
     statements = (
+        select(table(Rater).c.code),
         select(table(Score).c.scorer).distinct(),
         select(table(Preference).c.scorer).distinct(),
         select(table(JudgeRun).c.name),
     )
     return {str(name) for one in statements for name in connection.execute(one).scalars()}
+
+
+def machine_names(connection: Connection) -> set[str]:
+    """Return the names of judges and metrics, imported or run here."""
+    score = table(Score)
+    imported = select(score.c.scorer).where(score.c.scorer_kind.in_(("judge", "metric")))
+    return {
+        *connection.execute(imported.distinct()).scalars(),
+        *connection.execute(select(table(JudgeRun).c.name)).scalars(),
+    }

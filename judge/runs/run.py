@@ -14,6 +14,7 @@ from judge.prompts import PromptVersion
 from study.campaign import Study
 from study.errors import StudyError, nearest
 from study.nouns import JudgeRun, JudgeRunBase, now, table
+from study.scorers import scorer_names
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ def _refuse_if_taken(connection: Connection, name: str, parts: Mapping[str, Any]
                 ]
             )
         )
-    if name in _scorers(connection):
+    if name in scorer_names(connection):
         raise StudyError(f"The study has a scorer named {name!r} already; give another --name.")
 
 
@@ -216,25 +217,12 @@ def _differences(held: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[str]
 
 
 def _free_name(connection: Connection, model: str) -> str:
-    t = table(JudgeRun)
-    taken = set(connection.execute(select(t.c.name)).scalars()) | _scorers(connection)
+    taken = scorer_names(connection)
     name, number = model, 1
     while name in taken:
         number += 1
         name = f"{model} ({number})"
     return name
-
-
-def _scorers(connection: Connection) -> set[str]:
-    """Return the names of the study's raters and of its imported scorers."""
-    from study.nouns import Preference, Rater, Score
-
-    statements = (
-        select(table(Rater).c.code),
-        select(table(Score).c.scorer).distinct(),
-        select(table(Preference).c.scorer).distinct(),
-    )
-    return {str(n) for s in statements for n in connection.execute(s).scalars()}
 
 
 def _software() -> dict[str, str]:

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, insert, select
 
 from study.campaign import Study
 from study.errors import StudyError
-from study.nouns import JudgeRun, Rater, RaterBase, Score, table
-from study.scorers import scorer_names
+from study.nouns import Rater, RaterBase, table
+from study.scorers import machine_names, scorer_names
 
 MOST_RATERS = 1000
 """Beyond, a number is a slip of the finger more likely than a campaign."""
@@ -34,7 +34,7 @@ def raters_by_code(
     w = table(Rater)
     stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
     found: dict[str, int] = {}
-    machines = _machines(connection)
+    machines = machine_names(connection)
     for index, code in enumerate(_codes(study, raters, stored, scorer_names(connection))):
         if code in machines:
             raise StudyError(
@@ -54,16 +54,6 @@ def raters_by_code(
             made = insert(w).values(**noun.model_dump()).returning(w.c.id)
             found[code] = connection.execute(made).scalar_one()
     return found
-
-
-def _machines(connection: Connection) -> set[str]:
-    """Return names of scorers that are no people; a rater of that name would be mixed with it."""
-    s, run = table(Score), table(JudgeRun)
-    imported = select(s.c.scorer).where(s.c.scorer_kind.in_(("judge", "metric"))).distinct()
-    return {
-        *connection.execute(imported).scalars(),
-        *connection.execute(select(run.c.name)).scalars(),
-    }
 
 
 def _codes(
