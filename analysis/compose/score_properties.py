@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from analysis.compose.context import Context
+from analysis.compose.resampled import resampled_estimate
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, FloatArray, IntArray, mean_over
+from analysis.metric_properties.batched import NO_SCORES, Averaged, replicated_means
 from analysis.metric_properties.population import (
     PopulationStatistics,
+    at_bound,
     bounds,
-    mean_of_weights,
     population_statistics,
-    share_at_bound_of_weights,
     tie_probability,
 )
 from analysis.scales import Scale
@@ -29,7 +30,6 @@ SHAPE = tuple(
 )
 
 NO_SCALE = "no scale is declared, so its ends are unknown; declare it with --scale"
-NO_SCORES = "there are no scores"
 NO_VARIATION = "{which} the scores lie there: without variation there is no interval"
 
 
@@ -39,6 +39,49 @@ def score_properties(context: Context) -> Iterator[Estimate]:
     A response counts once overall and once for each system that produced it. Means and shares at
     the ends carry intervals; the rest describes the scores at hand.
     """
+    sets = list(_sets(context))
+    located = [_Planned("mean", Averaged(one.values, one.query), one.record) for one in sets]
+    ends = {id(one): list(_ends(one)) for one in sets}
+    found = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
+    for one, mean in zip(sets, located, strict=True):
+        yield found[id(mean)]
+        yield from (found[id(planned)] for planned in ends[id(one)])
+        yield from _shape(one.values, one.record | counts(one.values, one.query))
+
+
+def ends_of_scale(context: Context) -> Iterator[Estimate]:
+    """Judges' and metrics' shares at the ends of the scale, over all responses."""
+    planned: list[_Planned] = []
+    for construct, data in context.whole.items():
+        for scorer, values in data.scorers.items():
+            record = _record(construct, (scorer,), None, None)
+            scale = context.scores.scale(construct, scorer)
+            planned += _ends(_Set(values, data.query, scale, True, record))
+    yield from _with_intervals(context, planned).values()
+
+
+@dataclass(frozen=True, eq=False)
+class _Set:
+    """Scores of one scorer, over all responses or one system's."""
+
+    values: FloatArray
+    query: IntArray
+    scale: Scale | None
+    intervals: bool
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Planned:
+    """A figure with an interval that is still to be computed, or a finished one."""
+
+    name: str
+    part: Averaged | None
+    record: dict[str, Any]
+    finished: Estimate | None = None
+
+
+def _sets(context: Context) -> Iterator[_Set]:
     for construct, data in context.whole.items():
         for scorers, values, of in _whose(data):
             scale = context.scores.scale(construct, scorers[0])
@@ -46,18 +89,24 @@ def score_properties(context: Context) -> Iterator[Estimate]:
                 chosen = values if system is None else values[data.of_system(system)]
                 query = data.query if system is None else data.query[data.of_system(system)]
                 record = _record(construct, scorers, of, system)
-                yield from _location(context, data, chosen, query, record)
-                yield from _ends(context, data, chosen, query, scale, system is None, record)
-                yield from _shape(chosen, record | counts(chosen, query))
+                yield _Set(chosen, query, scale, system is None, record)
 
 
-def ends_of_scale(context: Context) -> Iterator[Estimate]:
-    """Judges' and metrics' shares at the ends of the scale, over all responses."""
-    for construct, data in context.whole.items():
-        for scorer, values in data.scorers.items():
-            record = _record(construct, (scorer,), None, None)
-            scale = context.scores.scale(construct, scorer)
-            yield from _ends(context, data, values, data.query, scale, True, record)
+def _with_intervals(context: Context, planned: list[_Planned]) -> dict[int, Estimate]:
+    """Every planned record by its identity, in order; means and shares in few products."""
+    resampling = context.whole_resampling
+    open_ = [p for p in planned if p.part is not None]
+    parts = [p.part for p in open_ if p.part is not None]
+    computed = {
+        id(p): resampled_estimate(
+            context, p.name, family, place, values, resampling,
+            None if p.name == "mean" else "logit", **p.record,
+        )
+        for p, (family, place, values) in zip(
+            open_, replicated_means(parts, resampling.n_queries, resampling), strict=True
+        )
+    }  # fmt: skip
+    return {id(p): p.finished or computed[id(p)] for p in planned}
 
 
 def counts(values: FloatArray, query: IntArray) -> dict[str, Any]:
@@ -92,48 +141,29 @@ def _whose(data: ConstructData) -> Iterator[tuple[tuple[str, ...], FloatArray, s
         yield data.raters, mean_over(data.ratings), MEAN_OF_RATERS
 
 
-def _location(
-    context: Context,
-    data: ConstructData,
-    values: FloatArray,
-    query: IntArray,
-    record: dict[str, Any],
-) -> Iterator[Estimate]:
-    statistic = mean_of_weights(values, query, data.n_queries)
-    yield context.estimate("mean", statistic, context.whole_resampling, **record)
-
-
-def _ends(
-    context: Context,
-    data: ConstructData,
-    values: FloatArray,
-    query: IntArray,
-    scale: Scale | None,
-    intervals: bool,
-    record: dict[str, Any],
-) -> Iterator[Estimate]:
-    counted = record | counts(values, query)
+def _ends(one: _Set) -> Iterator[_Planned]:
+    counted, scale = one.record | counts(one.values, one.query), one.scale
     names = ("share_at_min", "share_at_max", "count_at_min", "count_at_max")
     if scale is None or counted["n_responses"] == 0:
         why = NO_SCALE if scale is None else NO_SCORES
-        yield from (Estimate(name, reason=why, **counted) for name in names)
+        yield from (_finished(Estimate(name, reason=why, **counted)) for name in names)
         return
-    found = bounds(values, scale.min, scale.max)
+    found = bounds(one.values, scale.min, scale.max)
     for end, share in (("min", found.share_at_min), ("max", found.share_at_max)):
-        if intervals and 0 < share < 1:
-            statistic = share_at_bound_of_weights(
-                values, query, scale.min, scale.max,
-                "min" if end == "min" else "max", n_queries=data.n_queries,
-            )  # fmt: skip
-            yield context.estimate(
-                f"share_at_{end}", statistic, context.whole_resampling, "logit", **record
-            )
+        name = f"share_at_{end}"
+        if one.intervals and 0 < share < 1:
+            at_end = at_bound(one.values, scale.min, scale.max, "min" if end == "min" else "max")
+            yield _Planned(name, Averaged(at_end, one.query), one.record)
         else:
             which = {0.0: "none of", 1.0: "all"}.get(share)
             reason = NO_VARIATION.format(which=which) if which else None
-            yield Estimate(f"share_at_{end}", value=share, reason=reason, **counted)
+            yield _finished(Estimate(name, value=share, reason=reason, **counted))
     for end, count in (("min", found.count_at_min), ("max", found.count_at_max)):
-        yield Estimate(f"count_at_{end}", value=float(count), **counted)
+        yield _finished(Estimate(f"count_at_{end}", value=float(count), **counted))
+
+
+def _finished(estimate: Estimate) -> _Planned:
+    return _Planned(estimate.statistic, None, {}, estimate)
 
 
 def _shape(values: FloatArray, record: dict[str, Any]) -> Iterator[Estimate]:

@@ -127,6 +127,16 @@ def bounds(scores: npt.ArrayLike, minimum: float, maximum: float) -> Bounds:
     return Bounds(x.size, at_min, at_max, *shares, outside)
 
 
+def at_bound(
+    scores: npt.ArrayLike, minimum: float, maximum: float, end: Literal["min", "max"]
+) -> FloatArray:
+    """1 where a score (n,) lies on that end of the scale, 0 elsewhere, NaN where it is missing."""
+    _check_scale(minimum, maximum)
+    x = as_values(scores, "scores")
+    there = _at(x, minimum if end == "min" else maximum, minimum, maximum)
+    return np.where(np.isfinite(x), there.astype(np.float64), np.nan)
+
+
 def tie_probability(scores: npt.ArrayLike) -> float:
     """Probability that two different responses of scores (n,) have equal scores; NaN for n < 2."""
     x = _finite(scores)
