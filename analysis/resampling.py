@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from analysis.quantiles import t_quantile
 from analysis.query_statistic import BLOCK_NUMBERS, BoolArray, FloatArray, QueryStatistic
+from analysis.threads import one_blas_thread
 
 Scheme = Literal["bootstrap", "jackknife"]
 Transform = Literal["fisher_z", "logit"]
@@ -128,8 +129,15 @@ class QueryResampling:
         """Values of a statistic on every resample, computed in blocks of at most 64 MB of weights.
 
         A plain function may return (R,) or (R, m). With the jackknife, `leave_out` (Q,) restricts
-        the rows to the queries worth leaving out.
+        the rows to the queries worth leaving out. Matrix products run in one thread, so that their
+        bits do not depend on the number of cores.
         """
+        with one_blas_thread():
+            return self._evaluated(statistic, scheme, leave_out)
+
+    def _evaluated(
+        self, statistic: Statistic, scheme: Scheme, leave_out: BoolArray | None
+    ) -> FloatArray:
         rows = max(1, BLOCK_NUMBERS // max(1, self.n_queries))
         if scheme == "bootstrap":
             parts = [

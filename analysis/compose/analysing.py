@@ -32,6 +32,7 @@ from analysis.errors import AnalysisError
 from analysis.estimates import Estimate, EstimateList
 from analysis.matrix import ConstructData
 from analysis.tables import PreferenceTable, ScoreTable
+from analysis.threads import one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +132,9 @@ def _analysis(
 ) -> Analysis:
     scores, preferences = context.scores, context.preferences
     warnings = [*scores.warnings, *(preferences.warnings if preferences else ())]
-    return Analysis(
-        title, context, EstimateList(tuple(figures(context))), (*warnings, *_weights(scores))
-    )
+    with one_blas_thread():
+        found = EstimateList(tuple(figures(context)))
+    return Analysis(title, context, found, (*warnings, *_weights(scores)))
 
 
 def _everything(context: Context) -> Iterator[Estimate]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
+from analysis.discrimination.hypotheses import Hypothesis
 from analysis.errors import AnalysisError
 from analysis.matrix import Reference
 from analysis.rules import RulesApart
@@ -28,6 +29,12 @@ class Options:
     """Remarks by scorer, which the report shows with it."""
     rules_apart: tuple[RulesApart, ...] = ()
     """What raters were told beyond a judge's prompt, which the report names."""
+    hypotheses: tuple[Hypothesis, ...] = ()
+    """Claims about pairs of systems that were declared beforehand."""
+    second_metrics: tuple[str, ...] = ()
+    """Constructs or scorers that make up a second set of metrics, beside the study's own."""
+    published: bool = False
+    """Whether the CCRS paper's own figures stand beside those of systems A to F."""
 
     def __post_init__(self) -> None:
         if self.reference not in get_args(Reference):
