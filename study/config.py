@@ -74,6 +74,37 @@ class AnalysisSpec(_Section):
     )
 
 
+class HypothesisSpec(_Section):
+    """`[[hypotheses]]`: a claim about pairs of systems, declared before the scores are there."""
+
+    name: str = Field(min_length=1, description="what the report calls it")
+    pairs: tuple[tuple[str, str], ...] = Field(
+        min_length=1, description="pairs of systems; the first is expected above the second"
+    )
+    direction: Literal["greater", "different"] = Field(
+        default="greater",
+        description="greater tests each pair one-sided, different two-sided",
+    )
+    constructs: tuple[str, ...] = Field(
+        default=(), description="keys of the constructs it speaks of; all of them unless given"
+    )
+    scorer: str | None = Field(
+        default=None, description="whose scores test it; each judge's unless given"
+    )
+    aggregation: Literal["maximum", "bonferroni_minimum"] = Field(
+        default="maximum",
+        description="maximum claims every pair on every construct, bonferroni_minimum at least one",
+    )
+
+    @field_validator("pairs")
+    @classmethod
+    def _two_systems_each(cls, pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        same = next((pair for pair in pairs if pair[0] == pair[1]), None)
+        if same is not None:
+            raise ValueError(f"{same[0]!r} is paired with itself; name two systems")
+        return pairs
+
+
 class RatingSpec(_Section):
     """`[rating]`: how people rate on the project's own pages."""
 
@@ -140,6 +171,9 @@ class StudyConfig(_Section):
     preferences: PreferenceSpec = PreferenceSpec()
     rating: RatingSpec = RatingSpec()
     analysis: AnalysisSpec = AnalysisSpec()
+    hypotheses: tuple[HypothesisSpec, ...] = Field(
+        default=(), description="claims about systems, declared beforehand"
+    )
 
     @field_validator("database")
     @classmethod
@@ -218,6 +252,23 @@ def read_config(path: Path) -> tuple[StudyConfig, str]:
     return parse_config(text, str(path)), sha256(text.encode()).hexdigest()
 
 
+def read_hypotheses(path: Path) -> tuple[HypothesisSpec, ...]:
+    """Read the `[[hypotheses]]` of a file of their own, in the form they have in study.toml.
+
+    Raises
+    ------
+    StudyError
+        The file can't be read, holds another setting, or no hypothesis.
+    """
+    config, _ = read_config(path)
+    others = sorted(config.model_fields_set - {"hypotheses"})
+    if others:
+        raise StudyError(f"{path}: {', '.join(others)} belongs in study.toml; leave it out here")
+    if not config.hypotheses:
+        raise StudyError(f"{path} holds no [[hypotheses]]")
+    return config.hypotheses
+
+
 def _describe(detail: ErrorDetails) -> str:
     location = ".".join(str(part) for part in detail["loc"]) or "study.toml"
     if detail["type"] == "extra_forbidden":
@@ -240,6 +291,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "preferences": PreferenceSpec,
         "rating": RatingSpec,
         "analysis": AnalysisSpec,
+        "hypotheses": HypothesisSpec,
         "scale": Scale,
     }
     model: type[BaseModel] = StudyConfig

@@ -99,7 +99,7 @@ def study_status(study: "Study") -> Status:
         unanswered = sum(
             not references for (references,) in connection.execute(select(q.c.references))
         )
-        outputs = _current_systems(connection)
+        outputs = current_systems(connection)
         files = [
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
             for row in connection.execute(select(f).order_by(f.c.id))
@@ -129,7 +129,7 @@ def _count(connection: Connection, noun: type[Noun]) -> int:
     return int(connection.execute(select(func.count()).select_from(table(noun))).scalar_one())
 
 
-def _current_systems(connection: Connection) -> dict[str, int]:
+def current_systems(connection: Connection) -> dict[str, int]:
     o = table(Output)
     # A system has one current output for a query, however often it was revised.
     rows = connection.execute(

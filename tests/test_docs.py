@@ -14,7 +14,14 @@ from judge.schedule.work import EMPTY_RESPONSE
 from judge.settings import JudgeSettings
 from study.cli import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
-from study.config import AnalysisSpec, PreferenceSpec, RatingSpec, ScorerSpec, StudyConfig
+from study.config import (
+    AnalysisSpec,
+    HypothesisSpec,
+    PreferenceSpec,
+    RatingSpec,
+    ScorerSpec,
+    StudyConfig,
+)
 from study.constructs import ConstructSpec
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
 from study.scales import Scale
@@ -88,6 +95,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "preferences.": PreferenceSpec,
     "rating.": RatingSpec,
     "analysis.": AnalysisSpec,
+    "hypotheses.": HypothesisSpec,
     "scale.": Scale,
 }
 

@@ -50,6 +50,12 @@ from analysis.cli.writing import write
     help="Confidence level of intervals. Default: 0.95.",
 )
 @click.option("--ac-lambda", type=click.FloatRange(0, 1), help="Weight of EM in composed AC.")
+@click.option(
+    "--hypotheses",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="TOML file with [[hypotheses]] about the systems of a table.",
+)
 @click.option("--title", help="Title of the report. Default: the study's or the file's name.")
 @click.option(
     "--verify/--no-verify",
@@ -71,6 +77,7 @@ def report(
     seed: int | None,
     level: float | None,
     ac_lambda: float | None,
+    hypotheses: Path | None,
     title: str | None,
     verify: bool,
     as_json: bool,
@@ -90,7 +97,7 @@ def report(
     from analysis.report.folder import check_folder
     from study.errors import StudyError
 
-    for path in filter(None, (source, preferences)):
+    for path in filter(None, (source, preferences, hypotheses)):
         if not path.exists():
             raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
     folder = out or default_folder(source)
@@ -105,14 +112,16 @@ def report(
     try:
         check_folder(folder)
         if source.is_dir():
-            if scales or kinds or preferences or preference_scale:
+            if scales or kinds or preferences or preference_scale or hypotheses:
                 raise CannotRun(
-                    "--scale, --kind and --preferences describe a bare table; a study has them in "
-                    f"{source / 'study.toml'}"
+                    "--scale, --kind, --preferences and --hypotheses describe a bare table; a "
+                    f"study has them in {source / 'study.toml'}"
                 )
             found = from_study(source, chosen)
         else:
-            found = from_file(source, scales, kinds, preferences, preference_scale, chosen)
+            found = from_file(
+                source, scales, kinds, preferences, preference_scale, chosen, hypotheses
+            )
         write(found, title or found.name, folder, verify, as_json)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None

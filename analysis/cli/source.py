@@ -34,12 +34,14 @@ class CannotRun(click.ClickException):
 
 
 def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
+    from analysis.cli.hypotheses import declared
     from analysis.compose import Options
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
     from study import Study
     from study.judge_runs import judge_runs
     from study.rater_rules import rules_of_raters
+    from study.status import current_systems
     from study.table import preference_table, score_table
 
     study = Study.open(folder)
@@ -61,6 +63,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
             rows = preference_table(connection, versions)
             runs = judge_runs(connection)
             rules = rules_of_raters(connection, versions)
+            systems = tuple(current_systems(connection)) if config.hypotheses else ()
         scores = ScoreTable.from_frame(frame, scales, own, names)
         edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
         runs = [run for run in runs if run["name"] in scores.scorer_kinds]
@@ -82,6 +85,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "seed": config.seed,
         "scorer_notes": {name: spec.note for name, spec in config.scorers.items() if spec.note},
         "rules_apart": tuple(_rules_apart(scores, rules, runs)),
+        "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
     }
     options = Options(**{**settings, **chosen})
     return Source(scores, compared, options, config.name, runs, edited)
@@ -122,7 +126,9 @@ def from_file(
     preferences: Path | None,
     preference_scale: str | None,
     chosen: dict[str, Any],
+    hypotheses: Path | None = None,
 ) -> Source:
+    from analysis.cli.hypotheses import declared
     from analysis.compose import Options
     from analysis.scales import parse_scale
     from analysis.table_options import check_kinds, check_scales, read_kinds, read_scales
@@ -150,4 +156,8 @@ def from_file(
         compared = PreferenceTable.from_frame(rows, scale)
         scorers |= dict.fromkeys(rows["scorer"])
     check_kinds(of_kind, list(scorers))
+    if hypotheses is not None:
+        from study.config import read_hypotheses
+
+        chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     return Source(scores, compared, Options(**chosen), path.stem)

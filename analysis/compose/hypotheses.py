@@ -7,17 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from analysis.compose.context import Context
-from analysis.compose.score_properties import MEAN_OF_RATERS
 from analysis.compose.systems_scored import SystemsScored
-from analysis.discrimination.hypotheses import (
-    Hypothesis,
-    check_hypotheses,
-    holm,
-    hypothesis_p,
-)
+from analysis.discrimination.hypotheses import Hypothesis, holm, hypothesis_p
 from analysis.discrimination.tukey import RandomisedTukey
 from analysis.estimates import Estimate
-from analysis.tables import ScoreTable
 
 Tests = Sequence[tuple[SystemsScored, RandomisedTukey]]
 
@@ -27,7 +20,6 @@ def hypotheses(context: Context, tests: Tests) -> Iterator[Estimate]:
     declared = context.options.hypotheses
     if not declared:
         return
-    check_declared(declared, context.scores)
     by_scorer: dict[str, dict[str, tuple[SystemsScored, RandomisedTukey]]] = {}
     for of, found in tests:
         by_scorer.setdefault(of.name, {})[of.construct] = (of, found)
@@ -37,18 +29,6 @@ def hypotheses(context: Context, tests: Tests) -> Iterator[Estimate]:
     for scorer in dict.fromkeys([*unasked, *(h.scorer for h in declared if h.scorer)]):
         own = [h for h in declared if (scorer == h.scorer if h.scorer else scorer in unasked)]
         yield from _of_scorer(scorer, own, by_scorer.get(scorer, {}))
-
-
-def check_declared(declared: Sequence[Hypothesis], scores: ScoreTable) -> None:
-    """Refuse hypotheses on systems, constructs or scorers that a table lacks.
-
-    Raises
-    ------
-    AnalysisError
-        With the names that there are.
-    """
-    scorers = [name for name, kind in scores.scorer_kinds.items() if kind != "human"]
-    check_hypotheses(declared, scores.systems, scores.constructs, [*scorers, MEAN_OF_RATERS])
 
 
 def _of_scorer(
@@ -106,4 +86,4 @@ def _reason(
             found = p.get((construct, a, b), p.get((construct, b, a), np.nan))
             if np.isnan(found):
                 return f"{scorer} has no test of {a} against {b} on {construct}"
-    return f"{scorer} has no scores to test it with"
+    return f"{scorer} has no scores of systems to test it with"
