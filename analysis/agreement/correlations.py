@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from analysis.agreement.pair_sums import few_enough, tau_b_of_pair_sums
 from analysis.agreement.scopes import Pairs
 from analysis.query_statistic import (
+    CACHED_NUMBERS,
     NEGLIGIBLE,
     NOISE,
     FloatArray,
@@ -16,7 +18,6 @@ from analysis.query_statistic import (
     in_row_blocks,
     ratio,
     sums_by_query,
-    weighted_counts,
 )
 
 
@@ -61,22 +62,30 @@ def _rank_correlation(x: FloatArray, y: FloatArray, query: IntArray, n_queries: 
 
     def centered_ranks(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         # Half-integers around the middle rank: sums stay exact and the mean is exactly 0.
-        middle = counts.sum(axis=1, keepdims=True) / 2
-        ranks = counts.cumsum(axis=1) - counts / 2 - middle
-        return ranks, np.einsum("rc,rc,rc->r", counts, ranks, ranks)
+        ranks = counts.cumsum(axis=0)
+        ranks -= counts / 2
+        ranks -= counts.sum(axis=0) / 2
+        return ranks, np.einsum("cr,cr,cr->r", counts, ranks, ranks)
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        x_ranks, vx = centered_ranks(weighted_counts(x_counts, weights))
-        y_ranks, vy = centered_ranks(weighted_counts(y_counts, weights))
-        met = weighted_counts(cell_counts, weights)
-        product = np.einsum("rp,rp,rp->r", met, x_ranks[:, x_cell], y_ranks[:, y_cell])
-        return _correlation(product, vx, vy, (vx > 0) & (vy > 0))
+        # A column for each resample: ranks of a cell are then rows, which are copied as a whole.
+        columns = np.ascontiguousarray(weights.T)
+        x_ranks, vx = centered_ranks(x_counts @ columns)
+        y_ranks, vy = centered_ranks(y_counts @ columns)
+        product = cell_counts @ columns
+        product *= x_ranks[x_cell]
+        product *= y_ranks[y_cell]
+        return _correlation(product.sum(axis=0), vx, vy, (vx > 0) & (vy > 0))
 
-    return lambda weights: in_row_blocks(of_weights, weights, 4 * cells.size)
+    # Small blocks stay in the processor's cache.
+    return lambda weights: in_row_blocks(of_weights, weights, 4 * cells.size, CACHED_NUMBERS)
 
 
 def kendall_of(pairs: Pairs) -> OfWeights:
     """Kendall's tau-b over all pairs of points."""
+    if few_enough(pairs.query):
+        return tau_b_of_pair_sums(*pairs.levels, pairs.query)
+    # Compiled, which a small sample need not wait for.
     from analysis.agreement.kendall import tau_b_of_weights
 
     return tau_b_of_weights(*pairs.levels, pairs.query)
