@@ -16,7 +16,8 @@ from analysis.query_statistic import FloatArray, IntArray, OfWeights, ratio
 Kernel = Callable[..., FloatArray]
 
 
-def _compiled(function: Kernel) -> Kernel:
+def compiled(function: Kernel) -> Kernel:
+    """The function compiled, from the cache on disk where there can be one."""
     try:
         kernel: Kernel = njit(cache=True)(function)
     except RuntimeError:
@@ -53,7 +54,7 @@ def tau_b_of_weights(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeights
     return of_weights
 
 
-@_compiled
+@compiled
 def _by_table(
     weights: FloatArray, query: IntArray, x: IntArray, y: IntArray, shape: tuple[int, int]
 ) -> FloatArray:
@@ -91,7 +92,7 @@ def _by_table(
     return out
 
 
-@_compiled
+@compiled
 def _by_tree(
     weights: FloatArray, query: IntArray, x: IntArray, y: IntArray, n_y: int
 ) -> FloatArray:

@@ -2,9 +2,127 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
+from analysis.compose import Analysis
+from analysis.estimates import Estimate
+from analysis.report.figures.correlation_matrices import (
+    average_or_pooled,
+    correlation_matrices,
+    scorers_correlated,
+    systems_correlated,
+)
+from analysis.report.figures.metric_sets import metric_sets
+from analysis.report.figures.multitrait import multitrait
 from analysis.report.sections.section import Section
+from analysis.report.tables.validity import construct_correlations, methods, people, second_set
+from analysis.report.words import between, correlation, listed
+
+#: HTMT above this says that two constructs are hardly told apart (Henseler et al. 2015).
+HARDLY_APART = 0.9
+
+#: Pairs of methods spoken of; the others are in the table.
+METHODS_SAID = 2
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """What goes together for the judge, for people, and across both."""
+    yield from _judge(analysis)
+    yield from _people(analysis)
+    yield from islice(_methods(analysis), METHODS_SAID)
+
+
+def _judge(analysis: Analysis) -> Iterator[str]:
+    for scorer in scorers_correlated(analysis)[:1]:
+        found = [e for e in average_or_pooled(analysis, scorer, "pearson") if e.defined]
+        if len(systems_correlated(analysis)) == 1:
+            found = [e for e in found if e.systems]
+        if not found:
+            continue
+        within = " within a system" if systems_correlated(analysis) else ""
+        high = max(found, key=lambda e: e.value)
+        low = min(found, key=lambda e: e.value)
+        if high is low:
+            yield f"{scorer}: {_pair(high)} correlate {_stated(high)}{within}."
+        else:
+            yield (
+                f"{scorer}: of its constructs {_pair(high)} go together most ({_stated(high)}"
+                f"{within}), {_pair(low)} least ({_stated(low)})."
+            )
+
+
+def _people(analysis: Analysis) -> Iterator[str]:
+    select, first = analysis.estimates.select, analysis.estimates.first
+    pairs = []
+    for halo in select("halo"):
+        parts = [
+            next(
+                e
+                for e in select("human_construct_correlation", raters=raters)
+                if e.constructs == halo.constructs
+            )
+            for raters in ("same", "cross")
+        ]
+        if halo.defined:
+            pairs.append((halo, *parts))
+    if not pairs:
+        return
+    halo, same, cross = max(pairs, key=lambda found: found[0].value)
+    average = first("halo_average")
+    of_all = (
+        f" Over all pairs of constructs halo is {_stated(average)}."
+        if average is not None and average.defined
+        else ""
+    )
+    yield (
+        f"People: {_pair(halo)} correlate {correlation(same.value)} within a rater and "
+        f"{correlation(cross.value)} across raters: halo {_stated(halo)}.{of_all}"
+    )
+
+
+def _methods(analysis: Analysis) -> Iterator[str]:
+    select, first = analysis.estimates.select, analysis.estimates.first
+    for convergent in select("mtmm_convergent"):
+        where = {key: str(convergent.params[key]) for key in ("first", "second")}
+        heterotrait = first("mtmm_heterotrait", **where)
+        apart = first("mtmm_discriminant", **where)
+        if not convergent.defined or heterotrait is None or apart is None or not apart.defined:
+            continue
+        close = [
+            e
+            for e in select("htmt", methods="two", **where)
+            if e.defined and e.value > HARDLY_APART
+        ]
+        known = sum(e.defined for e in select("htmt", methods="two", **where))
+        told = (
+            f" Hardly told apart (HTMT above {correlation(HARDLY_APART)}): "
+            f"{listed([_pair(e) for e in close])}."
+            if close
+            else f" No two constructs have an HTMT above {correlation(HARDLY_APART)}."
+            if known
+            else ""
+        )
+        yield (
+            f"{where['first'].capitalize() if where['first'] == 'people' else where['first']} and "
+            f"{where['second']}: a construct correlates {correlation(convergent.value)} with "
+            f"itself and {correlation(heterotrait.value)} with other constructs, a difference of "
+            f"{_stated(apart)}.{told}"
+        )
+
+
+def _pair(estimate: Estimate) -> str:
+    return " and ".join(estimate.constructs)
+
+
+def _stated(estimate: Estimate) -> str:
+    return f"{correlation(estimate.value)} {between(estimate)}".strip()
+
 
 SECTION = Section(
     key="validity",
     title="Constructs among each other",
+    figures=(correlation_matrices, multitrait, metric_sets),
+    tables=(construct_correlations, people, methods, second_set),
+    reading=reading,
 )
