@@ -12,7 +12,7 @@ from analysis.compose.options import Options
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, construct_data
 from analysis.query_statistic import QueryStatistic
-from analysis.resampling import QueryResampling, Transform
+from analysis.resampling import QueryResampling, Replicates, Transform
 from analysis.scales import Level, Scale
 from analysis.tables import PreferenceTable, ScoreTable
 
@@ -105,11 +105,13 @@ class Context:
         statistic: QueryStatistic,
         resampling: QueryResampling | None = None,
         transform: Transform | None = None,
+        found: Replicates | None = None,
         **record: Any,
     ) -> Estimate:
-        """A statistic with its interval for these raters."""
+        """A statistic with its interval for these raters; `found` are its resamples, if known."""
         used = self.rated_resampling if resampling is None else resampling
-        interval = used.interval(statistic, transform)
+        replicates = used.replicates(statistic) if found is None else found
+        interval = used.interval_of(replicates, transform)
         given = not np.isnan(interval.low)
         return Estimate(
             name,

@@ -74,14 +74,19 @@ def _ceiling(
     )
     excluded = "; ".join(f"{data.raters[i]}: {why}" for i, why in found.excluded.items())
     params: dict[str, str | None] = {"measure": measure, "excluded": excluded or None}
+    assert found.judge is not None  # noqa: S101  (a judge was given)
+    assert found.difference is not None  # noqa: S101
+    rater, judge = map(context.rated_resampling.replicates, (found.rater, found.judge))
+    # The difference comes from the resamples of the two, which are dear.
+    both = judge - rater if judge.values.size == rater.values.size else None
     parts = (found.rater, found.judge, found.difference)
-    for name, statistic in zip(names, parts, strict=True):
-        assert statistic is not None  # noqa: S101  (a judge was given)
+    for name, statistic, resampled in zip(names, parts, (rater, judge, both), strict=True):
         why = " ".join(filter(None, [statistic.reason, f"({excluded})" if excluded else ""]))
         estimate = context.estimate(
             name,
             statistic,
             transform=None if name == "human_ceiling_difference" else "fisher_z",
+            found=resampled,
             n_raters=len(found.used),
             params=params,
             **record,
