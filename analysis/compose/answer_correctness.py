@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from analysis.agreement.association import Measure
 from analysis.answer_correctness.composing import (
     attainable_without_match,
@@ -12,8 +14,10 @@ from analysis.answer_correctness.composing import (
     em_problem,
     exact_matches,
 )
+from analysis.compose.ac_unit_check import ac_unit_check, part_of
 from analysis.compose.context import Context
 from analysis.compose.judge_against_humans import compared, reference_scorers
+from analysis.compose.lambda_sweep import MATCHES, lambda_sweep
 from analysis.compose.score_properties import counts
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData
@@ -24,13 +28,17 @@ _MEASURES: tuple[Measure, ...] = ("pearson", "spearman", "kendall_tau_b")
 
 
 def answer_correctness(context: Context) -> Iterator[Estimate]:
-    """Figures of the composed AC, where the construct AC has a judge and the metric EM.
+    """The unit check of AC, and its composed form where it has a judge and the metric EM.
 
     The composed AC gets correlations only: with lambda = .7 it lies tens of points below what
     people say of a judge that agrees with them.
     """
     data = context.whole.get(CONSTRUCT)
-    if data is None or EXACT_MATCH not in data.scorers:
+    if data is None:
+        return
+    yield from ac_unit_check(context, CONSTRUCT, EXACT_MATCH)
+    yield from _sweeps(context, data)
+    if EXACT_MATCH not in data.scorers:
         return
     em, weight = data.scorers[EXACT_MATCH], context.options.ac_lambda
     scale = context.scores.scale(CONSTRUCT, EXACT_MATCH)
@@ -59,6 +67,7 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
         )
         if CONSTRUCT in context.rated:
             yield from _composed(context, context.rated[CONSTRUCT], judge, weight)
+            yield from _mean(context.rated[CONSTRUCT], judge, weight, record)
     if scale is not None and em_problem(em, scale) is None:
         for system in (None, *data.systems):
             of_system = slice(None) if system is None else data.of_system(system)
@@ -92,3 +101,37 @@ def _composed(
             reference_scorers(data),
             measure,
         )
+
+
+def _mean(
+    data: ConstructData, judge: str, weight: float, record: dict[str, Any]
+) -> Iterator[Estimate]:
+    """Means of the composed AC and of people on the same responses, which are no bias."""
+    values = composed_ac(data.scorers[judge], data.scorers[EXACT_MATCH], weight)
+    both = np.isfinite(values) & np.isfinite(data.reference)
+    if both.any():
+        yield Estimate(
+            "composed_ac_mean",
+            value=float(values[both].mean()),
+            n_responses=int(both.sum()),
+            n_queries=int(np.unique(data.query[both]).size),
+            **{
+                **record,
+                "params": {"lambda": weight, "people": float(data.reference[both].mean())},
+            },
+        )
+
+
+def _sweeps(context: Context, data: ConstructData) -> Iterator[Estimate]:
+    """Each judge composed with each metric of a match that is on its scale."""
+    for match in (name for name in MATCHES if name in data.scorers):
+        scale = context.scores.scale(CONSTRUCT, match)
+        exact = match != "F1"
+        if scale is None or (exact and em_problem(data.scorers[match], scale)):
+            continue
+        for judge in (name for name, kind in data.kinds.items() if kind == "judge"):
+            own = context.scores.scale(CONSTRUCT, judge)
+            em, weight = data.scorers[match], context.options.ac_lambda
+            composed = exact and part_of(data, judge, em, weight) is not None
+            if own is not None and scale.same_points(own) and not composed:
+                yield from lambda_sweep(context, CONSTRUCT, judge, match)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.compose.context import Context
+from analysis.compose.missing_by_system import missing_by_system
 from analysis.estimates import Estimate
 
 #: The reason given where the table has no row for a response that others scored.
@@ -14,7 +15,9 @@ NO_ROW = "no row"
 
 
 def missing(context: Context) -> Iterator[Estimate]:
-    """`missing_share` of each scorer by reason: of all responses that have any row there."""
+    """`missing_share` of each scorer by reason, of all responses that have any row there; then
+    where they gather and what they could have changed.
+    """
     table = context.scores.frame
     first = table[table["repeat"] == 0]
     for construct, rows in first.groupby("construct", observed=True, sort=False):
@@ -22,6 +25,7 @@ def missing(context: Context) -> Iterator[Estimate]:
             system = scope.removeprefix("system:") if scope != "pooled" else None
             chosen = rows[rows["system"] == system] if system else rows
             yield from _by_reason(str(construct), chosen, scope, system)
+    yield from missing_by_system(context)
 
 
 def _by_reason(
