@@ -72,6 +72,15 @@ class AnalysisSpec(_Section):
     ac_lambda: float = Field(
         default=0.7, ge=0, le=1, description="weight of the exact match in composed AC"
     )
+    second_metrics: tuple[str, ...] = Field(
+        default=(),
+        description="constructs or scorers that are a second set of metrics, beside the study's "
+        "own",
+    )
+    published: bool = Field(
+        default=False,
+        description="whether the CCRS paper's own figures stand beside those of systems A to F",
+    )
 
 
 class HypothesisSpec(_Section):

@@ -44,4 +44,6 @@ seed = 0
 # resamples = 2000
 # ci_level = 0.95
 # ac_lambda = 0.7
+# second_metrics = []           # constructs or scorers beside the study's own, ["P", "R", "F"]
+# published = false             # true: the CCRS paper's figures beside systems A to F
 """

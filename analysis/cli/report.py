@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from analysis.cli.source import CannotRun, from_file, from_study
 from analysis.cli.writing import write
+
+if TYPE_CHECKING:
+    from analysis.tables import ScoreTable
 
 
 @click.command()
@@ -51,6 +55,16 @@ from analysis.cli.writing import write
 )
 @click.option("--ac-lambda", type=click.FloatRange(0, 1), help="Weight of EM in composed AC.")
 @click.option(
+    "--second-metrics",
+    metavar="NAME,NAME",
+    help="Constructs or scorers that make up a second set of metrics beside the others.",
+)
+@click.option(
+    "--published/--no-published",
+    default=None,
+    help="Show the CCRS paper's own figures beside systems A to F. Default: off.",
+)
+@click.option(
     "--hypotheses",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -77,6 +91,8 @@ def report(
     seed: int | None,
     level: float | None,
     ac_lambda: float | None,
+    second_metrics: str | None,
+    published: bool | None,
     hypotheses: Path | None,
     title: str | None,
     verify: bool,
@@ -107,6 +123,8 @@ def report(
         "seed": seed,
         "level": level,
         "ac_lambda": ac_lambda,
+        "second_metrics": _names(second_metrics),
+        "published": published,
     }
     chosen = {key: value for key, value in given.items() if value is not None}
     try:
@@ -122,11 +140,28 @@ def report(
             found = from_file(
                 source, scales, kinds, preferences, preference_scale, chosen, hypotheses
             )
+        if second_metrics is not None:
+            _check_names(chosen["second_metrics"], found.scores)
         write(found, title or found.name, folder, verify, as_json)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if show:
         click.launch(str(folder / "report.html"))
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return tuple(filter(None, map(str.strip, text.split(",")))) if text is not None else None
+
+
+def _check_names(names: tuple[str, ...], scores: ScoreTable) -> None:
+    kinds = scores.scorer_kinds
+    known = [*scores.constructs, *(n for n, kind in kinds.items() if kind in {"judge", "metric"})]
+    for name in names:
+        if name not in known:
+            raise CannotRun(
+                f"--second-metrics names {name!r}, which is no construct or scorer of the table; "
+                f"there are {', '.join(dict.fromkeys(known))}"
+            )
 
 
 def default_folder(source: Path) -> Path:

@@ -82,6 +82,8 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "resamples": config.analysis.resamples,
         "level": config.analysis.ci_level,
         "ac_lambda": config.analysis.ac_lambda,
+        "second_metrics": config.analysis.second_metrics,
+        "published": config.analysis.published,
         "seed": config.seed,
         "scorer_notes": {name: spec.note for name, spec in config.scorers.items() if spec.note},
         "rules_apart": tuple(_rules_apart(scores, rules, runs)),

@@ -99,6 +99,8 @@ def _provenance(
             "resamples": options.resamples,
             "ci_level": options.level,
             "ac_lambda": options.ac_lambda,
+            "second_metrics": list(options.second_metrics),
+            "published": options.published,
         },
         "input_hash": {
             "scores": analysis.scores.digest(),
