@@ -1,4 +1,4 @@
-"""Which systems differ: randomised Tukey tests by scorer, and declared hypotheses."""
+"""Which systems differ: randomized Tukey tests by scorer, and declared hypotheses."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def system_differences(context: Context, scored: Sequence[SystemsScored]) -> Ite
     prepared = [paired_differences(one.scores) for one in scored]
     values = _values(context, scored, prepared)
     for place, (one, table) in enumerate(zip(scored, prepared, strict=True)):
-        yield from _records(context, one, table, values[place])
+        yield from _records(context, one, table, values.get(place))
 
 
 def _values(

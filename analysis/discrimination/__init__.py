@@ -1,1 +1,1 @@
-"""Which systems differ: randomised Tukey tests, discriminative power, hypotheses."""
+"""Which systems differ: randomized Tukey tests, discriminative power, hypotheses."""

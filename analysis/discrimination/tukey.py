@@ -1,4 +1,4 @@
-"""The randomised Tukey HSD test of differences between systems."""
+"""The randomized Tukey HSD test of differences between systems."""
 
 from __future__ import annotations
 

@@ -110,3 +110,12 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 def counted(n: int, noun: str, plural: str | None = None) -> str:
     """'1 rater', '3 raters', '4,719 queries'."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def p_value(p: float) -> str:
+    """'p < .001', 'p = .012', 'p = .42', 'p > .99'."""
+    if p < 0.001:
+        return "p < .001"
+    if p > 0.99:
+        return "p > .99"
+    return f"p = {p:.3f}".replace("0.", ".", 1) if p < 0.1 else f"p = {p:.2f}".replace("0.", ".", 1)

@@ -1,4 +1,4 @@
-"""The randomised Tukey test against its exact distribution, another library, and its traps."""
+"""The randomized Tukey test against its exact distribution, another library, and its traps."""
 
 import warnings
 from collections import Counter
@@ -113,7 +113,7 @@ def test_missing_scores_are_permuted_among_the_systems_that_have_one() -> None:
 
 @pytest.mark.parametrize("systems", [3, 8])
 def test_many_systems_are_shuffled_alike(systems: int) -> None:
-    # Above 6 systems another loop shuffles; large samples follow the studentised range.
+    # Above 6 systems another loop shuffles; large samples follow the studentized range.
     rng = np.random.default_rng(5)
     cells = np.round(100 * rng.beta(5, 2, (800, systems)))
     cells[:, 0] += 1.5
@@ -124,7 +124,7 @@ def test_many_systems_are_shuffled_alike(systems: int) -> None:
         assert p == pytest.approx(large, abs=0.02)
 
 
-def test_studentised_range_at_large_n_down_to_one_in_a_hundred() -> None:
+def test_studentized_range_at_large_n_down_to_one_in_a_hundred() -> None:
     rng = np.random.default_rng(8)
     cells = np.round(rng.normal(60, 20, (2000, 6)))
     cells -= np.round(cells.mean(axis=0) - 60)
