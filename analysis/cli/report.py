@@ -141,7 +141,7 @@ def report(
                 source, scales, kinds, preferences, preference_scale, chosen, hypotheses
             )
         if second_metrics is not None:
-            _check_names(chosen["second_metrics"], found.scores)
+            _check_names(found.options.second_metrics, found.scores)
         write(found, title or found.name, folder, verify, as_json)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None

@@ -11,7 +11,6 @@ from analysis.report.figures.drawing import (
     ACCENT,
     INK,
     MUTED,
-    PAGE,
     RULE,
     Drawing,
     as_svg,
@@ -58,6 +57,7 @@ def heat_map(
         max(wide + CELL * len(columns), 2.0),
         0.1 + tall + CELL * len(rows) + 0.15 * len([line for line in heading if line]),
     )
+    from matplotlib.colors import to_rgba
     from matplotlib.patches import Rectangle
 
     with canvas(*size) as (figure, axes):
@@ -66,18 +66,14 @@ def heat_map(
             own = diagonal and i == j
             if np.isinf(r):
                 continue
-            face = PAGE if np.isnan(r) or own else ACCENT if r >= 0 else MUTED
+            marked, empty = strong(i, j), np.isnan(r) or own
+            shade = 0.0 if empty else DARKEST * min(abs(r), 1.0)
             axes.add_patch(
                 Rectangle(
-                    (j - 0.5, i - 0.5), 1, 1, facecolor=face, edgecolor="none",
-                    alpha=0.0 if np.isnan(r) or own else DARKEST * min(abs(r), 1.0),
+                    (j - 0.5, i - 0.5), 1, 1, facecolor=to_rgba(ACCENT if r >= 0 else MUTED, shade),
+                    edgecolor=INK if marked else RULE, linewidth=1.1 if marked else 0.4,
+                    zorder=3 if marked else 2,
                 )
-            )  # fmt: skip
-            marked = strong(i, j)
-            edge = INK if marked else RULE
-            axes.add_patch(
-                Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=edge,
-                          linewidth=1.1 if marked else 0.4, zorder=3 if marked else 2)
             )  # fmt: skip
             text = "1" if own else "—" if np.isnan(r) else correlation(r).replace("-", "−")
             color, weight = MUTED if own else INK, "bold" if marked else "normal"

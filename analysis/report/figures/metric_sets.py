@@ -41,7 +41,7 @@ def metric_sets(analysis: Analysis) -> Iterator[Figure]:
         caption=f"Pearson correlations {over}. A dash: undefined, with the reason in the data.",
         drawings=(
             heat_map(
-                "metric-sets", ("Constructs and second metrics",), names[0], names[1], values,
+                "metric-sets", ("Pearson",), names[0], names[1], values,
                 described(pairs, [e.value for e in found]),
             ),
         ),

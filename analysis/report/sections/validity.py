@@ -35,7 +35,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 def _judge(analysis: Analysis) -> Iterator[str]:
     for scorer in scorers_correlated(analysis)[:1]:
-        found = [e for e in average_or_pooled(analysis, scorer, "pearson") if e.defined]
+        found = [e for e in average_or_pooled(analysis, scorer, "pearson") if e.has_interval]
         if len(systems_correlated(analysis)) == 1:
             found = [e for e in found if e.systems]
         if not found:
@@ -64,7 +64,7 @@ def _people(analysis: Analysis) -> Iterator[str]:
             )
             for raters in ("same", "cross")
         ]
-        if halo.defined:
+        if halo.has_interval:
             pairs.append((halo, *parts))
     if not pairs:
         return
@@ -72,7 +72,7 @@ def _people(analysis: Analysis) -> Iterator[str]:
     average = first("halo_average")
     of_all = (
         f" Over all pairs of constructs halo is {_stated(average)}."
-        if average is not None and average.defined
+        if average is not None and average.has_interval
         else ""
     )
     yield (
@@ -87,7 +87,7 @@ def _methods(analysis: Analysis) -> Iterator[str]:
         where = {key: str(convergent.params[key]) for key in ("first", "second")}
         heterotrait = first("mtmm_heterotrait", **where)
         apart = first("mtmm_discriminant", **where)
-        if not convergent.defined or heterotrait is None or apart is None or not apart.defined:
+        if not convergent.defined or heterotrait is None or apart is None or not apart.has_interval:
             continue
         close = [
             e

@@ -13,9 +13,10 @@ from analysis.metric_properties.published import (
     published_figure,
 )
 from analysis.report.tables.table import Cell, Table, TableBuilder
+from analysis.scales import Scale
 
 #: Judges with tables of their own, and systems with rows; all are in estimates.csv.
-JUDGES_SHOWN, SYSTEMS_SHOWN, CONSTRUCTS_SHOWN = 4, 16, 10
+JUDGES_SHOWN, SYSTEMS_SHOWN, CONSTRUCTS_SHOWN = 3, 8, 10
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,13 @@ class _Layout:
     title: str
     figures: tuple[_Figure, ...]
     numbers: str
+    in_points: bool = False
 
 
 _LAYOUTS = (
     _Layout(
         "means", "Mean scores by system",
-        (_Figure("mean", "Mean", ",.2f", "table4_mean_pct"),), "4",
+        (_Figure("mean", "Mean", ",.2f", "table4_mean_pct"),), "4", in_points=True,
     ),
     _Layout(
         "bounds", "Scores at the ends of the scale by system",
@@ -63,7 +65,7 @@ _LAYOUTS = (
             _Figure("geometric_mean", "Geometric mean", ",.2f", "table14_central_pct", "geomean"),
             _Figure("median", "Median", ",.2f", "table14_central_pct", "median"),
             _Figure("midhinge", "Midhinge", ",.2f", "table14_central_pct", "midhinge"),
-        ), "14",
+        ), "14", in_points=True,
     ),
     _Layout(
         "spread", "Spread of the scores by system",
@@ -73,7 +75,7 @@ _LAYOUTS = (
             _Figure("maximum", "Maximum", ",.2f", "table15_variability_points", "max"),
             _Figure("range", "Range", ",.2f", "table15_variability_points", "range"),
             _Figure("interquartile_range", "IQR", ",.2f", "table15_variability_points", "iqr"),
-        ), "15",
+        ), "15", in_points=True,
     ),
     _Layout(
         "shape", "Shape of the scores by system",
@@ -118,7 +120,7 @@ def _table(
 ) -> Table:
     built, first = TableBuilder(), analysis.estimates.first
     heads = 2 if len(layout.figures) > 1 else 1
-    beside = [key for key in constructs if _known(analysis, layout.figures[0], key, systems)]
+    beside = [key for key in constructs if _known(analysis, layout, judge, key, systems)]
     for figure in layout.figures:
         for system in systems:
             cells: list[Cell] = []
@@ -139,8 +141,9 @@ def _table(
     return built.table(
         f"paper-{layout.key}-{number + 1}",
         f"{layout.title}, {judge}" if several else layout.title,
-        f"All responses of a system that have a score, as in table {layout.numbers} of the CCRS "
-        "paper (points of the construct's scale)."
+        "All responses of a system that have a score, as in "
+        f"{'tables' if ' ' in layout.numbers else 'table'} {layout.numbers} of the CCRS paper"
+        + (", in points of the construct's scale." if layout.in_points else ".")
         + (f" Paper: {SOURCE}, {RESPONSES:,} responses a system." if beside else "")
         + (f" The first {len(systems)} systems." if more else ""),
         (*(("Figure", "System") if heads == 2 else ("System",)), *columns),
@@ -148,8 +151,13 @@ def _table(
     )
 
 
-def _known(analysis: Analysis, figure: _Figure, construct: str, systems: Sequence[str]) -> bool:
-    """Whether the paper's figures are wanted, and it has any for these systems."""
+def _known(
+    analysis: Analysis, layout: _Layout, judge: str, construct: str, systems: Sequence[str]
+) -> bool:
+    """Whether the paper's figures are wanted, comparable, and there for any of these systems."""
+    scale, figure = analysis.scores.scale(construct, judge), layout.figures[0]
+    if layout.in_points and (scale is None or not scale.same_points(Scale(0, 100))):
+        return False
     return analysis.options.published and any(
         published_figure(figure.table, system, construct, figure.key) is not None
         for system in systems

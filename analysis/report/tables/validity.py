@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analysis.compose import Analysis
 from analysis.estimates import Estimate
-from analysis.metric_properties.published import RESPONSES, SYSTEMS, published
+from analysis.metric_properties.published import SOURCE, SYSTEMS, published
 from analysis.report.figures.correlation_matrices import (
     MEASURES,
     scorers_correlated,
@@ -30,25 +30,44 @@ def construct_correlations(analysis: Analysis) -> Iterator[Table]:
     shown = systems[:SYSTEMS_SHOWN] if len(systems) > 1 else []
     for scorer in scorers_correlated(analysis)[:JUDGES_SHOWN]:
         built = TableBuilder()
+        keys = {
+            key
+            for e in analysis.estimates.select("construct_correlation", scorer=scorer)
+            for key in e.constructs
+        }
+        beside = _beside(analysis, keys, shown)
         for measure, name in MEASURES.items():
-            _rows(analysis, built, scorer, (measure, name), shown)
+            _rows(analysis, built, scorer, (measure, name), shown, beside)
         several = len(scorers_correlated(analysis)) > 1
-        resamples = _rank_resamples(analysis, scorer)
+        whose = ("Whose",) if beside else ()
         yield built.table(
-            f"construct-correlations-{_slug(analysis, scorer)}",
+            f"construct-correlations-{scorers_correlated(analysis).index(scorer) + 1}",
             f"Constructs among each other, {scorer}" if several else "Constructs among each other",
-            "Correlations between two constructs over the responses of one system, and their "
-            "average over systems by Fisher's z. Brackets: queries resampled, jointly for all "
-            f"systems{resamples}."
+            _caption(analysis, scorer, bool(shown))
             + (f" The first {SYSTEMS_SHOWN} systems." if len(systems) > SYSTEMS_SHOWN else "")
-            + (_source(analysis, systems)),
-            ("Measure", "Constructs", "Whose", "Average" if shown else "r", *shown),
-            heads=3,
+            + (f" Paper: tables 7 to 12 and figure 3a of {SOURCE}." if beside else ""),
+            ("Measure", "Constructs", *whose, "Average" if shown else "r", *shown),
+            heads=2 + len(whose),
         )
 
 
+def _caption(analysis: Analysis, scorer: str, averaged: bool) -> str:
+    over = (
+        "Correlations between two constructs over the responses of one system, and their average "
+        "over systems by Fisher's z. Brackets: queries resampled, jointly for all systems"
+        if averaged
+        else "Correlations between two constructs over all responses. Brackets: queries resampled"
+    )
+    return f"{over}{_rank_resamples(analysis, scorer)}."
+
+
 def _rows(
-    analysis: Analysis, built: TableBuilder, scorer: str, measure: tuple[str, str], shown: list[str]
+    analysis: Analysis,
+    built: TableBuilder,
+    scorer: str,
+    measure: tuple[str, str],
+    shown: Sequence[str],
+    beside: bool,
 ) -> None:
     where = {"scorer": scorer, "measure": measure[0]}
     averages = analysis.estimates.select("construct_correlation_average", **where)
@@ -62,10 +81,10 @@ def _rows(
         # The interval of the average; those of the systems are in the data.
         cells = [_plain(built, by_system.get(system)) for system in shown]
         pair = " and ".join(e.constructs)
-        paper = _published(analysis, e.constructs, measure[0], shown)
-        built.add(measure[1], pair, "here" if paper else "", built.r(e), *cells)
-        if paper:
-            built.add(measure[1], pair, "paper", *paper)
+        built.add(measure[1], pair, *(("here",) if beside else ()), built.r(e), *cells)
+        if beside and _beside(analysis, set(e.constructs), shown):
+            printed = _printed(e.constructs, measure[0], shown)
+            built.add(measure[1], pair, "paper", *printed)
 
 
 def _plain(built: TableBuilder, estimate: Estimate | None) -> Cell:
@@ -73,17 +92,16 @@ def _plain(built: TableBuilder, estimate: Estimate | None) -> Cell:
     return Cell(cell.text, mark=cell.mark)
 
 
-def _published(
-    analysis: Analysis, constructs: tuple[str, ...], measure: str, shown: list[str]
-) -> list[Cell]:
-    """The paper's average and systems, where they are wanted and there are any."""
+def _beside(analysis: Analysis, constructs: set[str], shown: Sequence[str]) -> bool:
+    """Whether the paper's figures are wanted, and it has any on these constructs and systems."""
+    known = constructs & set(published("table7_12_correlations")["order"])
+    return analysis.options.published and len(known) > 1 and any(s in SYSTEMS for s in shown)
+
+
+def _printed(constructs: tuple[str, ...], measure: str, shown: Sequence[str]) -> list[Cell]:
+    """The paper's average (of Pearson's r, for four pairs) and systems."""
     tables = published("table7_12_correlations")
-    order = tables["order"]
-    if not analysis.options.published or not all(key in order for key in constructs):
-        return []
-    if not any(system in SYSTEMS for system in shown):
-        return []
-    i, j = (order.index(key) for key in constructs)
+    i, j = (tables["order"].index(key) for key in constructs)
     average = published("figure3_avg_pearson").get("-".join(constructs))
     given = average if measure == "pearson" else None
     return [
@@ -97,15 +115,6 @@ def _published(
     ]
 
 
-def _source(analysis: Analysis, systems: list[str]) -> str:
-    if not analysis.options.published or not any(system in SYSTEMS for system in systems):
-        return ""
-    return (
-        f" Paper: tables 7 to 12 and figure 3a of arXiv:2506.20128v1, {RESPONSES:,} responses a "
-        "system."
-    )
-
-
 def _rank_resamples(analysis: Analysis, scorer: str) -> str:
     """How many resamples the rank correlations have, where they are fewer."""
     e = analysis.estimates.first("construct_correlation", scorer=scorer, measure="spearman")
@@ -113,10 +122,6 @@ def _rank_resamples(analysis: Analysis, scorer: str) -> str:
     if not isinstance(count, int) or count >= analysis.options.resamples:
         return ""
     return f" (the first {count:,} resamples for rank correlations)"
-
-
-def _slug(analysis: Analysis, scorer: str) -> str:
-    return str(scorers_correlated(analysis).index(scorer) + 1)
 
 
 def people(analysis: Analysis) -> Iterator[Table]:
