@@ -13,6 +13,8 @@ from analysis.scales import Scale
 
 NO_REASON = "not given"
 
+_NUMBERS = {"value", "repeat", "inclusion_prob", "response_words"}
+
 
 class Columns:
     """Columns of a frame as codes and numbers; collects faults on the way."""
@@ -57,7 +59,7 @@ class Columns:
         return [f"columns not used: {', '.join(extra)}"] if extra else []
 
     def frame(self) -> pd.DataFrame:
-        texts = [n for n in self._known if n not in {"value", "repeat", "inclusion_prob"}]
+        texts = [n for n in self._known if n not in _NUMBERS]
         table = pd.DataFrame(
             {
                 name: pd.Categorical.from_codes(
@@ -77,6 +79,19 @@ def value_or_reason(reason: check.Codes, value: np.ndarray[Any, np.dtype[np.floa
     if not both.size:
         return []
     return [f"{check.rows_named(both)} have a value and a missing_reason; keep one of them"]
+
+
+def words_faults(response: check.Codes, words: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+    """A response has one length, which is not below 0."""
+    below = np.flatnonzero(words < 0)
+    if below.size:
+        return [f"response_words is {words[below[0]]:g} in {check.rows_named(below)}"]
+    known = np.flatnonzero(np.isfinite(words))
+    differing, _ = check.two_values(
+        response[known], words[known],
+        "one response has {a} and {b} response_words; give a response one length",
+    )  # fmt: skip
+    return differing[:1]
 
 
 def one_human_scale(

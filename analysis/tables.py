@@ -25,11 +25,13 @@ from analysis.table_columns import (
     suspicions,
     value_or_reason,
     without_first,
+    words_faults,
 )
 
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
     "system", "repeat", "missing_reason", "rule", "inclusion_prob", "stratum", "source",
+    "response_words",
 )  # fmt: skip
 _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
@@ -97,7 +99,8 @@ class ScoreTable(_Table):
         frame
             One row for each response, construct, scorer, repeat and producing system, with the
             columns response_id, query_id, construct, scorer, scorer_kind, value, and optionally
-            system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source.
+            system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source,
+            response_words.
         scales, scorer_scales
             Declared scales by construct, and by (scorer, construct) where they differ.
         construct_names
@@ -120,7 +123,9 @@ class ScoreTable(_Table):
         system, kind = columns.text("system"), columns.text("scorer_kind")
         repeat, value = columns.repeat(), columns.number("value")
         probability = columns.number("inclusion_prob", default=1.0)
+        words = columns.number("response_words")
         faults = columns.faults
+        faults += words_faults(response, words)
         faults += check.kinds(kind, columns.names["scorer_kind"])
         faults += check.one_each(
             response, columns.names["response_id"], query, columns.names["query_id"],
@@ -160,6 +165,8 @@ class ScoreTable(_Table):
             raise TableError("score table", faults)
         _, again = check.two_values(check.combined([*key_parts, system]), value, "")
         table = columns.frame().assign(repeat=repeat, value=value, inclusion_prob=probability)
+        if np.isfinite(words).any():
+            table["response_words"] = words
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(

@@ -29,6 +29,7 @@ MEANING = {
     "inclusion_prob": "probability with which the response was drawn for rating; 1 when all were",
     "stratum": "stratum it was drawn from; empty when there were none",
     "source": "where the value was given: own pages, another named place, or imported",
+    "response_words": "number of words of the response, parted by white space",
     "response_a": "id of the first response of a comparison",
     "response_b": "id of the second response of a comparison",
     "query": "text of the query",

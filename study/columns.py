@@ -14,6 +14,7 @@ SCORE_COLUMNS = {
     "inclusion_prob": "float64",
     "stratum": "str",
     "source": "str",
+    "response_words": "float64",
 }
 PREFERENCE_COLUMNS = {
     "query_id": "str",

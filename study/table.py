@@ -196,10 +196,12 @@ def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
     r, q = table(Response), table(Query)
     responses = selected(
         connection,
-        select(r.c.id.label("response"), r.c.key, r.c.version, q.c.key.label("query_id")).join_from(
-            r, q, r.c.query_id == q.c.id
-        ),
+        select(
+            r.c.id.label("response"), r.c.key, r.c.version, r.c.text, q.c.key.label("query_id")
+        ).join_from(r, q, r.c.query_id == q.c.id),
     )
+    texts = responses.pop("text")
+    responses["response_words"] = [float(len(text.split())) for text in texts]
     given = outputs[["response", "query_id", "system", "revision"]]
     versions = response_versions(
         responses[["response", "key", "version"]].itertuples(index=False, name=None),

@@ -67,7 +67,7 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
         )
         if CONSTRUCT in context.rated:
             yield from _composed(context, context.rated[CONSTRUCT], judge, weight)
-            yield from _mean(context.rated[CONSTRUCT], judge, weight, record)
+            yield from _mean(context.rated[CONSTRUCT], judge, weight)
     if scale is not None and em_problem(em, scale) is None:
         for system in (None, *data.systems):
             of_system = slice(None) if system is None else data.of_system(system)
@@ -103,22 +103,19 @@ def _composed(
         )
 
 
-def _mean(
-    data: ConstructData, judge: str, weight: float, record: dict[str, Any]
-) -> Iterator[Estimate]:
+def _mean(data: ConstructData, judge: str, weight: float) -> Iterator[Estimate]:
     """Means of the composed AC and of people on the same responses, which are no bias."""
     values = composed_ac(data.scorers[judge], data.scorers[EXACT_MATCH], weight)
     both = np.isfinite(values) & np.isfinite(data.reference)
     if both.any():
         yield Estimate(
             "composed_ac_mean",
+            (CONSTRUCT,),
+            (judge, EXACT_MATCH),
             value=float(values[both].mean()),
             n_responses=int(both.sum()),
             n_queries=int(np.unique(data.query[both]).size),
-            **{
-                **record,
-                "params": {"lambda": weight, "people": float(data.reference[both].mean())},
-            },
+            params={"lambda": weight, "people": float(data.reference[both].mean())},
         )
 
 

@@ -69,6 +69,8 @@ class ScoreRow(_Row):
     inclusion_prob: float = Field(default=1.0, gt=0, le=1)
     stratum: Key | None = None
     source: Key | None = None
+    response_words: int | None = Field(default=None, ge=0)
+    """Length of the response, where a bare table says it; a study counts it in the text."""
 
     @model_validator(mode="after")
     def _names_a_response(self) -> Self:

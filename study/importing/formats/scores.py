@@ -25,6 +25,7 @@ BESIDE: Fields = {
     "inclusion_prob": ("inclusion_prob",),
     "stratum": ("stratum",),
     "source": ("source",),
+    "response_words": ("response_words",),
 }
 FIELDS: Fields = {
     **NAMING,
@@ -97,4 +98,5 @@ def beside(cells: RecordCells) -> dict[str, Any]:
         "inclusion_prob": cells.share("inclusion_prob"),
         "stratum": cells.key("stratum"),
         "source": cells.key("source"),
+        "response_words": cells.whole("response_words"),
     }
