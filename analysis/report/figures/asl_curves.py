@@ -79,7 +79,7 @@ def _draw(name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
         axes.set_ylim(-0.03, 1.03)
         axes.set_xlim(0.5, longest + 0.5)
         axes.set_yticks([0, 0.05, 0.5, 1], ["0", ".05", ".5", "1"])
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
         axes.set_xlabel("pairs of systems, largest p first")
         axes.set_ylabel("p")
         axes.grid(axis="y", color=RULE, linewidth=0.4)

@@ -92,7 +92,7 @@ def _draw(
         axes.set_yticks([place[pair] for pair in pairs], labels)
         axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=7)
         axes.spines["left"].set_visible(False)
-        axes.xaxis.get_major_locator().set_params(nbins=5)
+        axes.locator_params(axis="x", nbins=5)
         few = max(0, digits(scale) + (1 if reach < 1 else 0))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:.{few}f}".replace("-", "−"))
         axes.set_xlabel("difference in points")

@@ -10,7 +10,7 @@ from analysis.report.figures.asl_curves import asl_curves
 from analysis.report.figures.system_differences import system_differences
 from analysis.report.sections.section import Section
 from analysis.report.tables.scores import systems
-from analysis.report.tables.systems import differences, name_of, power, tested_hypotheses
+from analysis.report.tables.systems import declared_hypotheses, differences, name_of, power
 from analysis.report.words import counted, listed, p_value
 
 #: Scorers and hypotheses of which a sentence is made; the tables have the others.
@@ -80,7 +80,7 @@ SECTION = Section(
         systems,
         power,
         differences,
-        tested_hypotheses,
+        declared_hypotheses,
     ),
     reading=reading,
 )

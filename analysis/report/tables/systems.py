@@ -89,11 +89,12 @@ def differences(analysis: Analysis) -> Iterator[Table]:
         for pair in pairs:
             cells = []
             for construct in constructs:
-                e, test = found.get((construct, pair)), tests.get((name, (construct,), pair))
-                if e is None or test is None:
+                own, test = found.get((construct, pair)), tests.get((name, (construct,), pair))
+                if own is None or test is None:
                     cells.append(Cell(""))
                     continue
-                cells.append(_cell(built, e, test, analysis.scores.scale(construct, e.scorers[0])))
+                scale = analysis.scores.scale(construct, own.scorers[0])
+                cells.append(_cell(built, own, test, scale))
             built.add(" minus ".join(pair), *cells)
         yield built.table(
             f"system-differences-{number + 1}",
@@ -111,7 +112,7 @@ def _cell(built: TableBuilder, difference: Estimate, test: Estimate, scale: Scal
     return replace(cell, parts=(p_value(test.value),) if test.defined else ())
 
 
-def tested_hypotheses(analysis: Analysis) -> Iterator[Table]:
+def declared_hypotheses(analysis: Analysis) -> Iterator[Table]:
     """Declared hypotheses with their adjusted p."""
     built = TableBuilder()
     for e in analysis.estimates.select("hypothesis_p"):
