@@ -38,7 +38,7 @@ class StatisticFamily:
     def replicates(self, resampling: QueryResampling) -> list[Replicates]:
         """Each statistic's point and resamples, by the scheme that suits its queries.
 
-        As `QueryResampling.replicates` does for one: the bootstrap from 100 contributing queries
+        As `QueryResampling.replicates` does for one: the bootstrap from 500 contributing queries
         on, below it the jackknife over the contributing queries.
         """
         points, counts = self.points(), self.contributing.sum(axis=0)

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from analysis.query_statistic import FloatArray, QueryStatistic
-from analysis.resampling import Interval, QueryResampling
+from analysis.resampling import PERCENTILE_FROM, Interval, QueryResampling, effective_df
 
 
 def mean_statistic(values: FloatArray, contributing: np.ndarray | None = None) -> QueryStatistic:
@@ -53,11 +53,29 @@ def test_a_plain_function_may_return_several_columns() -> None:
 def test_jackknife_t_of_a_mean_is_the_t_interval() -> None:
     values = np.random.default_rng(1).normal(10, 3, 12)
     interval = QueryResampling(12).interval(mean_statistic(values))
-    reach = stats.t.ppf(0.975, 11) * stats.sem(values)
+    df = effective_df(values)
+    assert 5 < df <= 11
+    reach = stats.t.ppf(0.975, df) * stats.sem(values)
     assert interval.method == "jackknife_t"
     assert (interval.low, interval.high) == pytest.approx(
         (values.mean() - reach, values.mean() + reach)
     )
+
+
+def test_degrees_of_freedom_follow_the_tails() -> None:
+    rng = np.random.default_rng(5)
+    normal = [effective_df(row) for row in rng.normal(size=(400, 60))]
+    assert np.mean(normal) == pytest.approx(56, abs=4)
+    heavy = [effective_df(row) for row in rng.standard_t(3, size=(400, 60))]
+    assert np.mean(heavy) < 35
+    assert effective_df(np.r_[np.zeros(59), 1.0]) == pytest.approx(2, abs=0.1)
+    # Two equal deviations, or two values, have no spread of their squares.
+    assert effective_df(np.array([3.0, 5.0])) == 1
+    assert effective_df(np.tile([0.0, 1.0], 10)) == 19
+    # Neither origin nor unit matters.
+    assert effective_df(7 + 1e-9 * rng.normal(size=5)) >= 1
+    values = rng.gamma(1, size=20)
+    assert effective_df(4 - 1e6 * values) == pytest.approx(effective_df(values))
 
 
 def test_queries_that_do_not_contribute_change_no_jackknife_interval() -> None:
@@ -68,11 +86,11 @@ def test_queries_that_do_not_contribute_change_no_jackknife_interval() -> None:
     assert (among.low, among.high) == pytest.approx((alone.low, alone.high))
 
 
-def test_from_a_hundred_queries_on_the_percentile_interval() -> None:
-    values = np.random.default_rng(3).normal(size=100)
-    resampling = QueryResampling(100, resamples=1000, level=0.9)
+def test_with_many_queries_the_percentile_interval() -> None:
+    values = np.random.default_rng(3).normal(size=PERCENTILE_FROM)
+    resampling = QueryResampling(PERCENTILE_FROM, resamples=1000, level=0.9)
     interval = resampling.interval(mean_statistic(values))
-    drawn = resampling.bootstrap @ values / 100
+    drawn = resampling.bootstrap @ values / PERCENTILE_FROM
     assert interval.method == "percentile_bootstrap"
     assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(drawn, [0.05, 0.95])))
     assert interval.resamples == 1000
@@ -130,9 +148,11 @@ def test_withheld_with_the_reason() -> None:
         return np.where(weights[:, 0] > 0, weights[:, 1], np.nan)
 
     partly = QueryStatistic(sometimes, np.ones(100, dtype=bool), 100)
-    interval = QueryResampling(100, resamples=500).interval(partly)
+    interval = QueryResampling(100, resamples=500).interval(partly, scheme="bootstrap")
     assert "undefined in" in reason_of(interval)
     assert 0.2 < interval.undefined_share < 0.5
+    without_one = QueryStatistic(sometimes, np.ones(300, dtype=bool), 300)
+    assert "undefined in" in reason_of(QueryResampling(300).interval(without_one))
 
     constant = mean_statistic(np.full(60, 3.0))
     assert "no spread" in reason_of(QueryResampling(60).interval(constant))
