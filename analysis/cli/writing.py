@@ -39,6 +39,7 @@ def write(source: Source, title: str, folder: Path, verify: bool, as_json: bool)
     if as_json:
         terminal.say_json(page, content, checks if verify else None)
     else:
+        terminal.say_contradictions(content.verdicts)
         terminal.say_written(page, analysis, checks if verify else None)
     if differing:
         raise click.exceptions.Exit(1)

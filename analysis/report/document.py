@@ -10,6 +10,7 @@ from platform import python_version
 from typing import Any
 
 from analysis.compose import Analysis
+from analysis.report.contradictions import with_contradictions
 from analysis.report.figures.figure import Figure
 from analysis.report.not_established import not_established
 from analysis.report.sections import chapters
@@ -74,12 +75,14 @@ def as_document(
 ) -> Document:
     """Work out a report: verdicts (unless `found` already), figures and tables.
 
+    The verdicts gain notes on figures that contradict each other, for which all must be computed.
+
     `command` is how the report was made, and `judge_runs` what the judges' scores were made
     with (as in schema.json), for its provenance.
     """
     return Document(
         analysis,
-        tuple(verdicts(analysis) if found is None else found),
+        with_contradictions(analysis, verdicts(analysis) if found is None else found),
         tuple(chapters(analysis)),
         tuple(not_established(analysis)),
         _provenance(analysis, command, judge_runs),

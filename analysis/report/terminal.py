@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from analysis.compose import Analysis
+from analysis.report.contradictions import OPENING
 from analysis.report.document import Document
 from analysis.report.json_document import as_json
 from analysis.report.verdict import Verdict
@@ -72,6 +73,15 @@ def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
     for warning in analysis.warnings:
         console.print()
         console.print(Text(f"Worth a look: {warning}", style="yellow"))
+
+
+def say_contradictions(found: Sequence[Verdict]) -> None:
+    """What the whole analysis added to the verdicts that were said before."""
+    for verdict in found:
+        for note in verdict.notes:
+            if note.startswith(OPENING):
+                click.echo()
+                click.echo(f"{verdict.construct}, {verdict.scorer}: {note}")
 
 
 def say_written(page: Path, analysis: Analysis, checks: Checks | None) -> None:

@@ -2,11 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from analysis.compose import Analysis
+from analysis.compose.calibration import speaking
 from analysis.report.figures.bias_by_system import bias_by_system
+from analysis.report.figures.error_by_level import error_by_level
+from analysis.report.figures.reliability_diagram import reliability_diagram
 from analysis.report.sections.section import Section
+from analysis.report.tables.calibration import by_length, calibrated, given_people
+from analysis.report.words import amount, between, correlation, points
+
+#: Sentences of a section at most.
+_SAID = 5
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """Whether a line makes the judge better, who is favored, and whether length pays."""
+    said = [*_lines(analysis), *_favored(analysis), *_lengths(analysis)]
+    yield from said[:_SAID]
+
+
+def _lines(analysis: Analysis) -> list[str]:
+    found, first = [], analysis.estimates.first
+    for construct, data in analysis.rated.items():
+        for scorer in speaking(data)[:1]:
+            where = {"construct": construct, "scorer": scorer}
+            slope = first("recalibration_slope", **where)
+            raw = first("recalibrated_mae", method="raw", **where)
+            line = first("recalibrated_mae", method="linear", **where)
+            change = first("recalibrated_mae_difference", method="linear", **where)
+            if slope is None or not slope.defined or raw is None or line is None or change is None:
+                continue
+            if not (change.has_interval and (change.ci_high < 0 or change.ci_low > 0)):
+                continue
+            scale = analysis.context.human_scale(construct)
+            does = "brings it closer to" if change.value < 0 else "takes it away from"
+            found.append(
+                f"{construct}: a straight line learned on other queries {does} people, from "
+                f"{points(raw.value, scale, 1)} to {points(line.value, scale, 1)} points apart on "
+                f"average; ten points more by the judge are {10 * slope.value:.1f} more by people "
+                f"(slope {correlation(slope.value)} {between(slope)})."
+            )
+    return found[:2]
+
+
+def _favored(analysis: Analysis) -> list[str]:
+    found = []
+    for e in analysis.estimates.select("error_by_system_given_human"):
+        apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
+        if apart and e.params["noise"] == "removed":
+            scale = analysis.context.human_scale(e.constructs[0])
+            does = "favors" if e.value > 0 else "disfavors"
+            found.append(
+                (
+                    abs(e.value) / (scale.width if scale else 1),
+                    f"{e.constructs[0]}: at the same human value {e.scorers[0]} {does} "
+                    f"{e.systems[0]} by {amount(abs(e.value), scale)} against the average system.",
+                )
+            )
+    return [said for _, said in sorted(found, reverse=True)[:2]]
+
+
+def _lengths(analysis: Analysis) -> list[str]:
+    found = []
+    for e in analysis.estimates.select("error_by_length"):
+        if e.has_interval and (e.ci_low > 0 or e.ci_high < 0):
+            scale = analysis.context.human_scale(e.constructs[0])
+            how = "kinder" if e.value > 0 else "less kind"
+            found.append(
+                f"{e.constructs[0]}: {e.scorers[0]} is {amount(abs(e.value), scale)} {how} than "
+                "people to a response twice as long "
+                f"{between(e, scale, in_points=True)}."
+            )
+    return found[:1]
+
 
 SECTION = Section(
     key="calibration",
     title="Level and calibration",
-    figures=(bias_by_system,),
+    figures=(bias_by_system, reliability_diagram, error_by_level),
+    tables=(calibrated, given_people, by_length),
+    reading=reading,
 )
