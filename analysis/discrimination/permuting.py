@@ -41,9 +41,18 @@ def permuted_sums(
     resamples, seed
         Number of permutations of the whole table, and the seed they follow from.
     """
+    k = matrices[0][0].shape[1]
+    # Compiled loops release the interpreter, and integers add up alike in whatever order.
+    with ThreadPoolExecutor(max(1, min(len(matrices), os.cpu_count() or 1))) as pool:
+        if k > TABLED:
+            return list(pool.map(lambda of: _shuffled(*of, resamples, seed), matrices))
+        return _tabled_sums(matrices, resamples, seed, pool)
+
+
+def _tabled_sums(
+    matrices: list[tuple[IntArray, BoolArray]], resamples: int, seed: int, pool: ThreadPoolExecutor
+) -> list[IntArray]:
     n, k = matrices[0][0].shape
-    if k > TABLED:
-        return [_shuffled(cells, present, resamples, seed) for cells, present in matrices]
     key = _key(seed)
     orders, starts = _orders(k)
     plans = [_plan(cells, k) for cells, _ in matrices]
@@ -61,11 +70,9 @@ def permuted_sums(
             waiting[number], held[number], sums[number],
         )  # fmt: skip
 
-    # Compiled loops release the interpreter, and integers add up alike in whatever order.
-    with ThreadPoolExecutor(max(1, min(len(matrices), os.cpu_count() or 1))) as pool:
-        for start in range(0, n, ROWS_AT_A_TIME):
-            _draw(key, start, drawn)
-            list(pool.map(add, range(len(matrices)), [start] * len(matrices)))
+    for start in range(0, n, ROWS_AT_A_TIME):
+        _draw(key, start, drawn)
+        list(pool.map(add, range(len(matrices)), [start] * len(matrices)))
     for number, (cells, _) in enumerate(matrices):
         _flush(held[number], plans[number][1], sums[number])
         # What the other systems have not, the last one has.
@@ -208,7 +215,7 @@ def _shuffled(cells: IntArray, present: BoolArray, resamples: int, seed: int) ->
     return sums
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _shuffle(  # pragma: no cover
     cells: Any, present: Any, key: Any, start: int, sums: Any
 ) -> None:
@@ -241,7 +248,7 @@ def _shuffle(  # pragma: no cover
                 sums[b, system[0]] += moved[0]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def widest(sums: Any, counts: Any) -> Any:  # pragma: no cover
     """For each resample the systems (B, 2) with the largest and the smallest mean, exactly.
 

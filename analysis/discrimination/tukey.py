@@ -114,9 +114,10 @@ def randomised_tukey_hsds(
             shapes.setdefault(table.present.shape, []).append(place)
     sums: dict[int, IntArray] = {}
     for (n, k), places in shapes.items():
-        from analysis.discrimination.permuting import permuted_sums
+        from analysis.discrimination.permuting import TABLED, permuted_sums
 
-        drawn = min(resamples, max(1000, MOVES // (n * k)))
+        # A query of few systems is moved as a whole.
+        drawn = min(resamples, max(1000, MOVES // (n if k <= TABLED else n * k)))
         of_shape = [(prepared[place].fixed.integers, prepared[place].present) for place in places]
         sums |= dict(zip(places, permuted_sums(of_shape, drawn, seed), strict=True))
     return [_tested(table, sums.get(place), paper) for place, table in enumerate(prepared)]
