@@ -2,7 +2,8 @@
 
 Forms carry McGraw and Wong's names; `ICC_NAMES` gives both name sets. On complete data they come
 from the analysis of variance (and may be negative), with missing cells from REML components
-(and are at least 0): ICC(A,1) = response / (response + rater + residual).
+(and are at least 0): ICC(A,1) = response / (response + rater + residual); form 1 has components of
+its own, without raters, and so needs no raters that are connected.
 Sources: Shrout and Fleiss (1979), Psychological Bulletin 86:420-428; McGraw and Wong (1996),
 Psychological Methods 1:30-46, Tables 4 and 7.
 """
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from analysis.quantiles import f_quantile
 from analysis.query_statistic import FloatArray, as_codes, as_values
 from analysis.reliability.modified_large_sample import Contrast
+from analysis.reliability.one_way import one_way_share, one_way_undefined_reason
 from analysis.reliability.two_way import TwoWay, two_way, two_way_undefined_reason
 from analysis.reliability.variance_components import satterthwaite_df, variance_components
 from analysis.resampling import Interval, withheld
@@ -52,8 +54,8 @@ def icc(values: npt.ArrayLike, form: Form, k: float | None = None) -> float:
 def icc_undefined_reason(values: npt.ArrayLike, form: Form) -> str | None:
     """Why the form has no value on these ratings; None where it has one."""
     table = _read(values, form)
-    if form.startswith("1") and not _complete(table):
-        return f"{ICC_NAMES[form][0]} needs every response rated by every rater: use form A"
+    if form.startswith("1"):
+        return one_way_undefined_reason(table)
     reason = two_way_undefined_reason(table)
     if reason is None and form.startswith("C") and _undefined_consistency(table):
         return "responses and residual do not vary: consistency is undefined"
@@ -170,6 +172,8 @@ def _averaged(single: float, k: float) -> float:
 
 
 def _single(table: FloatArray, form: Form) -> float:
+    if form.startswith("1") and not _complete(table):
+        return one_way_share(table)
     if not _complete(table):
         c = variance_components(table)
         rater = c.rater if form.startswith("A") else 0.0

@@ -63,15 +63,27 @@ def two_way_undefined_reason(values: npt.ArrayLike) -> str | None:
     return None
 
 
-def connected_groups(values: npt.ArrayLike) -> int:
-    """Number of groups of raters and responses that share no rating; 1 when all hang together."""
+def rater_groups(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Group of each rater (n_raters,) of values (n_items, n_raters), -1 without a rating.
+
+    Raters of one group are linked through responses that they share, directly or over others.
+    """
     present = np.isfinite(as_values(values))
-    given = present[:, present.any(axis=0)].astype(np.float64)
+    given = present.astype(np.float64)
     # Raters reached from each rater: squaring doubles the length of the paths that count.
     reached = (given.T @ given) > 0
     for _ in range(given.shape[1].bit_length()):
         reached = (reached.astype(np.float64) @ reached) > 0
-    return int(np.unique(reached, axis=0).shape[0])
+    groups = np.full(given.shape[1], -1, dtype=np.int64)
+    rated = present.any(axis=0)
+    first = reached[rated].argmax(axis=1) if rated.any() else np.empty(0, dtype=np.int64)
+    groups[rated] = np.unique(first, return_inverse=True)[1]
+    return groups
+
+
+def connected_groups(values: npt.ArrayLike) -> int:
+    """Number of groups of raters and responses that share no rating; 1 when all hang together."""
+    return int(rater_groups(values).max(initial=-1)) + 1
 
 
 def two_way(values: npt.ArrayLike) -> TwoWay:
