@@ -114,6 +114,35 @@ class HypothesisSpec(_Section):
         return pairs
 
 
+class CheckSpec(_Section):
+    """`[[check]]`: what `ccrs check` demands of a figure of the report."""
+
+    statistic: str = Field(min_length=1, description="id of the figure, as in report.json")
+    construct_key: str | None = Field(default=None, description="of this construct; else of each")
+    scorer: str | None = Field(default=None, description="of this scorer; else of each")
+    system: str | None = Field(default=None, description="of this system; else whatever systems")
+    scope: str | None = Field(
+        default=None, description="pooled, within_query, ...; needed where a figure has several"
+    )
+    target: Literal["these_raters", "raters_like_these"] | None = Field(
+        default=None, description="whom the interval speaks of; needed where a figure has both"
+    )
+    params: dict[str, str | float] = Field(
+        default={}, description="further choices as in report.json, such as level or form"
+    )
+    on: Literal["value", "ci_low", "ci_high"] = Field(
+        default="value", description="the number that is bounded: the value, or an interval's end"
+    )
+    minimum: float | None = Field(default=None, description="smallest number that passes")
+    maximum: float | None = Field(default=None, description="largest number that passes")
+    allowed_drop: float | None = Field(
+        default=None, ge=0, description="how far the value may lie below the baseline's"
+    )
+    allowed_rise: float | None = Field(
+        default=None, ge=0, description="how far the value may lie above the baseline's"
+    )
+
+
 class RatingSpec(_Section):
     """`[rating]`: how people rate on the project's own pages."""
 
@@ -180,6 +209,9 @@ class StudyConfig(_Section):
     preferences: PreferenceSpec = PreferenceSpec()
     rating: RatingSpec = RatingSpec()
     analysis: AnalysisSpec = AnalysisSpec()
+    check: tuple[CheckSpec, ...] = Field(
+        default=(), description="what `ccrs check` demands of the report's figures"
+    )
     hypotheses: tuple[HypothesisSpec, ...] = Field(
         default=(), description="claims about systems, declared beforehand"
     )
@@ -261,6 +293,17 @@ def read_config(path: Path) -> tuple[StudyConfig, str]:
     return parse_config(text, str(path)), sha256(text.encode()).hexdigest()
 
 
+def read_checks(path: Path) -> tuple[CheckSpec, ...]:
+    """Read the `[[check]]` of a file of their own, in the form they have in study.toml.
+
+    Raises
+    ------
+    StudyError
+        The file can't be read, holds another setting, or no check.
+    """
+    return _alone(path, "check").check
+
+
 def read_hypotheses(path: Path) -> tuple[HypothesisSpec, ...]:
     """Read the `[[hypotheses]]` of a file of their own, in the form they have in study.toml.
 
@@ -269,13 +312,18 @@ def read_hypotheses(path: Path) -> tuple[HypothesisSpec, ...]:
     StudyError
         The file can't be read, holds another setting, or no hypothesis.
     """
+    return _alone(path, "hypotheses").hypotheses
+
+
+def _alone(path: Path, section: str) -> StudyConfig:
+    """Read a file that holds this section of study.toml and nothing else."""
     config, _ = read_config(path)
-    others = sorted(config.model_fields_set - {"hypotheses"})
+    others = sorted(config.model_fields_set - {section})
     if others:
         raise StudyError(f"{path}: {', '.join(others)} belongs in study.toml; leave it out here")
-    if not config.hypotheses:
-        raise StudyError(f"{path} holds no [[hypotheses]]")
-    return config.hypotheses
+    if not getattr(config, section):
+        raise StudyError(f"{path} holds no [[{section}]]")
+    return config
 
 
 def _describe(detail: ErrorDetails) -> str:
@@ -301,6 +349,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "rating": RatingSpec,
         "analysis": AnalysisSpec,
         "hypotheses": HypothesisSpec,
+        "check": CheckSpec,
         "scale": Scale,
     }
     model: type[BaseModel] = StudyConfig

@@ -16,6 +16,7 @@ from study.cli import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.config import (
     AnalysisSpec,
+    CheckSpec,
     HypothesisSpec,
     PreferenceSpec,
     RatingSpec,
@@ -30,6 +31,9 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 STUDY = (ROOT / "study" / "README.md").read_text(encoding="utf-8")
 ANALYSIS = (ROOT / "analysis" / "README.md").read_text(encoding="utf-8")
+BELOW_ANALYSIS = "".join(
+    page.read_text(encoding="utf-8") for page in sorted((ROOT / "analysis").rglob("README.md"))
+)
 JUDGE = (ROOT / "judge" / "README.md").read_text(encoding="utf-8")
 ANNOTATE = (ROOT / "annotate_ui" / "README.md").read_text(encoding="utf-8")
 
@@ -61,7 +65,7 @@ def section(text: str, heading: str) -> str:
 def test_every_command_is_documented_with_its_options_and_examples(name: str) -> None:
     command = COMMANDS[name]
     lists = "".join(section(text, "## Commands") for text in (STUDY, JUDGE, ANNOTATE))
-    documented = lists + ANALYSIS + section(JUDGE, "## Settings")
+    documented = lists + BELOW_ANALYSIS + section(JUDGE, "## Settings")
     assert f"`ccrs {name}" in lists
     assert f"ccrs {name}" in (command.help or ""), "--help holds an example"
     for parameter in command.params:
@@ -96,6 +100,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "rating.": RatingSpec,
     "analysis.": AnalysisSpec,
     "hypotheses.": HypothesisSpec,
+    "check.": CheckSpec,
     "scale.": Scale,
 }
 

@@ -69,6 +69,7 @@ def test_the_example_stands_alone() -> None:
         "annotate_ui.cli",
         "analysis.cli.report",
         "analysis.cli.demo",
+        "analysis.cli.check",
     ],
 )
 def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> None:

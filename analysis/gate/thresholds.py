@@ -1,0 +1,151 @@
+"""What a gate demands of a figure of the report, and which figures it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Literal, get_args
+
+from analysis.errors import AnalysisError
+from analysis.estimates import Estimate
+
+On = Literal["value", "ci_low", "ci_high"]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A demand on the figures of one statistic.
+
+    `construct`, `scorer`, `system`, `scope`, `target` and `params` pick among its records, as
+    report.json has them; what is left out picks all. `on` is the number that `minimum` and
+    `maximum` bound. `allowed_drop` and `allowed_rise` bound how far the value may lie below or
+    above that of a baseline.
+
+    Raises
+    ------
+    AnalysisError
+        It demands nothing, or bounds cross.
+    """
+
+    statistic: str
+    construct: str | None = None
+    scorer: str | None = None
+    system: str | None = None
+    scope: str | None = None
+    target: str | None = None
+    params: Mapping[str, str | float | int] = field(default_factory=dict)
+    on: On = "value"
+    minimum: float | None = None
+    maximum: float | None = None
+    allowed_drop: float | None = None
+    allowed_rise: float | None = None
+
+    def __post_init__(self) -> None:
+        bounds = (self.minimum, self.maximum, self.allowed_drop, self.allowed_rise)
+        if all(bound is None for bound in bounds):
+            raise AnalysisError(
+                f"the check of {self.statistic} demands nothing; give it minimum, maximum, "
+                "allowed_drop or allowed_rise"
+            )
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            raise AnalysisError(
+                f"the check of {self.statistic} has minimum {self.minimum:g} above maximum "
+                f"{self.maximum:g}"
+            )
+        if self.on not in get_args(On):
+            raise AnalysisError(f"on = {self.on!r}: use one of {', '.join(get_args(On))}")
+        for name in ("allowed_drop", "allowed_rise"):
+            allowed = getattr(self, name)
+            if allowed is not None and allowed < 0:
+                raise AnalysisError(f"{name} = {allowed:g}: give 0 or more")
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether it compares with an earlier report."""
+        return self.allowed_drop is not None or self.allowed_rise is not None
+
+    def __str__(self) -> str:
+        parts = [self.construct, self.scorer, self.system, self.scope, self.target]
+        parts += [f"{key} {value}" for key, value in self.params.items()]
+        named = ", ".join(part for part in parts if part)
+        return f"{self.statistic} ({named})" if named else self.statistic
+
+    def matches(self, estimate: Estimate) -> bool:
+        """Whether a record is one of those meant."""
+        return (
+            estimate.statistic == self.statistic
+            and (self.construct is None or self.construct in estimate.constructs)
+            and (self.scorer is None or self.scorer in estimate.scorers)
+            and (self.system is None or self.system in estimate.systems)
+            and (self.scope is None or self.scope == estimate.scope)
+            and (self.target is None or self.target == estimate.target)
+            and all(estimate.params.get(key) == value for key, value in self.params.items())
+        )
+
+
+def picked(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The records that a threshold means: one for each construct, scorer and system.
+
+    Raises
+    ------
+    AnalysisError
+        There is no such figure, or several of one construct, scorer and system, which must be told
+        apart by scope, target or params.
+    """
+    found = [estimate for estimate in estimates if threshold.matches(estimate)]
+    if not found:
+        raise AnalysisError(_nothing(threshold, estimates))
+    # Figures of a part of the answers or ratings stand beside the whole; they are meant when named.
+    for apart in ("answers", "ratings"):
+        if apart not in threshold.params:
+            whole = [estimate for estimate in found if apart not in estimate.params]
+            found = whole or found
+    groups: dict[tuple[tuple[str, ...], ...], list[Estimate]] = {}
+    for estimate in found:
+        groups.setdefault((estimate.constructs, estimate.scorers, estimate.systems), []).append(
+            estimate
+        )
+    for several in groups.values():
+        if len(several) > 1:
+            raise AnalysisError(
+                f"{threshold} means {len(several)} figures of {', '.join(several[0].constructs)}; "
+                f"name {_differing(several)}"
+            )
+    return found
+
+
+def _nothing(threshold: Threshold, estimates: Sequence[Estimate]) -> str:
+    known = sorted({estimate.statistic for estimate in estimates})
+    if threshold.statistic not in known:
+        close = get_close_matches(threshold.statistic, known, n=1, cutoff=0.5)
+        hint = f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(known)}."
+        return f"there is no figure {threshold.statistic!r} in this report.{hint}"
+    own = [e for e in estimates if e.statistic == threshold.statistic]
+    told = []
+    for name, values in (
+        ("construct", sorted({c for e in own for c in e.constructs})),
+        ("scorer", sorted({s for e in own for s in e.scorers})),
+        ("system", sorted({s for e in own for s in e.systems})),
+        ("scope", sorted({e.scope for e in own})),
+        ("target", sorted({e.target for e in own if e.target})),
+    ):
+        if getattr(threshold, name) is not None and getattr(threshold, name) not in values:
+            told.append(f"{name} is one of {', '.join(values) or 'none'}")
+    for key in threshold.params:
+        told.append(f"{key} is one of {', '.join(sorted({str(e.params.get(key)) for e in own}))}")
+    return f"there is no {threshold}; {'; '.join(told) or 'this combination does not occur'}"
+
+
+def _differing(several: Sequence[Estimate]) -> str:
+    """What tells these records apart, with the values to choose from."""
+    told = []
+    for name in ("scope", "target"):
+        values = {str(getattr(estimate, name)) for estimate in several}
+        if len(values) > 1:
+            told.append(f"{name} ({', '.join(sorted(values))})")
+    for key in sorted({key for estimate in several for key in estimate.params}):
+        values = {str(estimate.params.get(key)) for estimate in several}
+        if len(values) > 1:
+            told.append(f"params.{key} ({', '.join(sorted(values))})")
+    return " or ".join(told) or "what tells them apart"

@@ -1,0 +1,82 @@
+"""`ccrs check`: its exit status is what automation reads."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from study.cli import cli
+from tests.analysis.scores import simulated
+
+HOLDS = """
+[[check]]
+statistic = "pearson"
+construct_key = "QR"
+scorer = "judge"
+scope = "within_query"
+minimum = -1
+"""
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    path = tmp_path / "scores.csv"
+    simulated().to_csv(path, index=False)
+    return path
+
+
+def run(scores: Path, thresholds: str, *more: str) -> Result:
+    path = scores.with_name("gate.toml")
+    path.write_text(thresholds, encoding="utf-8")
+    words = ["check", str(scores), "--scale", "0:100", "--thresholds", str(path), *more]
+    return CliRunner().invoke(cli, words)
+
+
+def test_exit_0_where_all_hold(scores: Path) -> None:
+    result = run(scores, HOLDS)
+    assert result.exit_code == 0, result.output
+    assert "1 of 1 hold" in result.output
+
+
+def test_exit_1_where_one_falls_short(scores: Path) -> None:
+    result = run(scores, HOLDS + HOLDS.replace("minimum = -1", "minimum = 0.9999"), "--json")
+    assert result.exit_code == 1, result.output
+    content = json.loads(result.stdout)
+    assert content["holds"] is False
+    assert [figure["holds"] for figure in content["figures"]] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "says"),
+    [
+        (HOLDS.replace("pearson", "pearsn"), "Did you mean"),
+        (HOLDS.replace("minimum", "minimun"), "unknown setting"),
+        (HOLDS.replace("minimum = -1", ""), "demands nothing"),
+        (HOLDS.replace("minimum = -1", "allowed_drop = 1"), "--baseline"),
+        ("", "holds no [[check]]"),
+        ("[[check]", "not valid TOML"),
+        ("seed = 1" + HOLDS, "belongs in study.toml"),
+    ],
+)
+def test_exit_2_where_it_cannot_be_said(scores: Path, thresholds: str, says: str) -> None:
+    result = run(scores, thresholds)
+    assert result.exit_code == 2, result.output
+    assert says in result.stderr
+
+
+def test_a_study_has_its_demands_in_study_toml(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    made = CliRunner().invoke(cli, ["demo", "--keep", str(folder), "--no-verify"])
+    assert made.exit_code == 0, made.output
+    nothing = CliRunner().invoke(cli, ["check", str(folder)])
+    assert nothing.exit_code == 2
+    assert "nothing to check" in nothing.stderr
+    settings = folder / "study.toml"
+    own = HOLDS.replace('scorer = "judge"', 'scorer = "simulated-judge"')
+    settings.write_text(settings.read_text() + own.replace("minimum = -1", "allowed_drop = 0.01"))
+    report = str(folder / "report" / "report.json")
+    result = CliRunner().invoke(cli, ["check", str(folder), "--baseline", report])
+    assert result.exit_code == 0, result.output
+    both = CliRunner().invoke(cli, ["check", str(folder), "--scale", "0:100"])
+    assert both.exit_code == 2
