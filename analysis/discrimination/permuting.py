@@ -45,7 +45,7 @@ def permuted_sums(
     # Compiled loops release the interpreter, and integers add up alike in whatever order.
     with ThreadPoolExecutor(max(1, min(len(matrices), os.cpu_count() or 1))) as pool:
         if k > TABLED:
-            return list(pool.map(lambda of: _shuffled(*of, resamples, seed), matrices))
+            return list(pool.map(lambda of: _shuffled(of[0], of[1], resamples, seed), matrices))
         return _tabled_sums(matrices, resamples, seed, pool)
 
 
