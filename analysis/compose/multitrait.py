@@ -166,12 +166,14 @@ def _eigenvalue(
     items: str,
 ) -> Estimate:
     value = smallest_eigenvalue(n_variables, base.points())
+    fewest = int(base.n_responses.argmin())
     return Estimate(
         "mtmm_smallest_eigenvalue",
         constructs=traits,
         scorers=tuple(name for name in methods if name != PEOPLE),
         value=value,
-        n_responses=int(base.n_responses.min()),
+        n_responses=int(base.n_responses[fewest]),
+        n_queries=int(base.contributing[:, fewest].sum()),
         reason=UNDEFINED_ENTRY if np.isnan(value) else None,
         params={"items": items, "variables": n_variables},
     )

@@ -200,6 +200,7 @@ def _odd() -> dict[str, pd.DataFrame]:
 def test_odd_tables_give_reasons_not_errors(name: str) -> None:
     for e in found(_odd()[name], Options(resamples=100, second_metrics=("QR",))):
         assert e.defined or e.reason, e
+        assert (e.n_queries > 0) == (e.n_responses > 0), e
         assert e.has_interval or e.reason or e.statistic == "mtmm_smallest_eigenvalue", e
 
 
