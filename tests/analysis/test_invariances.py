@@ -1,0 +1,294 @@
+"""What may not change a figure: order, names, origin and unit of the points, rows said twice.
+
+Values agree to 1e-9. So do jackknife intervals; those of the bootstrap need the queries in the same
+order, since a resample is drawn by their places. Figures of seeded draws (permutation tests, folds
+and splits of raters) are compared where the places stay.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from analysis import Options, Scale, analyse
+from analysis.agreement.association import Measure, association
+from analysis.agreement.ceiling import human_ceiling
+from analysis.agreement.scopes import Scope
+from analysis.estimates import Estimate
+from analysis.query_statistic import FloatArray, QueryStatistic
+from analysis.reliability.alpha import alpha_of_weights, krippendorff_alpha
+from analysis.reliability.icc import icc, icc_interval, icc_undefined_reason
+from analysis.reliability.variance_components import bias_for_raters_like_these
+from analysis.resampling import QueryResampling
+from tests.analysis.ragged import ratings, tables
+from tests.analysis.scores import POINTS, simulated, table
+
+CLOSE = {"rel": 1e-9, "abs": 1e-9}
+
+#: Figures of seeded draws over places: queries or raters in another order are drawn otherwise.
+DRAWN = (
+    "randomised_tukey_hsd",
+    "discriminative_power",
+    "hypothesis",
+    "system_difference",
+    "recalibrated_",
+    "error_by_level",
+    "error_by_system",
+    "missing_differs",
+)
+
+#: What neither origin nor unit of the points may change.
+OF_ORDER_AND_SHAPE = (
+    "pearson",
+    "spearman",
+    "kendall_tau_b",
+    "krippendorff_alpha",
+    "icc",
+    "human_ceiling",
+    "human_ceiling_difference",
+    "judge_against_others",
+    "rater_against_others",
+    "tie_probability",
+    "recalibration_slope",
+    "human_construct_correlation",
+    "construct_correlation",
+    "construct_correlation_average",
+    "share_at_max",
+)
+
+#: Figures of the first of their scorers, beside the others.
+OF_THE_FIRST = ("rater_against_others",)
+
+Key = tuple[Any, ...]
+
+
+def base(**changes: Any) -> pd.DataFrame:
+    return simulated(**({"queries": 9, "missing": 0.15, "constructs": ("QR", "AC")} | changes))
+
+
+def analysed(frame: pd.DataFrame, scale: Scale | None = POINTS) -> list[Estimate]:
+    return list(analyse(table(frame, scale), options=Options(resamples=100)).estimates)
+
+
+def keyed(found: Sequence[Estimate], names: Mapping[str, str] | None = None) -> dict[Key, Estimate]:
+    """Estimates by what they are of, whatever the order; `names` are translated."""
+    known = {} if names is None else names
+    by_key: dict[Key, Estimate] = {}
+    for e in found:
+        parts = (e.scorers, e.systems, e.constructs)
+        named = [[known.get(name, name) for name in part] for part in parts]
+        # One rater beside the others: which one is the first.
+        whose = (*(tuple(sorted(part)) for part in named), *named[0][: e.statistic in OF_THE_FIRST])
+        scope = "".join(e.scope.partition(":")[:2]) + known.get(*[e.scope.partition(":")[2]] * 2)
+        params = tuple(sorted((k, v) for k, v in e.params.items() if isinstance(v, str | int)))
+        key: Key = (e.statistic, *whose, scope, e.target, params)
+        while key in by_key:
+            key = (*key, "again")
+        by_key[key] = e
+    return by_key
+
+
+def same(
+    found: Mapping[Key, Estimate], wanted: Mapping[Key, Estimate], leave_out: Sequence[str] = ()
+) -> None:
+    """Equal keys, values and intervals, but for statistics whose names begin as said."""
+    skipped = tuple(leave_out)
+    assert {k for k in found if not k[0].startswith(skipped)} == {
+        k for k in wanted if not k[0].startswith(skipped)
+    }
+    for key, one in found.items():
+        if skipped and one.statistic.startswith(skipped):
+            continue
+        alike(one, wanted[key])
+
+
+def alike(one: Estimate, other: Estimate, by: float = 1.0) -> None:
+    for name in ("value", "ci_low", "ci_high"):
+        expected = getattr(other, name) * by
+        assert getattr(one, name) == pytest.approx(expected, nan_ok=True, **CLOSE), (one, other)
+    assert (one.reason is None) == (other.reason is None), (one, other)
+
+
+@pytest.fixture(scope="module")
+def usual() -> list[Estimate]:
+    return analysed(base())
+
+
+def test_order_of_rows(usual: list[Estimate]) -> None:
+    # Constructs stand in order of appearance, and pairs of constructs are named in that order.
+    shuffled = base().groupby("construct", sort=False).sample(frac=1, random_state=1)
+    same(keyed(analysed(shuffled)), keyed(usual), DRAWN)
+
+
+def test_rows_in_another_order_with_the_queries_in_place(usual: list[Estimate]) -> None:
+    backwards = base().iloc[::-1].sort_values("construct", ascending=False, kind="stable")
+    in_place = backwards.sort_values("query_id", key=lambda q: q.str[1:].astype(int), kind="stable")
+    assert list(dict.fromkeys(in_place["construct"])) == ["QR", "AC"]
+    same(keyed(analysed(in_place)), keyed(usual), ("error_by_level",))
+
+
+@pytest.mark.parametrize("column", ["response_id", "query_id", "scorer", "system"])
+def test_other_names_that_sort_alike(column: str, usual: list[Estimate]) -> None:
+    frame = base()
+    found = analysed(frame.assign(**{column: "the " + frame[column]}))
+    assert len(found) == len(usual)
+    for one, other in zip(found, usual, strict=True):
+        assert one.statistic == other.statistic
+        alike(one, other)
+
+
+@pytest.mark.parametrize("column", ["scorer", "system"])
+def test_other_names_that_sort_otherwise(column: str, usual: list[Estimate]) -> None:
+    frame = base()
+    old = sorted(set(frame[column]) - {"judge"})
+    new = dict(zip(old, (f"n{9 - place}" for place in range(len(old))), strict=True))
+    found = analysed(frame.assign(**{column: frame[column].replace(new)}))
+    back = {name: was for was, name in new.items()}
+    # A difference turns around with the order of its two systems.
+    same(keyed(found, back), keyed(usual), DRAWN)
+
+
+def test_rows_said_twice(usual: list[Estimate]) -> None:
+    twice = pd.concat([base(), base()])
+    same(keyed(analysed(twice)), keyed(usual))
+
+
+def test_a_missing_cell_is_an_absent_row(usual: list[Estimate]) -> None:
+    # Absent rows are unknown to what describes missing values, and to nothing else.
+    frame = base()
+    absent = analysed(frame[frame["value"].notna()])
+    same(keyed(absent), keyed(usual), ("missing_", "mean_bounds"))
+
+
+def test_origin_and_unit_of_the_points(usual: list[Estimate]) -> None:
+    frame = base()
+    moved = analysed(frame.assign(value=10 + 2 * frame["value"]), Scale(10, 210))
+    compared = set()
+    for one, other in zip(moved, usual, strict=True):
+        assert one.statistic == other.statistic
+        if one.statistic in OF_ORDER_AND_SHAPE:
+            alike(one, other)
+        elif one.statistic in {"bias", "mae"}:
+            alike(one, other, by=2)
+        else:
+            continue
+        compared.add(one.statistic)
+    assert {"pearson", "krippendorff_alpha", "human_ceiling_difference", "bias", "mae"} <= compared
+
+
+def test_perfect_agreement_is_1() -> None:
+    frame = base(missing=0)
+    truth = frame[frame["scorer"] == "judge"].set_index(["response_id", "construct"])["value"]
+    alone = frame.set_index(["response_id", "construct"])
+    perfect = frame.assign(value=truth.reindex(alone.index).to_numpy())
+    ones = {"pearson", "spearman", "kendall_tau_b", "krippendorff_alpha", "icc", "human_ceiling"}
+    seen = set()
+    for one in analysed(perfect):
+        if one.defined and one.statistic in ones:
+            assert one.value == pytest.approx(1, **CLOSE), one
+        if one.defined and one.statistic in {"bias", "mae", "human_ceiling_difference"}:
+            assert one.value == pytest.approx(0, **CLOSE), one
+        seen.add(one.statistic)
+    assert ones <= seen
+
+
+@pytest.mark.parametrize("measure", ["pearson", "kendall_tau_b"])
+def test_a_judge_that_equals_a_rater_stands_where_the_rater_does(measure: Any) -> None:
+    values = ratings(3, n=40, missing=0.2)
+    query = np.arange(40) // 4
+    for column in range(values.shape[1]):
+        found = human_ceiling(values, values[:, column], query, measure=measure)
+        rater, judge = found.by_rater[column]
+        assert judge == pytest.approx(rater, **CLOSE)
+
+
+def statistics_of(values: FloatArray, judge: FloatArray, query: Any) -> dict[str, QueryStatistic]:
+    """Functions that resample queries, on ragged ratings (n, R) and a judge (n,)."""
+    total = int(query.max()) + 1
+    rated = np.isfinite(values)
+    counts = rated.sum(axis=1)
+    mean = np.where(counts > 0, np.where(rated, values, 0).sum(axis=1) / np.maximum(counts, 1), 0)
+    mean = np.where(counts > 0, mean, np.nan)
+    scopes: tuple[Scope, ...] = ("pooled", "between_queries", "within_query")
+    measures: tuple[Measure, ...] = ("pearson", "spearman", "kendall_tau_b", "mae")
+    found = {
+        f"{measure} {scope}": association(measure, judge, mean, query, scope, n_queries=total)
+        for measure in measures
+        for scope in scopes
+    }
+    for level in ("nominal", "ordinal", "interval", "ratio"):
+        found[level] = alpha_of_weights(values, query, level, total)
+    ceiling = human_ceiling(values, judge, query, n_queries=total)
+    assert ceiling.difference is not None
+    return found | {"ceiling": ceiling.rater, "difference": ceiling.difference}
+
+
+@settings(max_examples=40, deadline=None)
+@given(values=tables(), seed=st.integers(0, 2**16))
+def test_order_of_responses_raters_and_queries(values: FloatArray, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, raters = values.shape
+    query = rng.integers(0, 4, n)
+    judge = rng.integers(0, 6, n).astype(float)
+    rows, columns, names = rng.permutation(n), rng.permutation(raters), rng.permutation(4)
+    query[0] = 3
+    plain = statistics_of(values, judge, query)
+    other = statistics_of(values[rows][:, columns], judge[rows], names[query[rows]])
+    for name, statistic in plain.items():
+        one, two = (
+            (s.point, QueryResampling(s.contributing.size).interval(s, None, "jackknife"))
+            for s in (statistic, other[name])
+        )
+        assert two[0] == pytest.approx(one[0], nan_ok=True, **CLOSE), name
+        ends = [(i.low, i.high) for i in (one[1], two[1])]
+        assert ends[1] == pytest.approx(ends[0], nan_ok=True, rel=1e-6, abs=1e-9), name
+
+
+@settings(max_examples=40, deadline=None)
+@given(values=tables(), seed=st.integers(0, 2**16))
+def test_variance_components_know_no_order(values: FloatArray, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, raters = values.shape
+    rows, columns = rng.permutation(n), rng.permutation(raters)
+    judge, query = rng.normal(size=n), np.arange(n) // 2
+    moved = values[rows][:, columns]
+    bias, other = (
+        bias_for_raters_like_these(*given)
+        for given in ((judge, values, query), (judge[rows], moved, query[rows]))
+    )
+    assert other.value == pytest.approx(bias.value, nan_ok=True, **CLOSE)
+    assert other.interval.high == pytest.approx(bias.interval.high, nan_ok=True, rel=1e-4)
+    if icc_undefined_reason(values, "A,1") is None:
+        assert icc(moved, "A,1") == pytest.approx(icc(values, "A,1"), rel=1e-4, abs=1e-5)
+        ends = icc_interval(values, query, "A,1"), icc_interval(moved, query[rows], "A,1")
+        assert ends[1].high == pytest.approx(ends[0].high, nan_ok=True, rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(values=tables(), shift=st.integers(-50, 50), by=st.sampled_from([0.01, 0.5, 3, 100, -1]))
+def test_alpha_has_no_origin_and_no_unit(values: FloatArray, shift: int, by: float) -> None:
+    for level in ("nominal", "ordinal", "interval"):
+        plain = krippendorff_alpha(values, level)
+        assert krippendorff_alpha(shift + by * values, level) == pytest.approx(
+            plain, nan_ok=True, **CLOSE
+        )
+
+
+@settings(max_examples=40, deadline=None)
+@given(values=tables())
+def test_items_said_twice_keep_every_mean(values: FloatArray) -> None:
+    n = len(values)
+    query, judge = np.arange(n) // 2, np.arange(n) % 5.0
+    twice = np.tile(np.arange(n), 2)
+    plain = statistics_of(values, judge, query)
+    # Each copy under a query of its own, as a weight of 2 would say it.
+    other = statistics_of(values[twice], judge[twice], np.r_[query, query + query.max() + 1])
+    for name in ("pearson within_query", "kendall_tau_b within_query", "mae pooled"):
+        if plain[name].reason is None:
+            point = pytest.approx(plain[name].point, nan_ok=True, **CLOSE)
+            assert other[name].point == point, name
+    weighted = plain["ordinal"](np.full((1, int(query.max()) + 1), 2.0))[0]
+    assert other["ordinal"].point == pytest.approx(weighted, nan_ok=True, **CLOSE)
