@@ -19,6 +19,7 @@ from scipy import sparse
 
 from analysis.query_statistic import (
     BLOCK_NUMBERS,
+    CACHED_NUMBERS,
     NEGLIGIBLE,
     FloatArray,
     IntArray,
@@ -138,13 +139,17 @@ def _by_categories(rated: FloatArray, query: IntArray, n_queries: int, level: Le
         return 1 - ratio((n - 1) * observed, expected, expected > 0)
 
     def ordinal(weights: FloatArray) -> FloatArray:
-        counts = weighted_counts(marginals, weights)
-        n = counts.sum(axis=1)
+        # A column a resample: both sparse products and the picking of ranks then run along rows.
+        transposed = np.ascontiguousarray(weights.T)
+        counts = marginals @ transposed
+        n = counts.sum(axis=0)
         # Mid-ranks measured from the middle, where half-integers keep the sums exact.
-        ranks = counts.cumsum(axis=1) - counts / 2 - n[:, None] / 2
-        expected = n * np.einsum("rc,rc,rc->r", counts, ranks, ranks)
-        met = weighted_counts(pairs, weights)
-        observed = np.einsum("rp,rp->r", met, (ranks[:, low] - ranks[:, high]) ** 2)
+        ranks = counts.cumsum(axis=0) - counts / 2 - n / 2
+        expected = n * np.einsum("cr,cr,cr->r", counts, ranks, ranks)
+        apart = ranks[low]
+        apart -= ranks[high]
+        apart *= apart
+        observed = np.einsum("pr,pr->r", pairs @ transposed, apart)
         return 1 - ratio((n - 1) * observed, expected, expected > 0)
 
     def of_ratio(weights: FloatArray) -> FloatArray:
@@ -161,7 +166,7 @@ def _by_categories(rated: FloatArray, query: IntArray, n_queries: int, level: Le
 
     chosen = {"nominal": nominal, "ordinal": ordinal, "ratio": of_ratio}[level]
     width = distinct.size + (low.size if level == "ordinal" else 0)
-    return lambda weights: in_row_blocks(chosen, weights, 3 * width)
+    return lambda weights: in_row_blocks(chosen, weights, 3 * width, CACHED_NUMBERS)
 
 
 def _pairs(
