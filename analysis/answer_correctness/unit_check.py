@@ -52,6 +52,8 @@ class UnitCheck:
 
     unit: Unit
     reason: str | None = None
+    off_grid: bool = False
+    """Whether the values are composed neither way."""
 
     @property
     def value(self) -> float:
@@ -135,7 +137,7 @@ def unit_check(ac: npt.ArrayLike, weight: float) -> UnitCheck:
         return UnitCheck("cannot tell", "there are no values")
     whole = fixed(values, d)
     if whole is None:
-        return UnitCheck("cannot tell", NO_GRID.format(weight=weight))
+        return UnitCheck("cannot tell", NO_GRID.format(weight=weight), off_grid=True)
     step = d - n
     above = bool((whole > POINTS * step).any())
     slip = bool((_composed(whole, step, 0) | _composed(whole, step, n)).all())
@@ -150,7 +152,7 @@ def unit_check(ac: npt.ArrayLike, weight: float) -> UnitCheck:
         reason = NONE_ABOVE.format(most=float(POINTS * (1 - share)))
         if n % step == 0:
             reason += COLLIDING.format(weight=weight)
-    return UnitCheck("cannot tell", reason)
+    return UnitCheck("cannot tell", reason, off_grid=not (slip or sound))
 
 
 def fixed(values: FloatArray, denominator: int) -> IntArray | None:

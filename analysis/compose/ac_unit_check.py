@@ -23,7 +23,8 @@ def ac_unit_check(context: Context, construct: str, match: str) -> Iterator[Esti
     """`ac_unit_check` of every judge or metric on AC that looks composed.
 
     With the parts in the table, that is one that equals (1 - lambda) times a judge where nothing
-    matches; without them, one with values that are no whole points.
+    matches; without them, one on the grid of a composed column, with values that are no whole
+    points. In a table of AC alone every column with such values is named.
     """
     data, weight = context.whole[construct], context.options.ac_lambda
     for name, values in data.scorers.items():
@@ -39,6 +40,8 @@ def ac_unit_check(context: Context, construct: str, match: str) -> Iterator[Esti
             found = unit_check_with_parts(values, data.scorers[judge], _matched(em), weight)
         elif _between_points(values):
             found = unit_check(values, weight)
+            if found.off_grid and len(context.scores.constructs) > 1:
+                continue
         if found is not None:
             present = np.isfinite(values)
             yield Estimate(
