@@ -70,6 +70,8 @@ def test_the_example_stands_alone() -> None:
         "analysis.cli.report",
         "analysis.cli.demo",
         "analysis.cli.check",
+        "analysis.cli.plan",
+        "analysis.cli.doctor",
     ],
 )
 def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> None:

@@ -77,7 +77,7 @@ def read_scores(
     source = Source(Path(path), advance=progress or unseen)
     columns = source.head.columns
     form = _form(source.head)
-    constructs = tuple(c.key for c in CCRS) if form is scores else _constructs(source)
+    constructs = tuple(c.key for c in CCRS) if form is scores else wide_constructs(source)
     options = Options(
         constructs=constructs,
         kinds=dict(kinds or {}),
@@ -152,7 +152,7 @@ def _form(head: Head) -> Any:
     return scores if long else scores_wide
 
 
-def _constructs(source: Source) -> tuple[str, ...]:
+def wide_constructs(source: Source) -> tuple[str, ...]:
     """Return the constructs of a wide table: what its columns of numbers are named after."""
     known = {column for names in scores_wide.FIELDS.values() for column in names}
     open_columns = [column for column in source.head.columns if column.casefold() not in known]

@@ -1,0 +1,267 @@
+"""A table of scores described: its scorers and scales, and what it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.compose.answer_correctness import CONSTRUCT, EXACT_MATCH
+from analysis.doctor.scale_guess import looks_like
+from analysis.matrix import ConstructData, construct_data
+from analysis.tables import ScoreTable
+
+#: Sizes that statistics ask for (statistics' own pages say why).
+ALT_TEST_RATERS, ALT_TEST_QUERIES, FEW_RATERS, CORRELATION = 3, 30, 5, 3
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One scorer's values on one construct, and the scale that they look like."""
+
+    construct: str
+    scorer: str
+    kind: str
+    n: int
+    missing: int
+    low: float
+    high: float
+    distinct: int
+    declared: str | None
+    looks_like: str | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that a report would hold: what it needs beyond the table, or why it can't be."""
+
+    what: str
+    possible: bool
+    why: str = ""
+    option: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a table holds and allows."""
+
+    responses: int
+    queries: int
+    systems: int
+    raters: int
+    scored: tuple[Scored, ...]
+    scales: tuple[str, ...]
+    """The `--scale` options that would declare what the values look like."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def usable(self) -> bool:
+        """Whether anything can be computed."""
+        return any(finding.possible for finding in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, null for what is not known."""
+        return asdict(self) | {"usable": self.usable}
+
+
+def diagnose(scores: ScoreTable) -> Diagnosis:
+    """Describe a table: shapes, scales guessed from the values, and what a report could say.
+
+    A guessed scale is only named: nothing is computed with it until it is declared.
+    """
+    data = {key: construct_data(scores, key) for key in scores.constructs}
+    scored = tuple(_scored(scores))
+    people = {name for name, kind in scores.scorer_kinds.items() if kind == "human"}
+    return Diagnosis(
+        responses=scores.frame["response_id"].nunique(),
+        queries=len(scores.queries),
+        systems=len(scores.systems),
+        raters=len(people),
+        scored=scored,
+        scales=tuple(_scales(scored)),
+        findings=tuple(_findings(scores, data, scored)),
+    )
+
+
+def _scored(scores: ScoreTable) -> Iterator[Scored]:
+    rows = scores.frame
+    values = rows["value"].to_numpy(dtype=np.float64)
+    for construct in scores.constructs:
+        for scorer in scores.scorers(construct):
+            own = (rows["scorer"] == scorer).to_numpy()
+            here = values[own & (rows["construct"] == construct).to_numpy()]
+            known = here[np.isfinite(here)]
+            declared = scores.scale(construct, scorer)
+            yield Scored(
+                construct, scorer, scores.scorer_kinds[scorer], int(known.size),
+                int(here.size - known.size),
+                float(known.min()) if known.size else float("nan"),
+                float(known.max()) if known.size else float("nan"),
+                int(np.unique(known).size),
+                None if declared is None else f"{declared.min:g}:{declared.max:g}",
+                looks_like(here, values[own]),
+            )  # fmt: skip
+
+
+def _scales(scored: tuple[Scored, ...]) -> Iterator[str]:
+    """Few options that say it all: one for everything, one a construct, one a scorer there."""
+    open_ = [one for one in scored if one.declared is None and one.looks_like is not None]
+    if not open_:
+        return
+    guesses = [one.looks_like for one in open_ if one.looks_like is not None]
+    common = max(dict.fromkeys(guesses), key=guesses.count)
+    yield common
+    for construct in dict.fromkeys(one.construct for one in open_):
+        here = [one for one in open_ if one.construct == construct]
+        people = [one for one in here if one.kind == "human"] or here
+        own = [one.looks_like for one in people if one.looks_like is not None]
+        general = max(dict.fromkeys(own), key=own.count)
+        if general != common:
+            yield f"{construct}={general}"
+        for one in here:
+            if one.looks_like != general:
+                yield f"{one.scorer}:{construct}={one.looks_like}"
+
+
+def _findings(
+    scores: ScoreTable, data: Mapping[str, ConstructData], scored: tuple[Scored, ...]
+) -> Iterator[Finding]:
+    judges = {name for name, kind in scores.scorer_kinds.items() if kind == "judge"}
+    machines = {n for n, kind in scores.scorer_kinds.items() if kind in {"judge", "metric"}}
+    overlap = max((_in_common(d) for d in data.values()), default=0)
+    pairs = max((_several_a_query(d) for d in data.values()), default=0)
+    shared = max((_rated_twice(d) for d in data.values()), default=0)
+    raters = max((len(d.raters) for d in data.values()), default=0)
+    rated = sum(one.n for one in scored if one.kind == "human")
+    yield Finding(
+        "how scores are distributed: means, ties, ends of the scale",
+        any(one.n for one in scored),
+        "there are no values",
+    )
+    yield Finding(
+        "how far people agree: alpha, ICC, each rater",
+        shared > 0,
+        _no_agreement(raters, rated),
+    )
+    compared = overlap >= CORRELATION
+    no_pair = (
+        "no judge or metric" if not machines
+        else "no human ratings" if not rated
+        else f"{overlap} responses have a score and a rating; a correlation takes {CORRELATION}"
+    )  # fmt: skip
+    yield Finding("judge against people: correlations", compared, no_pair)
+    yield Finding(
+        "the order of responses within a query",
+        compared and pairs > 0,
+        "no query has two responses with both a score and a rating" if compared else no_pair,
+    )
+    yield Finding(
+        "the human ceiling: judge against a rater, both with the other raters",
+        compared and shared > 0,
+        no_pair if not compared else _no_agreement(raters, rated),
+    )
+    declared = {one.construct for one in scored if one.declared}
+    yield Finding(
+        "bias, calibration and ends of the scale in points",
+        compared and bool(declared or any(one.looks_like for one in scored)),
+        no_pair if not compared else "the values lie on no usual scale; declare theirs",
+        "" if declared else "--scale",
+    )
+    yield from _on_systems(scores, judges, data, valued=any(one.n for one in scored))
+    yield Finding(
+        "the alternative annotator test",
+        raters >= ALT_TEST_RATERS and overlap > 0 and len(scores.queries) >= ALT_TEST_QUERIES,
+        f"it takes {ALT_TEST_RATERS} raters and {ALT_TEST_QUERIES} queries each; there are "
+        f"{raters} and {len(scores.queries)}",
+    )
+    several = max((_constructs_of(scored, name) for name in machines | set(_people(scores))),
+                  default=0)  # fmt: skip
+    yield Finding(
+        "validity: constructs among each other", several > 1, "nobody scored two constructs"
+    )
+    yield Finding(
+        "claims about raters like these, not only about this panel",
+        raters >= FEW_RATERS,
+        f"{raters} raters: they are computed, and weak below {FEW_RATERS}",
+    )
+    ac = data.get(CONSTRUCT)
+    yield Finding(
+        "the audit of Answer Correctness",
+        ac is not None and EXACT_MATCH in ac.scorers and bool(judges & set(ac.scorers)),
+        f"it takes a judge and the metric {EXACT_MATCH} on {CONSTRUCT}",
+    )
+    repeated = scores.frame.loc[scores.frame["repeat"] > 0, "scorer"].nunique()
+    yield Finding(
+        "a scorer's agreement with itself", repeated > 0, "nobody scored a response twice"
+    )
+
+
+def _on_systems(
+    scores: ScoreTable, judges: set[str], data: Mapping[str, ConstructData], *, valued: bool
+) -> Iterator[Finding]:
+    systems = len(scores.systems)
+    there = f"there {'is 1 system' if systems == 1 else f'are {systems} systems'}"
+    yield Finding(
+        "which systems differ: randomized Tukey test, discriminative power",
+        systems > 1 and valued,
+        "there are no values"
+        if not valued
+        else there
+        if systems
+        else "no column names the systems",
+    )
+    yield Finding("agreement between systems", systems >= CORRELATION and any(
+        np.isfinite(d.reference).any() and d.scorers for d in data.values()
+    ), there if systems else "no column names the systems")  # fmt: skip
+    unrated = any(
+        np.isfinite(values).any()
+        and np.isfinite(d.reference).any()
+        and (np.isfinite(values) & ~np.isfinite(d.reference)).any()
+        for d in data.values()
+        for name, values in d.scorers.items()
+        if name in judges
+    )
+    yield Finding(
+        "system means corrected by ratings",
+        unrated and systems > 0,
+        "no column names the systems" if not systems
+        else "it takes judge scores on responses that nobody rated, beside rated ones",
+    )  # fmt: skip
+
+
+def _in_common(data: ConstructData) -> int:
+    known = np.isfinite(data.reference)
+    return max((int((known & np.isfinite(v)).sum()) for v in data.scorers.values()), default=0)
+
+
+def _several_a_query(data: ConstructData) -> int:
+    known = np.isfinite(data.reference)
+    return max(
+        (
+            int((np.bincount(data.query[known & np.isfinite(v)], minlength=1) > 1).sum())
+            for v in data.scorers.values()
+        ),
+        default=0,
+    )
+
+
+def _rated_twice(data: ConstructData) -> int:
+    return int((np.isfinite(data.ratings).sum(axis=1) > 1).sum()) if data.raters else 0
+
+
+def _no_agreement(raters: int, rated: int) -> str:
+    if not rated:
+        return "no human ratings"
+    if raters < 2:
+        return "one rater only; agreement takes two"
+    return "no response was rated by two raters"
+
+
+def _people(scores: ScoreTable) -> Iterator[str]:
+    return (name for name, kind in scores.scorer_kinds.items() if kind == "human")
+
+
+def _constructs_of(scored: tuple[Scored, ...], scorer: str) -> int:
+    return sum(1 for one in scored if one.scorer == scorer and one.n)

@@ -1,0 +1,132 @@
+"""`ccrs doctor`: each command that it names runs."""
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from study.cli import cli
+from tests.analysis.scores import simulated
+
+
+def doctor(path: Path, *more: str) -> Result:
+    return CliRunner().invoke(cli, ["doctor", str(path), *more])
+
+
+def rescaled(low: float, high: float, whole: bool) -> pd.DataFrame:
+    frame = simulated()
+    values = low + (high - low) * frame["value"] / 100
+    return frame.assign(value=values.round() if whole else values.round(3))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "whole", "scale"),
+    [
+        (0, 1, False, "0:1"),
+        (1, 5, True, "1:5:1"),
+        (0, 10, True, "0:10"),
+        (0, 100, True, "0:100"),
+        (0, 100, False, "0:100"),
+    ],
+)
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "semicolons", "wide"])
+def test_each_scale_and_form_leads_to_a_command_that_runs(
+    tmp_path: Path, form: str, low: float, high: float, whole: bool, scale: str
+) -> None:
+    frame = rescaled(low, high, whole)
+    path = tmp_path / f"scores.{form if form in {'tsv', 'jsonl', 'parquet'} else 'csv'}"
+    kinds: list[str] = []
+    if form == "csv":
+        frame.to_csv(path, index=False, encoding="utf-8-sig")
+    elif form == "tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif form == "jsonl":
+        frame.astype(object).where(frame.notna(), None).to_json(path, orient="records", lines=True)
+    elif form == "parquet":
+        frame.to_parquet(path)
+    elif form == "semicolons":
+        frame.to_csv(path, index=False, sep=";", decimal=",")
+    else:
+        named = frame.assign(column=frame["scorer"] + ":" + frame["construct"])
+        wide = named.pivot_table(
+            index=["response_id", "query_id"], columns="column", values="value", aggfunc="first"
+        )
+        wide.reset_index().to_csv(path, index=False)
+        kinds = [n for n, kind in zip(frame["scorer"], frame["scorer_kind"], strict=True)]
+    result = doctor(path, "--json")
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    assert scale in content["diagnosis"]["scales"]
+    assert set(content["guessed_kinds"]) == set(kinds)
+    program, *words = shlex.split(content["command"])
+    assert program == "ccrs"
+    made = CliRunner().invoke(cli, [*words, "--no-verify", "--out", str(tmp_path / "report")])
+    assert made.exit_code == 0, made.output
+
+
+def test_the_text_says_what_cannot_be_computed_and_why(tmp_path: Path) -> None:
+    frame = simulated()
+    path = tmp_path / "judge.csv"
+    frame[frame["scorer"] == "judge"].to_csv(path, index=False)
+    result = doctor(path)
+    assert result.exit_code == 0
+    assert "no human ratings" in result.output
+    assert "looks like 0:100" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("query_id,response_id,construct,scorer,scorer_kind,value\nq,r,QR,a,human,good\n", "good"),
+        ("response_id,construct,scorer,scorer_kind,value\nr,QR,a,human,1\n", "query_id"),
+        ("", "empty"),
+        ("query_id,response_id,construct,scorer,scorer_kind,value\n", ""),
+    ],
+)
+def test_what_cannot_be_read_exits_2_with_place_and_remedy(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(text, encoding="utf-8")
+    result = doctor(path)
+    assert result.exit_code == 2, result.output
+    assert says in result.stderr
+
+
+def test_blanks_only_exit_1(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    simulated().assign(value=np.nan).to_csv(path, index=False)
+    result = doctor(path)
+    assert result.exit_code == 1, result.output
+    assert "nothing" in result.output
+
+
+def test_responses_and_preferences_are_told(tmp_path: Path) -> None:
+    responses = tmp_path / "responses.csv"
+    responses.write_text("query_id,query,system,response\nq1,Who?,a,Me\n", encoding="utf-8")
+    result = doctor(responses)
+    assert result.exit_code == 0, result.output
+    assert "ccrs import" in result.output
+    preferences = tmp_path / "preferences.csv"
+    preferences.write_text(
+        "query_id,response_a,response_b,construct,scorer,scorer_kind,value\n"
+        "q1,r1,r2,QR,anna,human,1\n",
+        encoding="utf-8",
+    )
+    result = doctor(preferences)
+    assert result.exit_code == 0, result.output
+    assert "--preferences" in result.output
+
+
+def test_a_study_is_described(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    made = CliRunner().invoke(cli, ["demo", "--keep", str(folder), "--no-verify"])
+    assert made.exit_code == 0, made.output
+    result = doctor(folder)
+    assert result.exit_code == 0, result.output
+    assert "declared 0:100" in result.output
+    assert f"ccrs report {folder}" in result.output

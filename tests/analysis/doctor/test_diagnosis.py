@@ -1,0 +1,81 @@
+"""What a table looks like and allows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import ScoreTable
+from analysis.doctor.diagnosis import diagnose
+from analysis.doctor.scale_guess import looks_like
+from tests.analysis.scores import simulated
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([0, 0.25, 1], "0:1"),
+        ([0, 1, 1], "0:1"),
+        ([1, 2, 5, 3], "1:5:1"),
+        ([0, 7, 10], "0:10"),
+        ([2.5, 4, 8.5], "0:10"),
+        ([1, 2.5, 5], "0:10"),
+        ([0, 55, 100], "0:100"),
+        ([66.67, 12], "0:100"),
+        ([-1, 5], None),
+        ([0, 101], None),
+        ([3, 3, 3], None),
+        ([], None),
+        ([np.nan, np.nan], None),
+    ],
+)
+def test_usual_scales_are_recognized(values: list[float], scale: str | None) -> None:
+    assert looks_like(values) == scale
+
+
+def test_a_construct_with_low_values_is_seen_with_the_scorers_others() -> None:
+    assert looks_like([1, 2, 3], [1, 2, 3, 80, 90]) == "0:100"
+    assert looks_like([0.2, 0.9], [0.2, 0.9, 80, 90]) == "0:1"
+    assert looks_like([3, 3], [3, 3, 5]) == "1:5:1"
+
+
+def findings(frame: pd.DataFrame) -> dict[str, bool]:
+    found = diagnose(ScoreTable.from_frame(frame))
+    return {finding.what.split(":")[0]: finding.possible for finding in found.findings}
+
+
+def test_a_whole_table_allows_nearly_everything() -> None:
+    found = findings(simulated())
+    assert found["the human ceiling"]
+    assert found["the order of responses within a query"]
+
+
+def test_what_is_missing_blocks_what_needs_it() -> None:
+    frame = simulated()
+    people = frame[frame["scorer_kind"] == "human"]
+    judge = frame[frame["scorer_kind"] == "judge"]
+    without = findings(people)
+    assert without["how far people agree"]
+    assert not without["judge against people"]
+    alone = findings(judge)
+    assert not alone["how far people agree"]
+    assert alone["how scores are distributed"]
+    first = people["scorer"].iloc[0]
+    one = findings(pd.concat([judge, people[people["scorer"] == first]]))
+    assert one["judge against people"]
+    assert not one["the human ceiling"]
+
+
+def test_nothing_but_blanks_is_unusable() -> None:
+    frame = simulated().assign(value=np.nan, missing_reason="unparsed")
+    found = diagnose(ScoreTable.from_frame(frame))
+    assert not found.usable
+    assert all(finding.why for finding in found.findings)
+
+
+def test_scales_by_scorer_are_named_where_they_differ() -> None:
+    frame = simulated()
+    own = frame["scorer_kind"] == "judge"
+    frame["value"] = frame["value"].where(~own, frame["value"] / 100)
+    options = diagnose(ScoreTable.from_frame(frame)).scales
+    assert options[0] == "0:100"
+    assert any(option.endswith("=0:1") and option.startswith("judge:") for option in options)
