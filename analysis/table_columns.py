@@ -13,7 +13,7 @@ from analysis.scales import Scale
 
 NO_REASON = "not given"
 
-_NUMBERS = {"value", "repeat", "inclusion_prob", "response_words"}
+_NUMBERS = {"value", "repeat", "inclusion_prob", "response_words", "position"}
 
 
 class Columns:
@@ -92,6 +92,17 @@ def words_faults(response: check.Codes, words: np.ndarray[Any, np.dtype[np.float
         "one response has {a} and {b} response_words; give a response one length",
     )  # fmt: skip
     return differing[:1]
+
+
+def position_faults(position: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+    """Positions count a rater's values from 1; NaN where the order is not known."""
+    wrong = np.flatnonzero(np.isfinite(position) & ((position < 1) | (position % 1 != 0)))
+    if not wrong.size:
+        return []
+    return [
+        f"position is {position[wrong[0]]:g} in {check.rows_named(wrong)}; count a rater's values "
+        "1, 2, 3 and so on"
+    ]
 
 
 def one_human_scale(

@@ -22,6 +22,7 @@ from analysis.scales import Scale
 from analysis.table_columns import (
     Columns,
     one_human_scale,
+    position_faults,
     suspicions,
     value_or_reason,
     without_first,
@@ -31,7 +32,7 @@ from analysis.table_columns import (
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
     "system", "repeat", "missing_reason", "rule", "inclusion_prob", "stratum", "source",
-    "response_words",
+    "response_words", "position",
 )  # fmt: skip
 _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
@@ -100,7 +101,7 @@ class ScoreTable(_Table):
             One row for each response, construct, scorer, repeat and producing system, with the
             columns response_id, query_id, construct, scorer, scorer_kind, value, and optionally
             system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source,
-            response_words.
+            response_words, position.
         scales, scorer_scales
             Declared scales by construct, and by (scorer, construct) where they differ.
         construct_names
@@ -124,8 +125,10 @@ class ScoreTable(_Table):
         repeat, value = columns.repeat(), columns.number("value")
         probability = columns.number("inclusion_prob", default=1.0)
         words = columns.number("response_words")
+        position = columns.number("position")
         faults = columns.faults
         faults += words_faults(response, words)
+        faults += position_faults(position)
         faults += check.kinds(kind, columns.names["scorer_kind"])
         faults += check.one_each(
             response, columns.names["response_id"], query, columns.names["query_id"],
@@ -167,6 +170,8 @@ class ScoreTable(_Table):
         table = columns.frame().assign(repeat=repeat, value=value, inclusion_prob=probability)
         if np.isfinite(words).any():
             table["response_words"] = words
+        if np.isfinite(position).any():
+            table["position"] = position
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(

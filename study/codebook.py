@@ -30,6 +30,7 @@ MEANING = {
     "stratum": "stratum it was drawn from; empty when there were none",
     "source": "where the value was given: own pages, another named place, or imported",
     "response_words": "number of words of the response, parted by white space",
+    "position": "the rater's how-manieth value it was, counted from 1; empty where not known",
     "response_a": "id of the first response of a comparison",
     "response_b": "id of the second response of a comparison",
     "query": "text of the query",

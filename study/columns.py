@@ -15,6 +15,7 @@ SCORE_COLUMNS = {
     "stratum": "str",
     "source": "str",
     "response_words": "float64",
+    "position": "float64",
 }
 PREFERENCE_COLUMNS = {
     "query_id": "str",

@@ -166,7 +166,7 @@ def _arrow_type(name: str) -> Any:
     if name == "passages":
         return pa.list_(pa.struct([("text", pa.string()), ("document", pa.string())]))
     kinds = {"references": pa.list_(pa.string()), "repeat": pa.int64()}
-    floats = dict.fromkeys(("value", "inclusion_prob", "response_words"), pa.float64())
+    floats = dict.fromkeys(("value", "inclusion_prob", "response_words", "position"), pa.float64())
     return {**kinds, **floats}.get(name, pa.string())
 
 

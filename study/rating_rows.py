@@ -15,6 +15,8 @@ Edits = Literal["before_reveal", "last"]
 # Ratings for training, calibration or checks say how raters learn; they are no measurements.
 MEASURING = ("main", "repeat")
 
+_OWN_PAGES = "own"
+
 _TOO_LATE = "first given after a later stage was shown"
 _AGAIN = "given to a response a second time by the same rater"
 
@@ -51,7 +53,10 @@ def rating_rows(connection: Connection, edits: Edits) -> pd.DataFrame:
     rows = rows[chosen].sort_values("assignment", kind="stable")
     again = rows.duplicated(["response", "construct", "construct_version", "scorer", "repeat"])
     rows.loc[again, "left_out"] = _AGAIN
-    return rows.drop(columns=["assignment", "revision", "last", "in_time"])
+    # Elsewhere values are stored in the order in which they were fetched, not rated.
+    own = rows["first_id"].where(rows["source"].eq(_OWN_PAGES))
+    rows["position"] = own.groupby(rows["scorer"]).rank(method="first")
+    return rows.drop(columns=["assignment", "revision", "last", "in_time", "first_id"])
 
 
 def _revisions(connection: Connection) -> pd.DataFrame:
@@ -60,7 +65,12 @@ def _revisions(connection: Connection) -> pd.DataFrame:
     keys = g.c.assignment_id, g.c.construct_key
     before = func.max(case((g.c.after_reveal, null()), else_=g.c.revision))
     ends = (
-        select(*keys, func.max(g.c.revision).label("last"), before.label("before"))
+        select(
+            *keys,
+            func.max(g.c.revision).label("last"),
+            before.label("before"),
+            func.min(g.c.id).label("first_id"),
+        )
         .group_by(*keys)
         .subquery()
     )
@@ -83,6 +93,7 @@ def _revisions(connection: Connection) -> pd.DataFrame:
             a.c.inclusion_prob,
             a.c.stratum,
             g.c.channel.label("source"),
+            ends.c.first_id,
         )
         .join_from(g, a, g.c.assignment_id == a.c.id)
         .join(w, a.c.rater_id == w.c.id)

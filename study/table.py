@@ -33,6 +33,7 @@ _STORED_TYPES = {
     "repeat": "int64",
     "value": "float64",
     "inclusion_prob": "float64",
+    "position": "float64",
 }
 
 
@@ -234,7 +235,8 @@ def _newest(source: Table, *keys: Any, by: str) -> Any:
 
 def _of_stored_types(frame: pd.DataFrame) -> pd.DataFrame:
     other = {str(name): "object" for name in frame}
-    types: Any = {**other, **_STORED_TYPES}
+    stored = {name: kind for name, kind in _STORED_TYPES.items() if name in frame}
+    types: Any = {**other, **stored}
     return frame.astype(types)
 
 

@@ -71,6 +71,8 @@ class ScoreRow(_Row):
     source: Key | None = None
     response_words: int | None = Field(default=None, ge=0)
     """Length of the response, where a bare table says it; a study counts it in the text."""
+    position: int | None = Field(default=None, ge=1)
+    """Place in the rater's own order, where a bare table says it."""
 
     @model_validator(mode="after")
     def _names_a_response(self) -> Self:

@@ -140,3 +140,13 @@ def test_a_response_of_several_systems_is_one_edited_value(any_study: Study) -> 
 def test_another_choice_of_edits_is_refused(study: Study) -> None:
     with pytest.raises(StudyError, match="before_reveal, last"):
         study.score_table("first")  # type: ignore[arg-type]
+
+
+def test_a_raters_values_have_their_places_in_the_order_of_committing(study: Study) -> None:
+    first, second = add_responses(study, queries=2)
+    rater = add_rater(study, "anna")
+    for response in (second, first):
+        assignment = add_assignment(study, rater, response, ["QR"])
+        add_ratings(study, assignment, "QR", [40.0, 45.0])
+    table = study.score_table()
+    assert table.set_index("response_id")["position"].to_dict() == {"r0": 2.0, "r1": 1.0}

@@ -26,6 +26,7 @@ BESIDE: Fields = {
     "stratum": ("stratum",),
     "source": ("source",),
     "response_words": ("response_words",),
+    "position": ("position",),
 }
 FIELDS: Fields = {
     **NAMING,
@@ -99,4 +100,5 @@ def beside(cells: RecordCells) -> dict[str, Any]:
         "stratum": cells.key("stratum"),
         "source": cells.key("source"),
         "response_words": cells.whole("response_words"),
+        "position": cells.whole("position"),
     }
