@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -64,13 +64,13 @@ class Estimate:
     def as_json(self) -> dict[str, Any]:
         """The record with null for NaN."""
         record: dict[str, Any] = {}
-        for item in fields(self):
-            value = getattr(self, item.name)
+        for name in FIELDS:
+            value = getattr(self, name)
             if isinstance(value, tuple):
                 value = list(value)
             elif isinstance(value, Mapping):
                 value = {key: _null(entry) for key, entry in value.items()}
-            record[item.name] = _null(value)
+            record[name] = _null(value)
         return record
 
 

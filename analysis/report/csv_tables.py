@@ -18,6 +18,11 @@ def csv_frames(content: Document) -> dict[str, pd.DataFrame]:
     return frames | {f"figure-{figure.key}": figure.data for figure in content.figures}
 
 
+def csv_texts(content: Document) -> dict[str, str]:
+    """Texts of the CSV files by name."""
+    return {name: csv_text(frame) for name, frame in csv_frames(content).items()}
+
+
 def csv_text(frame: pd.DataFrame) -> str:
     """CSV in which no cell of text can act as a formula."""
     texts = frame.select_dtypes(exclude="number")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.report.csv_tables import csv_frames, csv_text
+from analysis.report.csv_tables import csv_texts
 from analysis.report.document import Document
 from analysis.report.verdict_notes import reading
 from analysis.report.words import counted, listed
@@ -22,9 +22,9 @@ _MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 _INTERVAL = re.compile(r"\[([-\d.]+), ([-\d.]+)\]")
 
 
-def page(document: Document) -> str:
-    """The report as HTML. Everything from data is escaped."""
-    frames = csv_frames(document)
+def page(document: Document, csv: Mapping[str, str] | None = None) -> str:
+    """The report as HTML, with its CSV texts, if they are there. All from data is escaped."""
+    texts = csv_texts(document) if csv is None else csv
     return (
         _environment()
         .get_template("report.html")
@@ -34,7 +34,7 @@ def page(document: Document) -> str:
             css=Markup(_css()),  # noqa: S704  (our own file)
             summary=summary(document),
             reading=reading(document.analysis),
-            csv={name: csv_link(frame) for name, frame in frames.items()},
+            csv={name: csv_link(text) for name, text in texts.items()},
             names=document.analysis.scores.construct_names,
             percentile_from=PERCENTILE_FROM,
             checks=document.provenance.get("verification"),
@@ -61,9 +61,9 @@ def summary(document: Document) -> str:
     return listed(parts, most=8)
 
 
-def csv_link(frame: pd.DataFrame) -> str:
-    """The table as a data URI."""
-    return f"data:text/csv;charset=utf-8;base64,{b64encode(csv_text(frame).encode()).decode()}"
+def csv_link(text: str) -> str:
+    """The text of a table as a data URI."""
+    return f"data:text/csv;charset=utf-8;base64,{b64encode(text.encode()).decode()}"
 
 
 def typographic(text: str) -> str:

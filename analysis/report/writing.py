@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.compose import Analysis
-from analysis.report.csv_tables import csv_frames, csv_text
+from analysis.report.csv_tables import csv_texts
 from analysis.report.document import Document, as_document
 from analysis.report.folder import check_folder
 from analysis.report.json_document import as_json
@@ -39,14 +39,14 @@ def write_document(content: Document, out_dir: Path | str) -> Path:
     """Write a document that was already worked out; see `write_report`."""
     folder = Path(out_dir)
     old = check_folder(folder)
-    frames = csv_frames(content)
+    texts = csv_texts(content)
     tables = folder / "tables"
     tables.mkdir(parents=True, exist_ok=True)
-    for name in old - {f"{key}.csv" for key in frames}:
+    for name in old - {f"{key}.csv" for key in texts}:
         (tables / name).unlink(missing_ok=True)
-    for key, frame in frames.items():
-        _replace(tables / f"{key}.csv", csv_text(frame))
-    _replace(folder / "report.html", page(content))
+    for key, text in texts.items():
+        _replace(tables / f"{key}.csv", text)
+    _replace(folder / "report.html", page(content, texts))
     plain = json.dumps(as_json(content), ensure_ascii=False, allow_nan=False, indent=1)
     _replace(folder / "report.json", plain + "\n")
     return folder / "report.html"

@@ -118,8 +118,15 @@ def head(figure: Canvas, *lines: str) -> None:
 
 def as_svg(figure: Canvas, key: str, title: str, description: str) -> Drawing:
     """The figure as inline SVG; `key` makes its ids unique on the page."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        # Laid out here, since `savefig` would draw everything twice for it.
+        engine.execute(figure)
+        figure.set_layout_engine("none")
     out = StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _XLINK)
     root = ElementTree.fromstring(out.getvalue())  # noqa: S314  (our own drawing)
