@@ -1,0 +1,73 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from analysis.cli.plan import plan
+from study.example import build_example
+from tests.analysis.scores import simulated
+
+FAST = ["--runs", "3", "--queries", "20,40", "--raters", "2,3"]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(plan, [*map(str, arguments), *FAST], prog_name="plan")
+
+
+def test_from_stated_components() -> None:
+    result = run("--components", "rater=3", "--wanted", "bias=40", "--wanted", "pearson=0.1")
+    assert result.exit_code == 0, result.output
+    assert "rater 3," in result.output.replace("\n", " ")
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert "1 minute a response is assumed" in result.output
+
+
+def test_from_a_table_as_pilot(tmp_path: Path) -> None:
+    path = tmp_path / "pilot.csv"
+    simulated(queries=20, missing=0.1).to_csv(path, index=False)
+    out = tmp_path / "curve.svg"
+    words = (path, "--scale", "0:100", "--wanted", "pearson=0.1", "--minutes", "2", "--out", out)
+    result = run(*words, "--json")
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    assert content["responses_per_query"] == 3
+    assert content["minutes"] == 2
+    assert content["components"]["error"] == pytest.approx(7, abs=1.5)
+    assert content["notes"] == ["Components: from pilot, QR and judge"]
+    assert out.read_text(encoding="utf-8").startswith("<?xml")
+    fixed = run(*words, "--json", "--components", "error=1")
+    assert json.loads(fixed.stdout)["components"]["error"] == 1
+
+
+def test_from_a_study_with_its_reading_time(tmp_path: Path) -> None:
+    build_example(tmp_path / "demo").close()
+    result = run(tmp_path / "demo", "--wanted", "krippendorff_alpha=0.1", "--construct", "CC")
+    assert result.exit_code == 0, result.output
+    assert "minutes of reading a response" in result.output
+    assert "CC and" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nowhere",), "does not exist"),
+        (("--wanted", "bias"), "write STATISTIC=HALFWIDTH"),
+        (("--wanted", "alpha=0.1"), "can't be planned for"),
+        (("--components", "reter=1"), "none of"),
+        (("--queries", "many"), "write numbers"),
+    ],
+)
+def test_what_can_not_be_planned(words: tuple[str, ...], message: str) -> None:
+    result = CliRunner().invoke(plan, list(words), prog_name="plan")
+    assert result.exit_code == 2, result.output
+    assert message in result.output
+
+
+def test_a_table_without_a_second_rater_is_no_pilot(tmp_path: Path) -> None:
+    path = tmp_path / "pilot.csv"
+    simulated(raters=1).to_csv(path, index=False)
+    result = run(path)
+    assert result.exit_code == 2
+    assert "QR: the pilot gives no components" in result.output
+    assert "no construct 'CC'" in run(path, "--construct", "CC").output
