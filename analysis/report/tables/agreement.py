@@ -46,7 +46,7 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
     what = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield built.table(
         "judge-against-people",
-        "Judge against people",
+        "Agreement by scope",
         f"Agreement with {what}. Within a query: deviations from the query's mean (tau: pairs "
         "inside queries). Between queries and systems: their means. Mean absolute difference and "
         f"bias (scorer minus people) on the construct's scale. Brackets: intervals{of_raters}.",
@@ -116,7 +116,7 @@ def reliability(analysis: Analysis) -> Iterator[Table]:
         )
     yield built.table(
         "human-reliability",
-        "People among themselves",
+        "Alpha and intraclass correlation",
         "Krippendorff's alpha at three levels of measurement (intervals for these raters), and the "
         "intraclass correlation of one rater, ICC(A,1), and of the mean of k raters, ICC(A,k), k "
         "the harmonic mean number of ratings a response (intervals for raters like these).",
