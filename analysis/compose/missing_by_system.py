@@ -116,14 +116,13 @@ def _test(
     found = missing_differs_by_system(gone, there, RESAMPLES, context.options.seed)
     record = _record(data, scorer, asked) | {
         "systems": data.systems,
-        "n_queries": found.n_queries,
         "n_dropped": int(np.count_nonzero(asked & ~np.isfinite(values))),
     }
     yield Estimate(
         "missing_differs_by_system",
         value=found.p,
         reason=found.reason,
-        params={"permutations": found.resamples},
+        params={"permutations": found.resamples, "queries": found.n_queries},
         **record,
     )
 
