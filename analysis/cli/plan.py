@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analysis.cli.source import CannotRun, Source, from_file, from_study
+from analysis.cli.pilot import overridden, pilot_of, reading_minutes
+from analysis.cli.source import CannotRun, from_file, from_study
 
 if TYPE_CHECKING:
-    from analysis.planning.components import Components
     from analysis.planning.simulating import Plan
 
 #: Half widths asked for where none is named; those in points are for a scale 100 wide.
@@ -147,12 +147,12 @@ def plan(
                 if source.is_dir()
                 else from_file(source, scales, kinds, None, None, {})
             )
-            stated, per_query, width, note = _pilot(found, construct, scorer)
+            stated, per_query, width, note = pilot_of(found, construct, scorer)
             notes.append(note)
             if components:
-                stated = _overridden(stated, components)
+                stated = overridden(stated, components)
             if source.is_dir() and minutes is None:
-                minutes = _reading_minutes(source)
+                minutes = reading_minutes(source)
                 notes.append(
                     f"Hours: {minutes:.2g} minutes of reading a response; deciding comes on top"
                 )
@@ -209,82 +209,6 @@ def _numbers(option: str, text: str) -> list[int]:
         return sorted({int(part) for part in text.split(",")})
     except ValueError:
         raise CannotRun(f"--{option} {text}: write numbers with commas, such as 25,50") from None
-
-
-def _pilot(
-    found: Source, construct: str | None, scorer: str | None
-) -> tuple[Components, int, float, str]:
-    """Components of the first construct that gives some, with responses a query and the width."""
-    import numpy as np
-
-    from analysis.errors import AnalysisError
-    from analysis.matrix import construct_data
-    from analysis.planning.components import components_of
-
-    keys = (construct,) if construct else found.scores.constructs
-    if construct and construct not in found.scores.constructs:
-        there = ", ".join(found.scores.constructs)
-        raise AnalysisError(f"there is no construct {construct!r}; there are {there}")
-    why: list[str] = []
-    for key in keys:
-        data = construct_data(found.scores, key)
-        if scorer is not None and scorer not in data.scorers:
-            there = ", ".join(data.scorers) or "none"
-            why.append(f"{key}: there is no judge or metric {scorer!r}; there are {there}")
-            continue
-        judge = scorer or next(iter(data.scorers), None)
-        try:
-            parts = components_of(
-                data.ratings, None if judge is None else data.scorers[judge], data.query
-            )
-        except AnalysisError as error:
-            why.append(f"{key}: {error}")
-            continue
-        rated = data.query[np.isfinite(data.ratings).any(axis=1)]
-        per_query = max(1, round(rated.size / max(1, len(set(rated.tolist())))))
-        scale = found.scores.scale(key)
-        width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
-        width = width if scale is None else scale.width
-        note = f"Components: from {found.name}, {key}{f' and {judge}' if judge else ''}"
-        return parts, per_query, width, note
-    raise AnalysisError("\n".join(["no construct can serve as pilot", *why]))
-
-
-def _overridden(pilot: Components, text: str) -> Components:
-    """The pilot's components with those replaced that are stated."""
-    from dataclasses import replace
-
-    from analysis.planning.components import parse_components
-
-    stated = parse_components(text)
-    names = [part.partition("=")[0].strip() for part in text.split(",") if part.strip()]
-    return replace(pilot, **{name: getattr(stated, name) for name in names})
-
-
-def _reading_minutes(folder: Path) -> float:
-    """Minutes to read a response with its share of question, passages and reference."""
-    from sqlalchemy import select
-
-    from study import Study
-    from study.assigning.reading_time import Reading
-    from study.nouns import Response, table
-
-    study = Study.open(folder)
-    try:
-        config = study.config
-        keys = frozenset(construct.key for construct in config.constructs)
-        r = table(Response)
-        with study.read() as connection:
-            reading = Reading(connection, config.constructs)
-            queries: dict[int, dict[int, frozenset[str]]] = {}
-            rows = connection.execute(select(r.c.id, r.c.query_id)).fetchall()
-            for response, query in rows:
-                queries.setdefault(query, {})[response] = keys
-            words = reading.total(queries)
-    finally:
-        study.close()
-    minutes = words / config.rating.words_per_minute / max(1, len(rows))
-    return minutes if minutes > 0 else 1.0
 
 
 def _say(done: Plan, notes: list[str]) -> None:

@@ -183,4 +183,5 @@ def _simpson(grid: FloatArray) -> FloatArray:
     weights = np.full(grid.size, 2.0)
     weights[1::2] = 4.0
     weights[0] = weights[-1] = 1.0
-    return weights * (grid[1] - grid[0]) / 3
+    out: FloatArray = weights * (grid[1] - grid[0]) / 3
+    return out

@@ -63,5 +63,20 @@ class Reading:
         return self._shown[keys]
 
 
+def words_a_response(connection: Connection, constructs: Iterable[ConstructSpec]) -> float:
+    """Return the mean words to read of a response, with its share of what its query needs once.
+
+    All constructs are taken as assigned; 0 where there is no response.
+    """
+    known = tuple(constructs)
+    keys = frozenset(construct.key for construct in known)
+    r = table(Response)
+    queries: dict[int, dict[int, frozenset[str]]] = {}
+    rows = connection.execute(select(r.c.id, r.c.query_id)).fetchall()
+    for response, query in rows:
+        queries.setdefault(query, {})[response] = keys
+    return Reading(connection, known).total(queries) / len(rows) if rows else 0.0
+
+
 def _words(text: str) -> int:
     return len(text.split())

@@ -71,3 +71,18 @@ def test_a_table_without_a_second_rater_is_no_pilot(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "QR: the pilot gives no components" in result.output
     assert "no construct 'CC'" in run(path, "--construct", "CC").output
+
+
+def test_the_reading_time_is_that_of_the_words_shown(tmp_path: Path) -> None:
+    from analysis.cli.pilot import reading_minutes
+    from study import Study, import_file
+
+    study = Study.create(tmp_path / "study", "[rating]\nwords_per_minute = 10\n")
+    row = {"query_id": "q", "query": "one two", "references": ["a b c"], "passages": ["p p p"]}
+    path = tmp_path / "responses.jsonl"
+    answers = ({"system": "s", "response": "x y"}, {"system": "t", "response": "z z z z"})
+    path.write_text("\n".join(json.dumps(row | answer) for answer in answers), encoding="utf-8")
+    import_file(study, path)
+    study.close()
+    # Question 2, reference 3 and passage 3 once, responses 2 and 4: 14 words for 2 responses.
+    assert reading_minutes(tmp_path / "study") == pytest.approx(14 / 2 / 10)
