@@ -21,6 +21,13 @@ _TOKENS = (
 )
 
 
+#: Words stand at the left, numbers at the right.
+_COLUMNS = (
+    "th:first-child,td:first-child,th:last-child,td:last-child{text-align:left}"
+    "figure{margin:2.5rem 0;max-width:36rem}"
+)
+
+
 def write_curves(plan: Plan, path: Path) -> None:
     """Write the curves to NAME.svg (one wanted figure) or NAME.html (any number, with answers).
 
@@ -70,14 +77,20 @@ def drawn(plan: Plan, name: str) -> Drawing:
         axes.axhline(wanted, color=ACCENT, linewidth=1)
         axes.annotate(
             f"wanted {wanted:g}", (1, wanted), xycoords=("axes fraction", "data"),
-            xytext=(-2, 3), textcoords="offset points", ha="right", color=ACCENT, size=7,
+            xytext=(4, 0), textcoords="offset points", va="center", color=ACCENT, size=7,
         )  # fmt: skip
         axes.set_xlabel("queries")
         axes.set_ylabel(f"half width of the interval ({unit})" if unit == "points" else unit)
         highest = max((cell.assured for cell in cells), default=wanted)
         axes.set_ylim(0, 1.15 * max(highest, wanted))
         if counts:
-            axes.legend(frameon=False, labelcolor=MUTED, fontsize=7)
+            axes.legend(
+                frameon=False,
+                labelcolor=MUTED,
+                fontsize=7,
+                loc="upper left",
+                bbox_to_anchor=(1, 1),
+            )
         head(figure, f"Width of {name}", STATISTICS[name].what)
         described = f"Half width of {name} by number of queries, a line for each number of raters"
         return as_svg(figure, f"plan-{name}", f"Width of {name}", described)
@@ -117,7 +130,8 @@ def _page(plan: Plan, drawings: list[Drawing]) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>Sample sizes</title>'
-        f"<style>{css}</style></head><body><h1>Sample sizes</h1><p>{escape(caption(plan))}</p>"
+        f"<style>{css}{_COLUMNS}</style></head><body>"
+        f"<h1>Sample sizes</h1><p>{escape(caption(plan))}</p>"
         f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         f"{figures}</body></html>\n"
     )

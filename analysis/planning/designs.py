@@ -78,7 +78,9 @@ def simulated(
     query = np.repeat(np.arange(design.queries), design.responses)
     true = components.query * rng.normal(size=design.queries)[query]
     true = true + components.response * rng.normal(size=n)
-    severity = components.rater * rng.normal(size=design.raters)
+    # One panel for all numbers of queries, so that these are compared and not the panels.
+    panel = np.random.SeedSequence(seed, spawn_key=(design.raters, run))
+    severity = components.rater * np.random.default_rng(panel).normal(size=design.raters)
     error = components.error * rng.normal(size=(n, design.raters))
     judge = components.slope * true + components.judge * rng.normal(size=n)
     further = components.query * rng.normal(size=(judged, 1))
