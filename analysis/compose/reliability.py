@@ -7,23 +7,33 @@ from typing import Any, get_args
 
 import numpy as np
 
+from analysis.compose.categories import categorical
+from analysis.compose.connection import unconnected
 from analysis.compose.context import Context
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, FloatArray
 from analysis.reliability.alpha import Level, alpha_of_weights
-from analysis.reliability.icc import Form, icc, icc_interval, icc_undefined_reason
+from analysis.reliability.icc import ICC_NAMES, Form, icc, icc_interval, icc_undefined_reason
+from analysis.reliability.measurement_error import ErrorKind, sem, spearman_brown
+from analysis.reliability.pairs_of_raters import mean_absolute_difference, raw_agreement
+from analysis.reliability.weighted_kappa import weighted_kappa
+from analysis.resampling import Interval, withheld
 
 NOBODY = "people gave no ratings on this construct"
 ALONE = "one rater only: agreement between raters needs two"
 
+#: Numbers of raters averaged for which the reliability of the mean is foretold.
+AVERAGED = range(1, 11)
+
 
 def reliability(context: Context) -> Iterator[Estimate]:
-    """Krippendorff's alpha at every level that the values allow, and ICC(A,1) and ICC(A,k)."""
+    """Agreement of raters with each other, and the reliability of one rating and of means."""
     for construct, data in context.rated.items():
         if not data.raters:
             continue
         yield from alphas(context, data, get_args(Level))
         yield from _iccs(context, construct, data)
+        yield from _agreement(context, data)
 
 
 def alphas(context: Context, data: ConstructData, levels: Sequence[Level]) -> Iterator[Estimate]:
@@ -52,39 +62,114 @@ def raters_per_response(data: ConstructData) -> float:
     return float(rated.size / np.sum(1 / rated)) if rated.size else float("nan")
 
 
+def _agreement(context: Context, data: ConstructData) -> Iterator[Estimate]:
+    """Figures of pairs of ratings of one response, and agreement beyond chance."""
+    record: dict[str, Any] = {
+        "constructs": (data.construct,),
+        "scorers": data.raters,
+        "target": "these_raters",
+        "n_raters": len(data.raters),
+    }
+    values = data.ratings, data.query
+    equal = raw_agreement(*values, n_queries=data.n_queries)
+    params = {"tolerance": 0}
+    yield context.estimate("raw_agreement", equal, transform="logit", params=params, **record)
+    scale = context.human_scale(data.construct)
+    if scale is None or scale.level != "nominal":
+        apart = mean_absolute_difference(*values, n_queries=data.n_queries)
+        yield context.estimate("mean_absolute_difference", apart, **record)
+        kappa = weighted_kappa(*values, n_queries=data.n_queries)
+        weights = {"weights": "quadratic", "chance": "conger"}
+        yield context.estimate("weighted_kappa", kappa, params=weights, **record)
+    yield from categorical(context, data, record)
+
+
 def _iccs(context: Context, construct: str, data: ConstructData) -> Iterator[Estimate]:
     rated = np.isfinite(data.ratings).any(axis=1)
     values, query = data.ratings[rated], data.query[rated]
-    present = np.isfinite(values).any(axis=0)
     average = raters_per_response(data)
-    forms: tuple[tuple[Form, float], ...] = (("A,1", 1.0), ("A,k", average))
-    for form, k in forms:
-        reason = _too_few(values) or icc_undefined_reason(values, form)
-        record: dict[str, Any] = {
-            "constructs": (construct,),
-            "scorers": data.raters,
-            "target": "raters_like_these",
-            "n_responses": len(values),
-            "n_queries": int(np.unique(query).size),
-            "n_raters": int(present.sum()),
-            "n_dropped": int((~rated).sum()),
-            "params": {"form": form, "k": k if np.isfinite(k) else None},
-        }
-        if reason is not None:
-            yield Estimate("icc", reason=reason, **record)
-            continue
-        interval = icc_interval(values, query, form, k, context.options.level)
-        given = not np.isnan(interval.low)
-        yield Estimate(
-            "icc",
-            value=icc(values, form, k),
-            ci_low=interval.low,
-            ci_high=interval.high,
-            ci_level=interval.level if given else None,
-            method=interval.method if given else None,
-            reason=interval.reason,
-            **record,
+    parts = unconnected(data)
+    level = context.options.level
+    record: dict[str, Any] = {
+        "constructs": (construct,),
+        "scorers": data.raters,
+        "target": "raters_like_these",
+        "n_responses": len(values),
+        "n_queries": int(np.unique(query).size),
+        "n_raters": int(np.isfinite(values).any(axis=0).sum()),
+        "n_dropped": int((~rated).sum()),
+    }
+    singles: tuple[Form, ...] = ("A,1", "C,1", "1,1")
+    for single in singles:
+        by_rater = not single.startswith("1")
+        reason = _too_few(values) or (parts if by_rater else None)
+        reason = reason or icc_undefined_reason(values, single)
+        value = float("nan") if reason else icc(values, single)
+        found = withheld(level, "none", reason or "intervals are given for the forms A and C")
+        if by_rater and not reason:
+            found = icc_interval(values, query, single, level=level)
+        letter = single[0]
+        for form, k in ((single, 1.0), (f"{letter},k", average)):
+            mcgraw_wong, shrout_fleiss = ICC_NAMES[form]  # type: ignore[index]
+            yield _averaged(
+                "icc",
+                value,
+                found,
+                k,
+                record,
+                {
+                    "form": form,
+                    "mcgraw_wong": mcgraw_wong,
+                    "shrout_fleiss": shrout_fleiss,
+                    "k": k if np.isfinite(k) else None,
+                },
+            )
+        if letter == "A":
+            for k in AVERAGED:
+                params = {"form": "A", "k": k}
+                yield _averaged("spearman_brown", value, found, k, record, params)
+    kinds: tuple[ErrorKind, ...] = get_args(ErrorKind)
+    for kind in kinds:
+        reason = _too_few(values) or parts
+        error, interval = (
+            (float("nan"), withheld(level, "none", reason)) if reason else sem(values, kind, level)
         )
+        yield _record("sem", error, interval, record, {"kind": kind})
+
+
+def _averaged(
+    name: str, single: float, interval: Interval, k: float, record: Any, params: Any
+) -> Estimate:
+    """Reliability of the mean of k ratings, from that of one and its interval."""
+    if np.isnan(single):
+        return _record(name, single, interval, record, params)
+    value = spearman_brown(single, k)
+    if np.isnan(value):
+        why = "the reliability of one rating is too far below 0 to foretell that of a mean"
+        return _record(name, value, withheld(interval.level, interval.method, why), record, params)
+    if np.isnan(interval.low):
+        return _record(name, value, interval, record, params)
+    low, high = spearman_brown(interval.low, k), spearman_brown(interval.high, k)
+    if np.isnan(low) or np.isnan(high):
+        why = "the interval of one rating reaches too far below 0 to foretell that of a mean"
+        return _record(name, value, withheld(interval.level, interval.method, why), record, params)
+    told = Interval(low, high, interval.level, interval.method)
+    return _record(name, value, told, record, params)
+
+
+def _record(name: str, value: float, interval: Interval, record: Any, params: Any) -> Estimate:
+    given = not np.isnan(interval.low)
+    return Estimate(
+        name,
+        value=value,
+        ci_low=interval.low,
+        ci_high=interval.high,
+        ci_level=interval.level if given else None,
+        method=interval.method if given else None,
+        reason=interval.reason,
+        params=params,
+        **record,
+    )
 
 
 def _too_few(values: FloatArray) -> str | None:

@@ -15,15 +15,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from analysis.query_statistic import FloatArray, comparable
+from analysis.query_statistic import comparable
 from analysis.reliability.pairs_of_raters import NO_PAIR, table_of_ratings
 
-#: Shares tried before the golden section narrows the best one's neighborhood.
+#: Shares tried before bisection of the slope narrows the best one's neighborhood.
 _GRID = np.concatenate([np.linspace(0, 0.99, 100), 1 - np.geomspace(5e-3, 1e-8, 20)])
 
-#: Steps of the golden section: .618^60 of the grid's spacing.
-_STEPS = 60
-_GOLDEN = (np.sqrt(5) - 1) / 2
+#: Steps of the bisection, down to the last digits.
+_STEPS = 50
 
 
 def one_way_undefined_reason(values: npt.ArrayLike) -> str | None:
@@ -66,27 +65,27 @@ def one_way_share(values: npt.ArrayLike) -> float:
     second = np.bincount(place, weights=means**2)
     degrees = float(m.sum()) - 1
 
-    def deviance(share: FloatArray) -> FloatArray:
-        shrink = size / (1 - share[:, None] + share[:, None] * size)
-        # Everything in units of 1 - share, so that the share of 1 stays finite.
-        left = 1 - share
-        total = shrink @ count
-        mean = shrink @ first / total
-        squares = shrink @ second - total * mean**2
-        logs = np.log(shrink) @ count
-        return np.asarray(
-            degrees * np.log(within / left + squares)
-            + (float(m.sum()) - m.size) * np.log(left)
-            - logs
-            + np.log(total)
-        )
+    excess = float(m.sum()) - m.size
 
-    best = int(np.argmin(deviance(_GRID)))
+    def deviance(share: float) -> tuple[float, float]:
+        """Its value and slope, in units of 1 - share, so that a share close to 1 stays finite."""
+        left = 1 - share
+        shrink = size / (left + share * size)
+        falling = -(shrink**2) * (size - 1) / size
+        total, total_ = shrink @ count, falling @ count
+        mean = shrink @ first / total
+        mean_ = (falling @ first - mean * total_) / total
+        squares = shrink @ second - total * mean**2
+        squares_ = falling @ second - total_ * mean**2 - 2 * total * mean * mean_
+        value = degrees * np.log(within / left + squares) + excess * np.log(left)
+        value += np.log(total) - count @ np.log(shrink)
+        slope = degrees * (within / left**2 + squares_) / (within / left + squares)
+        slope += total_ / total - excess / left - count @ (falling / shrink)
+        return float(value), float(slope)
+
+    best = int(np.argmin([deviance(share)[0] for share in _GRID]))
     low, high = _GRID[max(best - 1, 0)], _GRID[min(best + 1, _GRID.size - 1)]
     for _ in range(_STEPS):
-        inner = np.array([high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)])
-        at = deviance(inner)
-        low, high = (low, inner[1]) if at[0] <= at[1] else (inner[0], high)
-    middle = np.array([0.0, (low + high) / 2])
-    at = deviance(middle)
-    return 0.0 if at[0] <= at[1] else float(middle[1])
+        middle = (low + high) / 2
+        low, high = (low, middle) if deviance(middle)[1] > 0 else (middle, high)
+    return 0.0 if deviance(0.0)[0] <= deviance(low)[0] else float(low)

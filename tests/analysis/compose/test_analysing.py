@@ -86,13 +86,14 @@ def test_the_ceiling_difference_is_the_difference_of_its_parts(found: EstimateLi
         assert width < apart
 
 
-def test_reliability_has_three_levels_and_two_forms(found: EstimateList) -> None:
+def test_reliability_has_three_levels_and_six_forms(found: EstimateList) -> None:
     assert {e.params["level"] for e in found.select("krippendorff_alpha")} == {
         "nominal",
         "ordinal",
         "interval",
     }
-    assert {e.params["form"] for e in found.select("icc")} == {"A,1", "A,k"}
+    forms = {e.params["form"] for e in found.select("icc")}
+    assert forms == {"1,1", "1,k", "A,1", "A,k", "C,1", "C,k"}
     assert {e.target for e in found.select("icc")} == {"raters_like_these"}
 
 
