@@ -177,11 +177,13 @@ def _guess(scorer: str) -> str:
     return "human"
 
 
-def _read_preferences(path: Path, kinds: tuple[str, ...]) -> None:
+def _reach_of_preferences(path: Path, kinds: tuple[str, ...]) -> float:
+    """Return the largest preference in either direction, at least 1."""
     from analysis.table_options import read_kinds
     from study.importing import read_preferences
 
-    read_preferences(path, kinds=read_kinds(kinds))
+    values = read_preferences(path, kinds=read_kinds(kinds))["value"].abs()
+    return float(max(1.0, values.max())) if values.notna().any() else 1.0
 
 
 def _command(
@@ -225,8 +227,8 @@ def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) 
     click.echo("\nCan be computed")
     for finding in found.findings:
         if finding.possible:
-            needs = f"  (with {finding.option})" if finding.option else ""
-            click.echo(f"  {finding.what}{needs}")
+            remark = f" ({finding.remark})" if finding.remark else ""
+            click.echo(f"  {finding.what}{remark}")
     if not found.usable:
         click.echo("  nothing")
     blocked = [finding for finding in found.findings if not finding.possible]

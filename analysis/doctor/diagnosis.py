@@ -35,12 +35,12 @@ class Scored:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a report would hold: what it needs beyond the table, or why it can't be."""
+    """Something that a report would hold: what to know about it, or why it can't be."""
 
     what: str
     possible: bool
     why: str = ""
-    option: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _findings(
         "bias, calibration and ends of the scale in points",
         compared and bool(declared or any(one.looks_like for one in scored)),
         no_pair if not compared else "the values lie on no usual scale; declare theirs",
-        "" if declared else "--scale",
+        "" if declared else "once the scale is declared",
     )
     yield from _on_systems(scores, judges, data, valued=any(one.n for one in scored))
     yield Finding(
@@ -183,8 +183,9 @@ def _findings(
     )
     yield Finding(
         "claims about raters like these, not only about this panel",
-        raters >= FEW_RATERS,
-        f"{raters} raters: they are computed, and weak below {FEW_RATERS}",
+        shared > 0,
+        _no_agreement(raters, rated),
+        f"weak with {raters} raters" if raters < FEW_RATERS else "",
     )
     ac = data.get(CONSTRUCT)
     yield Finding(
@@ -212,9 +213,13 @@ def _on_systems(
         if systems
         else "no column names the systems",
     )
-    yield Finding("agreement between systems", systems >= CORRELATION and any(
-        np.isfinite(d.reference).any() and d.scorers for d in data.values()
-    ), there if systems else "no column names the systems")  # fmt: skip
+    compared = any(np.isfinite(d.reference).any() and d.scorers for d in data.values())
+    yield Finding(
+        "agreement between systems",
+        systems >= CORRELATION and compared,
+        "no human ratings beside scores" if not compared
+        else there if systems else "no column names the systems",
+    )  # fmt: skip
     unrated = any(
         np.isfinite(values).any()
         and np.isfinite(d.reference).any()
