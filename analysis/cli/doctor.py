@@ -106,8 +106,9 @@ def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patien
     columns = _columns(source)
     held = set(columns.values())
     if "response_a" in held or "response_b" in held:
-        _read_preferences(path, kinds)
-        return Patient(None, "preferences", columns, {}, f"ccrs report SCORES --preferences {name}")
+        reach = _reach_of_preferences(path, kinds)
+        command = f"ccrs report SCORES --preferences {name} --preference-scale=-{reach:g}:{reach:g}"
+        return Patient(None, "preferences", columns, {}, command)
     if not held & {"value", "value of a scorer and construct"}:
         importer, _ = importer_for(source, known, None)
         return Patient(
