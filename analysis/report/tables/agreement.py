@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.compose import Analysis
-from analysis.report.tables.table import Table, TableBuilder, of_one
+from analysis.report.tables.table import Table, TableBuilder
 
 _SCOPES = {
     "within_query": "within a query",
@@ -90,69 +90,4 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
         "raters; the difference is judge minus rater, its interval from joint resamples.",
         ("Construct", "Scorer", "Scope", "Measure", "Judge", "Rater", "Difference", "Responses"),
         heads=4,
-    )
-
-
-def reliability(analysis: Analysis) -> Iterator[Table]:
-    """How far people agree among themselves."""
-    built, first = TableBuilder(), analysis.estimates.first
-    for construct, data in analysis.rated.items():
-        single = first("icc", construct=construct, form="A,1")
-        if not data.raters or single is None:
-            continue
-        average = first("icc", construct=construct, form="A,k")
-        k = average.params.get("k") if average else None
-        built.add(
-            construct,
-            *(
-                built.r(first("krippendorff_alpha", construct=construct, level=level))
-                for level in ("interval", "ordinal", "nominal")
-            ),
-            built.r(single),
-            built.r(average),
-            f"{k:.1f}" if isinstance(k, float) else "",
-            str(single.n_raters),
-            f"{single.n_responses:,}",
-        )
-    yield built.table(
-        "human-reliability",
-        "Alpha and intraclass correlation",
-        "Krippendorff's alpha at three levels of measurement (intervals for these raters), and the "
-        "intraclass correlation of one rater, ICC(A,1), and of the mean of k raters, ICC(A,k), k "
-        "the harmonic mean number of ratings a response (intervals for raters like these).",
-        ("Construct", "Alpha, interval", "Alpha, ordinal", "Alpha, nominal", "ICC(A,1)",
-         "ICC(A,k)", "k", "Raters", "Responses"),
-    )  # fmt: skip
-
-
-def raters(analysis: Analysis) -> Iterator[Table]:
-    """Each rater against the others."""
-    built = TableBuilder()
-    for construct, data in analysis.rated.items():
-        scale = analysis.context.human_scale(construct)
-        for rater in data.raters if len(data.raters) > 1 else ():
-            found = [
-                e
-                for scope in ("within_query", "pooled")
-                for e in analysis.estimates.select(
-                    "rater_against_others", construct=construct, scope=scope
-                )
-                if e.scorers[0] == rater
-            ]
-            alone = {"construct": construct, "scorer": rater, "scope": "pooled"}
-            built.add(
-                construct,
-                rater,
-                *(built.r(e) for e in found),
-                built.points(of_one(analysis, "mean", alone), scale),
-                built.number(of_one(analysis, "tie_probability", alone), ".1%"),
-                f"{found[-1].n_responses:,}",
-            )
-    yield built.table(
-        "raters",
-        "Each rater",
-        "Correlation with the mean of the other raters, within a query and pooled; mean rating and "
-        "ties over all of the rater's responses, which may differ from other raters' responses.",
-        ("Construct", "Rater", "r within a query", "r pooled", "Mean", "Ties", "Shared responses"),
-        heads=2,
     )

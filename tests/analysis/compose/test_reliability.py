@@ -156,7 +156,11 @@ def empty(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(value=frame["value"].where(frame["scorer_kind"] == "judge"))
 
 
-DEGENERATE = {
+def without_judge(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["scorer"] != "judge"]
+
+
+DEGENERATE: dict[str, pd.DataFrame] = {
     "a rater with one rating": alone(simulated()),
     "constant": constant(simulated()),
     "two items": simulated(queries=2, systems=1),
@@ -166,7 +170,7 @@ DEGENERATE = {
     "200 systems": simulated(queries=2, systems=200),
     "one query": simulated(queries=1),
     "one rater": simulated(raters=1),
-    "no judge": simulated()[lambda frame: frame["scorer"] != "judge"],
+    "no judge": without_judge(simulated()),
     "one rating": rows({}),
     "two equal ratings": rows({}, {"scorer": "ben"}),
     "mostly missing": simulated(missing=0.9),
