@@ -35,8 +35,20 @@ class Options:
     """Constructs or scorers that make up a second set of metrics, beside the study's own."""
     published: bool = False
     """Whether the CCRS paper's own figures stand beside those of systems A to F."""
+    non_inferiority_margin: float | None = None
+    """How much lower than a rater's a judge's correlation may be; None: not tested."""
+    bias_margin: float | None = None
+    """Points within which a bias counts as none, for the equivalence test; None: not tested."""
+    alt_test_epsilon: float = 0.15
+    """Allowance of the alternative annotator test: .2 experts, .15 skilled, .1 a crowd."""
+    overall: str | None = None
+    """Construct that holds an overall human rating, from which a composite's weights are learnt."""
+    wanted_width: float | None = None
+    """Half-width in points that corrected means should reach; 5% of the scale unless given."""
 
     def __post_init__(self) -> None:
+        if self.wanted_width is not None and not self.wanted_width > 0:
+            raise AnalysisError(f"a wanted width of {self.wanted_width:g} points is not above 0")
         if self.reference not in get_args(Reference):
             raise AnalysisError(
                 f"reference {self.reference!r}: use one of {', '.join(get_args(Reference))}"
@@ -47,3 +59,10 @@ class Options:
             raise AnalysisError(f"level {self.level:g} does not lie between 0.5 and 1")
         if not 0 <= self.ac_lambda <= 1:
             raise AnalysisError(f"lambda {self.ac_lambda:g} lies outside 0 to 1")
+        margin = self.non_inferiority_margin
+        if margin is not None and not 0 < margin < 1:
+            raise AnalysisError(f"margin {margin:g} of a correlation does not lie between 0 and 1")
+        if self.bias_margin is not None and not self.bias_margin > 0:
+            raise AnalysisError(f"bias margin {self.bias_margin:g} does not lie above 0 points")
+        if not 0 <= self.alt_test_epsilon < 1:
+            raise AnalysisError(f"epsilon {self.alt_test_epsilon:g} does not lie between 0 and 1")

@@ -1,0 +1,151 @@
+"""How often the intervals of corrected means cover the truth: writes the committed table.
+
+`python -m tests.coverage.corrected --out tests/coverage/corrected.csv` takes a few minutes of one
+core. A score is query + response + error, normal, in points, rounded to steps of 5 and cut at 0 and
+100; people and judge have the same share of their scores at 100. One rating a labeled response:
+with several the values are less skewed. Labels are drawn at random from 500 queries, all systems of
+a query together. The truth is the mean over queries like these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy.special import ndtri
+
+from analysis.correction.prediction_powered import Corrected, corrected
+from analysis.correction.query_sums import query_sums
+from analysis.query_statistic import FloatArray
+
+LABELS = (15, 30, 75)
+CEILINGS = (0.0, 0.4, 0.78)
+POOL, SYSTEMS = 500, 2
+QUERY, RESPONSE, ERROR, JUDGE_ERROR = 10.0, 12.0, 11.0, 12.0
+#: What the second system is worse by, in points of what lies behind the scores.
+WORSE = 4.0
+TRUTH_QUERIES = 2_000_000
+
+#: Ways to correct, by their name in the table: lambda, None for what reports use.
+WAYS: dict[str, float | None] = {"report": None, "lambda = 1": 1.0, "ratings alone": 0.0}
+#: Below 30 labels reports use lambda = 1 anyway.
+ALWAYS_ONE_BELOW = 30
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Number of labeled queries, and the share of the first system's scores at 100."""
+
+    labels: int
+    ceiling: float
+
+    def level(self, error: float) -> float:
+        """Mean of what lies behind scores with this error, so that the share reaches 97.5."""
+        if self.ceiling == 0:
+            return 50.0
+        spread = float(np.sqrt(QUERY**2 + RESPONSE**2 + error**2))
+        return 97.5 + spread * float(ndtri(self.ceiling))
+
+
+def drawn(cell: Cell, queries: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Human values and judge scores (queries, systems)."""
+    behind = rng.normal(0, QUERY, (queries, 1)) + rng.normal(0, RESPONSE, (queries, SYSTEMS))
+    behind = behind - WORSE * np.arange(SYSTEMS)
+
+    def scored(error: float) -> FloatArray:
+        raw = cell.level(error) + behind + rng.normal(0, error, behind.shape)
+        return np.asarray(np.clip(5 * np.round(raw / 5), 0, 100))
+
+    return scored(ERROR), scored(JUDGE_ERROR)
+
+
+@cache
+def truth(ceiling: float) -> tuple[float, float]:
+    """Mean of the first system, and its difference to the second."""
+    human, _ = drawn(Cell(0, ceiling), TRUTH_QUERIES, np.random.default_rng(12345))
+    means = human.mean(axis=0)
+    return float(means[0]), float(means[0] - means[1])
+
+
+def campaigns(cell: Cell, repetitions: int, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Human values (queries, systems), NaN beyond the labels, and judge scores."""
+    spawn = (cell.labels, round(100 * cell.ceiling))
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=spawn))
+    for _ in range(repetitions):
+        human, judge = drawn(cell, POOL, rng)
+        human[cell.labels :] = np.nan
+        yield human, judge
+
+
+def estimated(human: FloatArray, judge: FloatArray, lam: float | None) -> dict[str, Corrected]:
+    """Mean of the first system and the difference of the two."""
+    query = np.arange(len(human))
+    first, second = (query_sums(human[:, s], judge[:, s], query, len(human)) for s in range(2))
+    return {"mean": corrected(first, lam=lam), "difference": corrected(first, second, lam=lam)}
+
+
+def rows(cell: Cell, repetitions: int, seed: int = 1) -> Iterator[dict[str, object]]:
+    """Coverage and width of every way in one cell."""
+    answer = dict(zip(("mean", "difference"), truth(cell.ceiling), strict=True))
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for human, judge in campaigns(cell, repetitions, seed):
+        for way, lam in WAYS.items():
+            if way == "lambda = 1" and cell.labels < ALWAYS_ONE_BELOW:
+                continue
+            for what, one in estimated(human, judge, lam).items():
+                found.setdefault((what, way), []).append((one.interval.low, one.interval.high))
+    for (what, way), ends in found.items():
+        yield summary(cell, what, way, np.array(ends), answer[what])
+
+
+def summary(cell: Cell, what: str, way: str, ends: FloatArray, answer: float) -> dict[str, object]:
+    """One line of the table; a withheld interval covers nothing and is counted apart."""
+    given = np.isfinite(ends).all(axis=1)
+    low, high = ends[given].T
+    below, above = float((high < answer).mean()), float((low > answer).mean())
+    covers = 1 - below - above
+    return {
+        "labels": cell.labels, "ceiling": cell.ceiling, "statistic": what, "way": way,
+        "truth": round(answer, 3), "repetitions": len(ends), "withheld": int((~given).sum()),
+        "coverage": round(covers, 4),
+        "monte_carlo_error": round(float(np.sqrt(covers * (1 - covers) / given.sum())), 4),
+        "below": round(below, 4), "above": round(above, 4),
+        "median_width": round(float(np.median(high - low)), 3),
+        "mean_width": round(float(np.mean(high - low)), 3),
+    }  # fmt: skip
+
+
+def cells() -> list[Cell]:
+    """All cells of the table."""
+    return [Cell(labels, ceiling) for ceiling in CEILINGS for labels in LABELS]
+
+
+def write(out: Path, table: list[dict[str, object]]) -> None:
+    """Write the table as CSV."""
+    with out.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(table[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+
+
+def main(of_cell: Callable[..., Iterator[dict[str, object]]] = rows) -> None:
+    """Compute all cells and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=5000)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    table: list[dict[str, object]] = []
+    for cell in cells():
+        for row in of_cell(cell, options.repetitions):
+            table.append(row)
+            print(*row.values(), flush=True)
+    write(options.out, table)
+
+
+if __name__ == "__main__":
+    main()
