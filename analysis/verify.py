@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from analysis.agreement.association import Measure, association
+from analysis.agreement.repeated_measures import SUBJECTS_NEEDED, repeated_measures_correlation
 from analysis.matrix import ConstructData, FloatArray, construct_data
 from analysis.query_statistic import centered, comparable
 from analysis.reliability.alpha import Level, krippendorff_alpha
@@ -28,6 +29,9 @@ TOLERANCE = 1e-9
 
 #: Responses in a part.
 LARGEST = 1000
+
+#: Responses in a part for pingouin's linear model, which has a column for every query.
+LARGEST_WITHIN = 300
 
 #: `krippendorff` keeps responses x values x values numbers; this many are 64 MB.
 _CELLS = 8_000_000
@@ -164,6 +168,26 @@ def _associations(data: ConstructData) -> Iterator[Check]:
                 lambda measure=measure, x=x, y=y: float(theirs[measure](x, y)[0]),  # type: ignore[misc]
                 x.size,
             )
+        yield from _within_queries(data, scorer, values)
+
+
+def _within_queries(data: ConstructData, scorer: str, values: FloatArray) -> Iterator[Check]:
+    """Pearson within queries against pingouin's repeated-measures correlation."""
+    both = np.flatnonzero(np.isfinite(values) & np.isfinite(data.reference))[:LARGEST_WITHIN]
+    part = values[both], data.reference[both], data.query[both]
+    ours = association("pearson", *part, "within_query").point
+    size = np.bincount(part[2])
+    if math.isnan(ours) or np.count_nonzero(size > 1) < SUBJECTS_NEEDED:
+        return
+    yield _compared(
+        "repeated_measures_correlation",
+        data,
+        (scorer,),
+        "pingouin",
+        ours,
+        lambda: repeated_measures_correlation(*part).r,
+        int(size[size > 1].sum()),
+    )
 
 
 def _compared(

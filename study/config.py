@@ -81,6 +81,33 @@ class AnalysisSpec(_Section):
         default=False,
         description="whether the CCRS paper's own figures stand beside those of systems A to F",
     )
+    non_inferiority_margin: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="how much lower than a rater's a judge's correlation with people may be",
+    )
+    bias_margin: float | None = Field(
+        default=None, gt=0, description="points within which a judge's bias counts as none"
+    )
+    alt_test_epsilon: float = Field(
+        default=0.15,
+        ge=0,
+        lt=1,
+        description="allowance of the alternative annotator test: 0.2 where raters are experts, "
+        "0.15 where they are skilled, 0.1 in a crowd",
+    )
+    overall: str | None = Field(
+        default=None,
+        description="construct that holds an overall human rating, from which a composite's "
+        "weights are learned",
+    )
+    wanted_width: float | None = Field(
+        default=None,
+        gt=0,
+        description="half-width in points that corrected means should reach; 5% of the scale "
+        "unless given",
+    )
 
 
 class HypothesisSpec(_Section):

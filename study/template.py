@@ -46,4 +46,9 @@ seed = 0
 # ac_lambda = 0.7
 # second_metrics = []           # constructs or scorers beside the study's own, ["P", "R", "F"]
 # published = false             # true: the CCRS paper's figures beside systems A to F
+# non_inferiority_margin = 0.05 # the judge's correlation may be this much below a rater's
+# bias_margin = 5               # points within which a bias counts as none
+# alt_test_epsilon = 0.15       # 0.2 where raters are experts, 0.1 in a crowd
+# overall = "overall"           # construct with an overall rating, to learn a composite's weights
+# wanted_width = 5              # points to each side that corrected means should reach
 """

@@ -3,9 +3,9 @@
 Both are checks beside the resampled figures. The repeated-measures correlation (Bakdash and
 Marusich 2017, Frontiers in Psychology 8:456) fits one slope to all queries with an intercept each:
 its r is Pearson's within queries, found by another way, and its interval takes responses as
-independent within a query. The equivalence test asks whether the bias lies inside a margin declared
-beforehand (two one-sided t-tests, Schuirmann 1981), with one mean difference a query. pingouin takes
-one to two seconds to import, so that it is imported only where one of them is asked for.
+independent within a query. The equivalence test asks whether the bias lies inside a margin
+declared beforehand (two one-sided t-tests, Schuirmann 1981), with one mean difference a query.
+pingouin takes one to two seconds to import, so that it is imported only where it is asked for.
 """
 
 from __future__ import annotations

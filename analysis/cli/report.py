@@ -65,10 +65,36 @@ if TYPE_CHECKING:
     help="Show the CCRS paper's own figures beside systems A to F. Default: off.",
 )
 @click.option(
+    "--margin",
+    "non_inferiority_margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="How much lower than a rater's a judge's correlation may be. Default: not tested.",
+)
+@click.option(
+    "--bias-margin",
+    type=click.FloatRange(0, min_open=True),
+    help="Points within which a bias counts as none. Default: not tested.",
+)
+@click.option(
+    "--alt-test-epsilon",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Of the alternative annotator test: .2 experts, .15 skilled raters, .1 a crowd.",
+)
+@click.option(
     "--hypotheses",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="TOML file with [[hypotheses]] about the systems of a table.",
+)
+@click.option(
+    "--overall",
+    metavar="CONSTRUCT",
+    help="Construct with an overall human rating, to learn a composite's weights from.",
+)
+@click.option(
+    "--wanted-width",
+    type=click.FloatRange(0, min_open=True),
+    help="Half-width in points that corrected means should reach. Default: 5% of the scale.",
 )
 @click.option("--title", help="Title of the report. Default: the study's or the file's name.")
 @click.option(
@@ -93,7 +119,12 @@ def report(
     ac_lambda: float | None,
     second_metrics: str | None,
     published: bool | None,
+    non_inferiority_margin: float | None,
+    bias_margin: float | None,
+    alt_test_epsilon: float | None,
     hypotheses: Path | None,
+    overall: str | None,
+    wanted_width: float | None,
     title: str | None,
     verify: bool,
     as_json: bool,
@@ -125,6 +156,11 @@ def report(
         "ac_lambda": ac_lambda,
         "second_metrics": _names(second_metrics),
         "published": published,
+        "non_inferiority_margin": non_inferiority_margin,
+        "bias_margin": bias_margin,
+        "alt_test_epsilon": alt_test_epsilon,
+        "overall": overall,
+        "wanted_width": wanted_width,
     }
     chosen = {key: value for key, value in given.items() if value is not None}
     try:

@@ -68,6 +68,40 @@ def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
         )
 
 
+def preference_accuracies(context: Context) -> Iterator[Estimate]:
+    """`preference_accuracy`: how often the sign of a scorer's difference is the preference's.
+
+    A preference of 0 is right only with a difference of 0. Each rater's preference counts.
+    """
+    table = context.preferences
+    if table is None:
+        return
+    for construct in table.constructs:
+        given = _wide(table, construct)
+        query = _queries(context, given)
+        raters = table.scorers(construct, "human")
+        if not raters:
+            continue
+        for scorer, delta in _deltas(context, construct, given).items():
+            y = np.concatenate([given[rater].to_numpy() for rater in raters])
+            x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
+            both = np.isfinite(x) & np.isfinite(y)
+            right = (np.sign(x[both]) == np.sign(y[both])).astype(np.float64)
+            total = len(context.rated_queries)
+            statistic = QueryStatistic(
+                mean_of(right, queries[both], total),
+                np.bincount(queries[both], minlength=total) > 0,
+                int(both.sum()),
+                int((np.isfinite(x) ^ np.isfinite(y)).sum()),
+                None if both.any() else "no pair has a preference and a difference of scores",
+            )
+            yield context.estimate(
+                "preference_accuracy", statistic, transform="logit",
+                constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
+                n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
+            )  # fmt: skip
+
+
 def _queries(context: Context, given: pd.DataFrame) -> IntArray:
     names = given.index.get_level_values("query_id")
     return pd.Index(context.rated_queries).get_indexer(names).astype(np.int64)

@@ -104,6 +104,11 @@ def _provenance(
             "ac_lambda": options.ac_lambda,
             "second_metrics": list(options.second_metrics),
             "published": options.published,
+            "non_inferiority_margin": options.non_inferiority_margin,
+            "bias_margin": options.bias_margin,
+            "alt_test_epsilon": options.alt_test_epsilon,
+            "overall": options.overall,
+            "wanted_width": options.wanted_width,
         },
         "input_hash": {
             "scores": analysis.scores.digest(),
