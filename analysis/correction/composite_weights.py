@@ -11,9 +11,6 @@ from analysis.statistic_family import StatisticFamily
 #: Share of a construct's variance that is added to it, so that two equal constructs share a weight.
 RIDGE = 1e-6
 
-#: Rounds of coordinate descent, and the change below which it ends.
-ROUNDS, CHANGE = 5000, 1e-10
-
 FOLDS = 5
 
 
@@ -23,9 +20,8 @@ def composite_weights(
     """Weights (K,) of the constructs, as a family over the weights of queries.
 
     Minimizes the squared error of `overall` (n,) predicted from `scores` (n, K) and an intercept,
-    no weight below 0 (Lawson and Hanson 1974, chapter 23), by coordinate descent for all resamples
-    at once. Every response must have all its values. A sample in which the scores or the overall
-    rating do not vary has no weights.
+    no weight below 0 (Lawson and Hanson 1974, chapter 23). Every response must have all its values.
+    A sample in which the scores or the overall rating do not vary has no weights.
     """
     x, y = as_values(scores, "scores"), as_values(overall, "overall")
     if x.ndim != 2 or y.shape != x.shape[:1]:
@@ -70,19 +66,18 @@ def composite_weights(
 
 def _without_negative(covariance: FloatArray) -> FloatArray:
     """Weights (R, K) from sums of squares and products (R, K + 1, K + 1), overall last."""
+    from scipy.optimize import nnls
+
     size = covariance.shape[1] - 1
     spread = np.sqrt(np.maximum(np.einsum("rkk->rk", covariance), 0.0))
     defined = np.isfinite(spread).all(axis=1) & (spread > 1e-9).all(axis=1)
     scale = np.where(defined[:, None], spread, 1.0)
-    r = np.where(defined[:, None, None], covariance, 0.0) / scale[:, :, None] / scale[:, None, :]
-    found = np.zeros((len(r), size))
-    for _ in range(ROUNDS):
-        before = found.copy()
-        for k in range(size):
-            others = np.einsum("rj,rj->r", r[:, k, :size], found) - r[:, k, k] * found[:, k]
-            found[:, k] = np.maximum(0.0, (r[:, k, size] - others) / (1 + RIDGE))
-        if np.abs(found - before).max(initial=0.0) < CHANGE:
-            break
+    found = np.zeros((len(scale), size))
+    for row in np.flatnonzero(defined):
+        r = covariance[row] / np.outer(scale[row], scale[row])
+        # The sums of squares as a square root: a problem of K rows in place of n.
+        root = np.linalg.cholesky(r[:size, :size] + RIDGE * np.eye(size))
+        found[row] = nnls(root.T, np.linalg.solve(root, r[:size, size]))[0]
     slopes = found * scale[:, size:] / scale[:, :size]
     return np.where(defined[:, None], slopes, np.nan)
 

@@ -75,8 +75,11 @@ def corrected(
     points, lams = _leaving_out(columns, np.zeros((1, columns.shape[1])), fixed)
     value, found = float(points[0]) + shift, float(lams[0])
     without = _leaving_out(columns, columns, fixed)[0] + shift
-    interval, df = _interval(value, without, np.asarray(any_label), level)
     parts = _squared_error(columns, found)
+    if np.sqrt(parts[0]) <= NO_SPREAD * max(1.0, abs(value)) and np.count_nonzero(any_label) > 1:
+        why = "every labeled query says the same: no spread to judge by"
+        return Corrected(value, withheld(level, METHOD, why), found, count, float("nan"), *parts)
+    interval, df = _interval(value, without, np.asarray(any_label), level)
     return Corrected(value, interval, found, count, df, *parts)
 
 
@@ -191,10 +194,6 @@ def _interval(
         return withheld(level, METHOD, why), nan
     if np.isnan(without).any():
         why = "a system's labels all belong to one query"
-        return withheld(level, METHOD, why), nan
-    size = max(1.0, float(np.abs(without).max()))
-    if np.ptp(without[labeled]) <= NO_SPREAD * size:
-        why = "every labeled query says the same: no spread to judge by"
         return withheld(level, METHOD, why), nan
     squares = (len(without) - 1) / len(without) * (without - without.mean()) ** 2
     of_labels, total = float(squares[labeled].sum()), float(squares.sum())

@@ -1,0 +1,34 @@
+"""A small run of the simulation of corrected means, and what the committed table must show."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.coverage.corrected import CEILINGS, LABELS, Cell, rows
+
+TABLE = Path(__file__).with_name("corrected.csv")
+
+
+@pytest.mark.parametrize("cell", [Cell(15, 0.78), Cell(30, 0.4)])
+def test_small_run_covers(cell: Cell) -> None:
+    for row in rows(cell, repetitions=80):
+        # 80 repetitions at .95: fewer than 68 covered happens once in 3,000.
+        if row["way"] == "report":
+            assert float(str(row["coverage"])) >= 68 / 80, row
+
+
+def test_committed_table() -> None:
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        table = [row for row in csv.DictReader(file) if row["way"] == "report"]
+    cells = {(int(r["labels"]), float(r["ceiling"]), r["statistic"]) for r in table}
+    assert cells == {
+        (labels, ceiling, what)
+        for labels in LABELS
+        for ceiling in CEILINGS
+        for what in ("mean", "difference")
+    }
+    for row in table:
+        assert int(row["repetitions"]) >= 5000
+        assert int(row["withheld"]) <= 50, row
+        assert float(row["coverage"]) >= 0.935, row
