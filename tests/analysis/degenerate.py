@@ -86,7 +86,7 @@ def unconnected() -> Case:
     first = frame["query_id"].isin(["q0", "q1", "q2"])
     own = frame["scorer"].isin(["rater-1", "rater-2"])
     kept = (frame["scorer_kind"] == "judge") | (first == own)
-    return Case(frame[kept], says="groups without a common rating")
+    return Case(frame[kept], says="groups that share no response")
 
 
 def all_missing(kinds: tuple[str, ...]) -> Case:

@@ -35,6 +35,8 @@ DRAWN = (
     "hypothesis",
     "system_difference",
     "recalibrated_",
+    "pairwise_accuracy",
+    "soft_pairwise_accuracy",
     "error_by_level",
     "error_by_system",
     "missing_differs",
@@ -59,6 +61,9 @@ OF_ORDER_AND_SHAPE = (
     "share_at_max",
 )
 
+#: Parameters that are sentences with names of raters.
+SAID = ("excluded", "replaced", "note")
+
 Key = tuple[Any, ...]
 
 
@@ -81,7 +86,11 @@ def keyed(found: Sequence[Estimate], names: Mapping[str, str] | None = None) -> 
         first = named[0][: e.statistic.startswith("rater_")]
         whose = (*(tuple(sorted(part)) for part in named), *first)
         scope = "".join(e.scope.partition(":")[:2]) + known.get(*[e.scope.partition(":")[2]] * 2)
-        params = tuple(sorted((k, v) for k, v in e.params.items() if isinstance(v, str | int)))
+        params = tuple(
+            sorted(
+                (k, v) for k, v in e.params.items() if isinstance(v, str | int) and k not in SAID
+            )
+        )
         key: Key = (e.statistic, *whose, scope, e.target, params)
         while key in by_key:
             key = (*key, "again")
