@@ -4,14 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from judge.ac_metrics import store_ac_metrics as store_ac_metrics
     from judge.audit.auditing import RunResponse as RunResponse, show_response as show_response
     from judge.audit.exporting import RunExport as RunExport, export_run as export_run
     from judge.audit.listing import RunSummary as RunSummary, list_runs as list_runs
     from judge.audit.reparsing import Reparsing as Reparsing, reparse_run as reparse_run
     from judge.audit.run_details import RunDetails as RunDetails
     from judge.audit.showing import show_run as show_run
-    from judge.em import exact_match as exact_match, store_exact_match as store_exact_match
     from judge.judging import RunStoppedError as RunStoppedError, judge_study as judge_study
+    from judge.matches import (
+        exact_match as exact_match,
+        normalized_match as normalized_match,
+        token_f1 as token_f1,
+    )
     from judge.outcome import Outcome as Outcome
     from judge.parsing import Parsed as Parsed, parse_answer as parse_answer
     from judge.previewing import Preview as Preview, preview as preview
@@ -30,17 +35,19 @@ _HOME = {
     "RunResponse": "judge.audit.auditing",
     "RunStoppedError": "judge.judging",
     "RunSummary": "judge.audit.listing",
-    "exact_match": "judge.em",
+    "exact_match": "judge.matches",
     "export_run": "judge.audit.exporting",
     "judge_study": "judge.judging",
     "list_runs": "judge.audit.listing",
+    "normalized_match": "judge.matches",
     "parse_answer": "judge.parsing",
     "preview": "judge.previewing",
     "prompt_version": "judge.prompts",
     "reparse_run": "judge.audit.reparsing",
     "show_response": "judge.audit.auditing",
     "show_run": "judge.audit.showing",
-    "store_exact_match": "judge.em",
+    "store_ac_metrics": "judge.ac_metrics",
+    "token_f1": "judge.matches",
 }
 
 __all__ = list(_HOME)

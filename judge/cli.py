@@ -70,6 +70,12 @@ def judge() -> None:
 @click.option(
     "--systems", multiple=True, metavar="NAMES", help="Only responses of these systems. Repeatable."
 )
+@click.option(
+    "--ac-metrics",
+    multiple=True,
+    metavar="NAMES",
+    help="Metrics stored with AC: EM,EM-normalized,F1. Repeatable. Default: EM.",
+)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask at most N prompts.")
 @click.option(
     "--repeats",
@@ -196,6 +202,7 @@ def run(folder: Path, no_temperature: bool, dry_run: bool, as_json: bool, **give
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge run list --base-url https://api.openai.com/v1 --model gpt-5 --limit 20
       ccrs judge my-study --engine recorded --model llama-3-70b --answers answers.jsonl
+      ccrs judge my-study --model llama-3-70b --ac-metrics EM,EM-normalized,F1
       ccrs judge my-study --engine batch --model gpt-5 --requests batch
       ccrs judge my-study --engine batch --model gpt-5 --answers batch_output.jsonl
     """
@@ -216,7 +223,7 @@ def _settings(given: dict[str, Any], no_temperature: bool) -> JudgeSettings:
     from judge.settings import JudgeSettings
 
     chosen = {name: value for name, value in given.items() if value not in (None, (), False)}
-    for name in ("constructs", "systems"):
+    for name in ("constructs", "systems", "ac_metrics"):
         if name in chosen:
             chosen[name] = tuple(part for text in chosen[name] for part in _parts(text))
     if no_temperature:

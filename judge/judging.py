@@ -7,9 +7,9 @@ from itertools import islice
 from threading import Lock
 from time import monotonic
 
+from judge.ac_metrics import CONSTRUCT, check_metrics, store_ac_metrics
 from judge.answers import Answer, Failure
 from judge.costs import cost
-from judge.em import CONSTRUCT, store_exact_match
 from judge.engines.engine import Engine, Ready, load_engine
 from judge.outcome import Outcome
 from judge.prompts import prompt_version
@@ -73,6 +73,7 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     """
     prompts = prompt_version(settings.prompts)
     constructs = wanted_constructs(study, prompts, settings.constructs)
+    check_metrics(study, settings.ac_metrics, constructs)
     order = places(study, settings.systems)
     engine = load_engine(settings.engine)(settings, study, prompts)
     with study.read() as connection:
@@ -108,7 +109,8 @@ def _judged(
     store.settle(settled for _, settled in found.too_long)
     wanted = found.now.total()
     delivery = _Delivery(store, wanted, reached)
-    em = store_exact_match(study, order) if CONSTRUCT in scope.constructs else {}
+    judges_ac = CONSTRUCT in scope.constructs
+    metrics = store_ac_metrics(study, order, settings.ac_metrics) if judges_ac else {}
     stream = requests(study, order, scope, run.id, ready)
     closing: tuple[str, ...] = ()
     stopped: StudyError | KeyboardInterrupt | None = None
@@ -141,7 +143,7 @@ def _judged(
         tokens=tokens,
         seconds=monotonic() - started,
         served=served(study, run.id),
-        exact_match=em,
+        ac_metrics=metrics,
         notes=notes,
         examples=tuple(delivery.examples),
         cost=cost(settings, tokens.get("prompt", 0), tokens.get("completion", 0)),

@@ -38,7 +38,8 @@ class Outcome:
     seconds: float = 0.0
     served: dict[str, int] = field(default_factory=dict)
     """Answers of the whole run by the model and fingerprint that the server named."""
-    exact_match: dict[str, int] = field(default_factory=dict)
+    ac_metrics: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Scores of each metric on AC: stored now, held already, and held but differing."""
     notes: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     """The first failures in the words of the server."""
@@ -82,7 +83,7 @@ class Outcome:
         if len(self.served) > 1:
             lines.append("Warning: the server named several models or settings of its own:")
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
-        lines += self._exact_match()
+        lines += self._ac_metrics()
         if self.left and self.asks:
             lines.append(f"{self.left} judgments are still to be made; run the command again.")
         if self.falls_short:
@@ -103,17 +104,18 @@ class Outcome:
         cost = "" if self.cost is None else f", which cost {self.cost:,.2f}"
         return [f"Tokens: {words}{cost}."]
 
-    def _exact_match(self) -> list[str]:
-        em = self.exact_match
-        if not em:
-            return []
-        line = f"EM: {em['stored']} scores were stored"
-        if em["differing"]:
-            line += (
-                f"; {em['differing']} that the study holds already differ from the strict match, "
-                "and stay"
-            )
-        return [line + "."] if em["stored"] or em["differing"] else []
+    def _ac_metrics(self) -> list[str]:
+        lines = []
+        for name, counts in self.ac_metrics.items():
+            line = f"{name}: {counts['stored']} scores were stored"
+            if counts["differing"]:
+                line += (
+                    f"; {counts['differing']} that the study holds already differ from what the "
+                    "texts give, and stay"
+                )
+            if counts["stored"] or counts["differing"]:
+                lines.append(line + ".")
+        return lines
 
 
 def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from judge.ac_metrics import check_metrics
 from judge.costs import cost
 from judge.engines.engine import Ready
 from judge.prompts import prompt_version
@@ -85,6 +86,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     """
     prompts = prompt_version(settings.prompts)
     constructs = wanted_constructs(study, prompts, settings.constructs)
+    check_metrics(study, settings.ac_metrics, constructs)
     order = places(study, settings.systems)
     held = _likely_run(study, settings)
     check_scales(study, prompts, constructs, settings.name or settings.model or "")

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from judge.matches import DEFAULT, Match
 from judge.prompts import PAPER
 from study.errors import StudyError, nearest
 from study.words import Key
@@ -55,6 +56,10 @@ class JudgeSettings(BaseModel):
     retry_unparsed: bool = Field(
         default=False,
         description="ask again where an answer held no score; the first answer stays the score",
+    )
+
+    ac_metrics: tuple[Match, ...] = Field(
+        default=DEFAULT, description="metrics of a match, stored with AC: EM, EM-normalized, F1"
     )
 
     # The endpoint.

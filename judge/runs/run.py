@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from judge.matches import MATCHES
 from judge.prompts import PromptVersion
 from study.campaign import Study
 from study.errors import StudyError, nearest
@@ -182,6 +183,8 @@ def _refuse_if_taken(connection: Connection, name: str, parts: Mapping[str, Any]
         )
     if name in scorer_names(connection):
         raise StudyError(f"The study has a scorer named {name!r} already; give another --name.")
+    if name in MATCHES:
+        raise StudyError(f"{name!r} is the name of a metric on AC; give another --name.")
 
 
 def _other_conditions(connection: Connection, name: str, parts: Mapping[str, Any]) -> str | None:
@@ -217,7 +220,8 @@ def _differences(held: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[str]
 
 
 def _free_name(connection: Connection, model: str) -> str:
-    taken = scorer_names(connection)
+    # Names of metrics stay free for the metrics, which may be stored later.
+    taken = {*scorer_names(connection), *MATCHES}
     name, number = model, 1
     while name in taken:
         number += 1

@@ -11,6 +11,9 @@ from analysis.report.figures.figure import Figure
 from analysis.report.figures.panels import HEIGHT, JUDGES_DRAWN, WIDTH
 from analysis.report.words import correlation
 
+#: Most panels of the figure, where a judge is composed with several metrics.
+PANELS_DRAWN = 6
+
 #: Name, color, line and marker of each measure: told apart without color.
 _LINES = {
     ("pearson", "within_query"): ("r within a query", INK, "-", "o"),
@@ -21,13 +24,16 @@ _LINES = {
 
 
 def lambda_sweep(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a judge and metric of a match."""
-    parts: dict[tuple[str, ...], list[Estimate]] = {}
+    """A panel a judge and metric of a match: fewer judges where each has several."""
+    parts: dict[str, dict[tuple[str, ...], list[Estimate]]] = {}
     for e in analysis.estimates.select("ac_lambda_sweep"):
-        parts.setdefault(e.scorers, []).append(e)
-    shown = list(parts.items())[:JUDGES_DRAWN]
-    if not shown:
+        parts.setdefault(e.scorers[0], {}).setdefault(e.scorers, []).append(e)
+    if not parts:
         return
+    several = max(len(own) for own in parts.values())
+    drawn = min(JUDGES_DRAWN, max(1, PANELS_DRAWN // several))
+    shown = [panel for own in list(parts.values())[:drawn] for panel in own.items()]
+    left = ", ".join(list(parts)[drawn:])
     drawings = tuple(
         _draw(analysis, scorers, rows, f"lambda-{n}") for n, (scorers, rows) in enumerate(shown)
     )
@@ -38,7 +44,7 @@ def lambda_sweep(analysis: Analysis) -> Iterator[Figure]:
             "AC composed of the match with weight lambda and the judge's part with 1 - lambda: "
             "Pearson correlation with people, chance that two responses tie, and share of pairs of "
             "systems that the randomised Tukey test tells apart (p < .05). The vertical line is "
-            "the lambda of this report."
+            "the lambda of this report." + (f" Not drawn: {left}." if left else "")
         ),
         drawings=drawings,
         data=to_frame(e for _, rows in shown for e in rows),

@@ -9,7 +9,7 @@ from analysis.report.figures.lambda_sweep import lambda_sweep
 from analysis.report.sections.section import Section
 from analysis.report.tables.answer_correctness import unit_checks
 from analysis.report.tables.scores import composed
-from analysis.report.words import between, correlation, points
+from analysis.report.words import between, correlation, listed, points
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -23,22 +23,25 @@ def reading(analysis: Analysis) -> Iterator[str]:
             "are meant: the match was left at 1 beside a judge's part in points."
         )
     sweeps = found.select("ac_lambda_sweep", scope="within_query", measure="pearson")
-    judges = list(dict.fromkeys(e.scorers for e in sweeps))[: 1 if slips else 2]
-    for judge, match in judges:
-        own = [e for e in sweeps if e.scorers == (judge, match) and e.defined]
+    judges = list(dict.fromkeys(e.scorers[0] for e in sweeps))[: 1 if slips else 2]
+    for judge in judges:
+        own = [e for e in sweeps if e.scorers[0] == judge and e.defined]
         if not own:
             continue
+        # At lambda 0 every sweep of a judge has the judge's own part.
         alone, best = own[0], max(own, key=lambda e: e.value)
         if alone.params["lambda"] != 0:
             continue
         figure = f"{correlation(alone.value)} {between(alone)}".rstrip()
         says = f"Within a query {judge}'s own part follows people at {figure}"
-        if best is alone:
-            yield f"{says}; every weight of {match} above 0 lowers that."
+        if best.params["lambda"] == 0:
+            matches = listed(list(dict.fromkeys(e.scorers[1] for e in own)))
+            yield f"{says}; every weight of {matches} above 0 lowers that."
         else:
             yield (
                 f"{says}; the highest, {correlation(best.value)}, has a weight of "
-                f"{float(str(best.params['lambda'])):g} for {match}, picked on the same data."
+                f"{float(str(best.params['lambda'])):g} for {best.scorers[1]}, picked on the same "
+                "data."
             )
     for e in found.select("composed_ac_mean")[:1]:
         scale = analysis.context.human_scale("AC")
