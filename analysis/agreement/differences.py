@@ -17,11 +17,11 @@ import numpy.typing as npt
 from analysis.agreement.scopes import Pairs, Scope, between_queries, read_pairs, within_query
 from analysis.query_statistic import (
     NEGLIGIBLE,
-    NOISE,
     BoolArray,
     FloatArray,
     OfWeights,
     centered,
+    comparable,
     ratio,
     sums_by_query,
 )
@@ -78,11 +78,9 @@ def agreement_in_value(
 
 
 def _of_points(pairs: Pairs, names: tuple[InValue, ...], reasons: list[str | None]) -> OfWeights:
-    origin = float(np.median(pairs.y)) if pairs.y.size else 0.0
-    x, y = pairs.x - origin, pairs.y - origin
-    apart = pairs.x - pairs.y
-    # A difference that is noise of its values is none.
-    apart = np.where(np.abs(apart) <= NOISE * np.maximum(pairs.x_size, pairs.y_size), 0.0, apart)
+    # Values that differ by float noise are equal, also across the two sides.
+    x, y = np.split(centered(_levels(pairs)), 2)
+    apart = x - y
     columns = np.column_stack([np.ones(x.size), x, y, x * x, y * y, apart, apart**2])
     sums = sums_by_query(columns, pairs.query, pairs.n_queries)
 
@@ -122,10 +120,15 @@ def _reason(name: str, pairs: Pairs, scope: Scope) -> str | None:
         if count < 3:
             what = of.get(scope, "responses")
             return f"a concordance needs at least 3 {what}, there are {count}"
-        x, y = pairs.levels
-        if np.unique(np.concatenate([x, y])).size == 1:
+        if np.unique(_levels(pairs)).size == 1:
             return "both give every one the same value: without variation it is undefined"
     return None
+
+
+def _levels(pairs: Pairs) -> FloatArray:
+    """x and y in one row (2n,), equal where they differ by float noise only."""
+    size = np.concatenate([pairs.x_size, pairs.y_size])
+    return comparable(np.concatenate([pairs.x, pairs.y]), size)
 
 
 def _of_systems(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
