@@ -6,7 +6,6 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import isotonic_regression
 
 from analysis.query_statistic import BoolArray, FloatArray, IntArray, as_codes, as_values
 
@@ -81,6 +80,9 @@ def _line(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
 
 
 def _isotonic(x: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
+    # Loading it takes half a second, which the verdict need not wait for.
+    from scipy.optimize import isotonic_regression
+
     levels, place, counts = np.unique(x, return_inverse=True, return_counts=True)
     means = np.bincount(place, y) / counts
     fitted = isotonic_regression(means, weights=counts.astype(np.float64)).x

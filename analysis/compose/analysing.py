@@ -7,27 +7,13 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from analysis.compose.agreement import agreement
-from analysis.compose.answer_correctness import answer_correctness
-from analysis.compose.answers_read import answers_read
-from analysis.compose.calibration import calibration
-from analysis.compose.composite import composite
 from analysis.compose.context import Context
-from analysis.compose.correction import correction
-from analysis.compose.discrimination import discrimination
-from analysis.compose.edits import edits
-from analysis.compose.generalizability import generalizability
 from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
 from analysis.compose.judge_against_humans import judge_against_humans
-from analysis.compose.missing import missing
 from analysis.compose.options import Options
-from analysis.compose.preferences import (
-    agreement_over_constructs,
-    preferences as on_preferences,
-)
-from analysis.compose.reliability import alphas, reliability
-from analysis.compose.score_properties import ends_of_scale, score_properties
-from analysis.compose.validity import validity
+from analysis.compose.preferences import preferences as on_preferences
+from analysis.compose.reliability import alphas
+from analysis.compose.score_properties import ends_of_scale
 from analysis.errors import AnalysisError
 from analysis.estimates import Estimate, EstimateList
 from analysis.matrix import ConstructData
@@ -138,25 +124,10 @@ def _analysis(
 
 
 def _everything(context: Context) -> Iterator[Estimate]:
-    yield from judge_against_humans(context)
-    yield from ceilings(context)
-    yield from raters_against_others(context)
-    yield from biases(context)
-    yield from agreement(context)
-    yield from reliability(context)
-    yield from generalizability(context)
-    yield from calibration(context)
-    yield from correction(context)
-    yield from composite(context)
-    yield from discrimination(context)
-    yield from validity(context)
-    yield from on_preferences(context)
-    yield from agreement_over_constructs(context)
-    yield from answer_correctness(context)
-    yield from score_properties(context)
-    yield from missing(context)
-    yield from answers_read(context)
-    yield from edits(context)
+    # What the verdict needs is loaded first; the rest while it is being read.
+    from analysis.compose.everything import everything
+
+    return everything(context)
 
 
 def _headline(context: Context) -> Iterator[Estimate]:
@@ -176,6 +147,6 @@ def _weights(scores: ScoreTable) -> list[str]:
     if (probability == 1).all():
         return []
     return [
-        "responses were drawn with unequal or stated probabilities; the figures here describe the "
-        "rated responses and are not weighted"
+        "responses were drawn with unequal or stated probabilities; corrected means are weighted "
+        "by them, all other figures describe the rated responses as they are"
     ]

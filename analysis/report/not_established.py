@@ -149,7 +149,7 @@ def _about_sample(analysis: Analysis) -> Iterator[str]:
     if scores.frame["inclusion_prob"].ne(1).any():
         yield (
             "Figures for the whole pool: responses were drawn with stated probabilities, and the "
-            "figures here are not weighted by them."
+            "other figures than the corrected means are not weighted by them."
         )
 
 
