@@ -148,8 +148,8 @@ def _about_sample(analysis: Analysis) -> Iterator[str]:
         yield f"How a judge ranks systems: there {'is' if systems == 1 else 'are'} {systems}."
     if scores.frame["inclusion_prob"].ne(1).any():
         yield (
-            "Figures for the whole pool: responses were drawn with stated probabilities, and the "
-            "other figures than the corrected means are not weighted by them."
+            "Figures for the whole pool: responses were drawn with stated probabilities, and "
+            "figures other than the corrected means are not weighted by them."
         )
 
 
