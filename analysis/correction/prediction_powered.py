@@ -195,10 +195,15 @@ def _interval(
     if np.isnan(without).any():
         why = "a system's labels all belong to one query"
         return withheld(level, METHOD, why), nan
-    squares = (len(without) - 1) / len(without) * (without - without.mean()) ** 2
+    few = np.count_nonzero(labeled)
+    squares = (without - without.mean()) ** 2
+    # (n - 1) / n of the jackknife, with the queries that each part rests on: 1 for all queries would
+    # make the labels' part too large by n / (n - 1).
+    squares[labeled] *= (few - 1) / few
     of_labels, total = float(squares[labeled].sum()), float(squares.sum())
-    few = effective_df(without[labeled])
     many = max(1, int(np.count_nonzero(~labeled)))
-    df = total**2 / (of_labels**2 / few + (total - of_labels) ** 2 / many)
+    df = total**2 / (
+        of_labels**2 / effective_df(without[labeled]) + (total - of_labels) ** 2 / many
+    )
     reach = t_quantile((1 + level) / 2, df) * np.sqrt(total)
     return Interval(float(value - reach), float(value + reach), level, METHOD), float(df)
