@@ -13,7 +13,13 @@ from analysis.agreement.association import association
 from analysis.agreement.correlations import mean_of
 from analysis.compose.context import Context
 from analysis.estimates import Estimate
-from analysis.query_statistic import FloatArray, IntArray, QueryStatistic, comparable
+from analysis.query_statistic import (
+    NOISE,
+    FloatArray,
+    IntArray,
+    QueryStatistic,
+    comparable,
+)
 from analysis.tables import PreferenceTable
 
 #: Raters within this many points of each other agree (Ru et al. 2024, RAGChecker, section 4.2).
@@ -172,7 +178,10 @@ def _deltas(context: Context, construct: str, given: pd.DataFrame) -> dict[str, 
         known = (a >= 0) & (b >= 0)
         for scorer, values in data.scorers.items():
             size = np.maximum(np.abs(values[a]), np.abs(values[b]))
-            found[scorer] = np.where(known, comparable(values[b] - values[a], size), np.nan)
+            delta = values[b] - values[a]
+            # Two scores that differ by float noise only have no order.
+            ordered = np.where(np.abs(delta) <= NOISE * size, 0.0, comparable(delta, size))
+            found[scorer] = np.where(known, ordered, np.nan)
     return found
 
 
