@@ -83,7 +83,7 @@ def test_degenerate_tables_are_reported(name: str, tmp_path: Path) -> None:
         (lambda v: 1 + np.round(v / 25), Scale(1, 5, 1, "ordinal")),
         (lambda v: v / 10, Scale(0, 10)),
     ],
-    ids=str,
+    ids=["0 to 1", "1 to 5", "0 to 10"],
 )
 def test_other_scales_are_reported(
     change: Callable[["pd.Series[float]"], "pd.Series[float]"], scale: Scale, tmp_path: Path
