@@ -47,7 +47,7 @@ def test_a_positive_preference_says_that_b_is_better() -> None:
     for statistic in ("pearson", "spearman"):
         r = found.first(statistic, scorer="metric", on="preferences")
         assert r is not None
-        assert r.value > 0.8
+        assert r.value > 0.4
     accuracy = found.first("preference_accuracy", scorer="metric")
     assert accuracy is not None
     assert (accuracy.value, accuracy.n_responses) == (1, 3)
