@@ -24,9 +24,9 @@ Scheme = Literal["bootstrap", "jackknife"]
 Transform = Literal["fisher_z", "logit"]
 Statistic = QueryStatistic | Callable[[FloatArray], FloatArray]
 
-#: Below this many queries the jackknife with a t quantile replaces the percentile bootstrap, which
-#: covers .86 to .91 at 15 queries, .92 to .93 at 100 and .93 to .94 at 300 where two thirds of the
-#: scores are at the end of the scale; the jackknife .90 to .95, .95 and .94 to .95
+#: Below this many queries the jackknife with a t quantile replaces the percentile bootstrap. Where
+#: two thirds of the scores are at the end of the scale, that covers .86 to .91 at 15 queries, .92
+#: to .94 at 60 and .94 to .95 at 500; the jackknife .92 to .96, .95 to .96 and .95
 #: (tests/coverage/coverage.csv). It also needs fewer evaluations: one a query.
 PERCENTILE_FROM = 500
 

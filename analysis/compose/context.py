@@ -11,8 +11,9 @@ import numpy as np
 from analysis.compose.options import Options
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, construct_data
+from analysis.measured_coverage import CROWDED, LEVEL, crowding, measured_coverage
 from analysis.query_statistic import QueryStatistic
-from analysis.resampling import QueryResampling, Replicates, Transform
+from analysis.resampling import Interval, QueryResampling, Replicates, Transform
 from analysis.scales import Level, Scale
 from analysis.tables import PreferenceTable, ScoreTable
 
@@ -124,5 +125,29 @@ class Context:
             n_queries=statistic.n_queries,
             n_dropped=statistic.n_dropped,
             reason=statistic.reason or interval.reason,
-            **record,
+            **self.with_coverage(name, interval, statistic.n_queries, record),
         )
+
+    def with_coverage(
+        self, name: str, interval: Interval, n_queries: int, record: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The record; params.measured_coverage says where its interval covers too little."""
+        params = record.get("params", {})
+        variant = params.get("level") if name == "krippendorff_alpha" else record.get("scope")
+        if (
+            interval.method != "jackknife_t"
+            or np.isnan(interval.low)
+            or interval.level != LEVEL
+            or params.get("measure", "pearson") != "pearson"
+        ):
+            return record
+        covers = measured_coverage(name, variant or "pooled", n_queries)
+        crowded = [self.crowding.get(key, 0.0) >= CROWDED for key in record.get("constructs", ())]
+        if covers is None or not any(crowded):
+            return record
+        return record | {"params": {**params, "measured_coverage": covers}}
+
+    @cached_property
+    def crowding(self) -> dict[str, float]:
+        """Share of people's ratings on each construct that are the most frequent value."""
+        return {key: crowding(data.ratings) for key, data in self.rated.items()}

@@ -36,5 +36,5 @@ def resampled_estimate(
         n_queries=found.n_queries,
         n_dropped=int(family.n_dropped[place]),
         reason=found.reason or interval.reason,
-        **record,
+        **context.with_coverage(name, interval, found.n_queries, record),
     )

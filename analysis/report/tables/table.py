@@ -68,7 +68,7 @@ class TableBuilder:
         self.used.append(estimate)
         if not estimate.defined:
             return Cell("—", mark=self._mark(estimate.reason))
-        interval = between(estimate)
+        interval = covering(estimate, between(estimate))
         return Cell(
             correlation(estimate.value), interval, "" if interval else self._mark(estimate.reason)
         )
@@ -83,7 +83,7 @@ class TableBuilder:
         interval = ""
         if estimate.has_interval:
             low, high = (points(v, scale, more) for v in (estimate.ci_low, estimate.ci_high))
-            interval = f"[{low}, {high}]"
+            interval = covering(estimate, f"[{low}, {high}]")
         mark = "" if interval else self._mark(estimate.reason)
         return Cell(points(estimate.value, scale, more), interval, mark)
 
@@ -96,7 +96,8 @@ class TableBuilder:
             return Cell("—", mark=self._mark(estimate.reason))
         interval = ""
         if estimate.has_interval:
-            interval = f"[{estimate.ci_low:{form}}, {estimate.ci_high:{form}}]"
+            bare = f"[{estimate.ci_low:{form}}, {estimate.ci_high:{form}}]"
+            interval = covering(estimate, bare)
         return Cell(f"{estimate.value:{form}}", interval)
 
     def add(self, *cells: Cell | str) -> None:
@@ -136,6 +137,12 @@ def of_one(analysis: Analysis, statistic: str, where: dict[str, str]) -> Estimat
     wanted = where.get("of")
     found = analysis.estimates.select(statistic, **where)
     return next((e for e in found if e.params.get("of") == wanted), None)
+
+
+def covering(estimate: Estimate, interval: str) -> str:
+    """The interval, with what it covers where that was measured to be too little."""
+    covers = estimate.params.get("measured_coverage")
+    return f"{interval} covers {correlation(float(covers))}" if interval and covers else interval
 
 
 def _letter(number: int) -> str:
