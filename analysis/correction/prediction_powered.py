@@ -69,8 +69,8 @@ def corrected(
     columns = np.hstack([table.columns for table in tables])
     if fixed == 0:
         columns = _ratings_alone(columns)
-    used = columns[:, WEIGHT::5].any(axis=1) | columns[:, COUNT::5].any(axis=1)
-    columns, any_label = columns[used], labeled[used].any(axis=1)
+    used = _either(columns[:, WEIGHT::5] > 0) | _either(columns[:, COUNT::5] > 0)
+    columns, any_label = columns[used], _either(labeled[used])
     shift = sums.human_origin - (minus.human_origin if minus else 0.0)
     points, lams = _leaving_out(columns, np.zeros((1, columns.shape[1])), fixed)
     value, found = float(points[0]) + shift, float(lams[0])
@@ -79,7 +79,7 @@ def corrected(
     if np.sqrt(parts[0]) <= NO_SPREAD * max(1.0, abs(value)) and np.count_nonzero(any_label) > 1:
         why = "every labeled query says the same: no spread to judge by"
         return Corrected(value, withheld(level, METHOD, why), found, count, float("nan"), *parts)
-    interval, df = _interval(value, without, np.asarray(any_label), level)
+    interval, df = _interval(value, without, any_label, level)
     return Corrected(value, interval, found, count, df, *parts)
 
 
@@ -94,7 +94,7 @@ def tunable(sums: QuerySums, minus: QuerySums | None = None) -> bool:
 def informative(sums: QuerySums, minus: QuerySums | None = None) -> tuple[int, int]:
     """How many labeled queries do not have the most common human value, and how many have it."""
     tables = [sums] if minus is None else [sums, minus]
-    labeled = np.any([table.labeled for table in tables], axis=0)
+    labeled = _either(np.column_stack([table.labeled for table in tables]))
     values = np.zeros(labeled.size)
     for table, sign in zip(tables, (1.0, -1.0), strict=False):
         human, weight = table.columns[:, HUMAN], table.columns[:, WEIGHT]
@@ -113,6 +113,11 @@ def _undefined(tables: list[QuerySums], lam: float | None) -> str | None:
         if lam != 0 and table.n_unjudged == table.n_pool:
             return "no judge score"
     return None
+
+
+def _either(of_tables: BoolArray) -> BoolArray:
+    """Whether it holds for any of one or two tables (Q, 1 or 2)."""
+    return np.asarray(of_tables[:, 0] | of_tables[:, -1])
 
 
 def _ratings_alone(columns: FloatArray) -> FloatArray:
@@ -197,7 +202,7 @@ def _interval(
         return withheld(level, METHOD, why), nan
     few = np.count_nonzero(labeled)
     squares = (without - without.mean()) ** 2
-    # (n - 1) / n of the jackknife, with the queries that each part rests on: 1 for all queries would
+    # The jackknife has (n - 1) / n, n the queries that a part rests on: those of the pool would
     # make the labels' part too large by n / (n - 1).
     squares[labeled] *= (few - 1) / few
     of_labels, total = float(squares[labeled].sum()), float(squares.sum())
