@@ -203,3 +203,17 @@ def test_a_study_hands_over_notes_rules_and_what_its_judge_was_run_with(tmp_path
     assert "host.internal" not in json.dumps(written)
     shares = [e["params"] for e in written["estimates"] if e["statistic"] == "answer_share"]
     assert shares == [{"rule": "bare", "count": 35}, {"rule": "labelled", "count": 1}]
+
+
+def test_margins_declared_on_the_command_line_are_tested(scores: Path, tmp_path: Path) -> None:
+    given = ["--margin", "0.1", "--bias-margin", "5", "--alt-test-epsilon", "0.2", "--no-verify"]
+    result = run(scores, "--scale", "0:100", "--out", tmp_path / "here", *given)
+    assert result.exit_code == 0, result.output
+    written = json.loads((tmp_path / "here" / "report.json").read_text(encoding="utf-8"))
+    found = {e["statistic"]: e["params"] for e in written["estimates"]}
+    assert found["non_inferiority"]["margin"] == 0.1
+    assert found["equivalence_p"]["margin"] == 5
+    assert found["alt_test_winning_rate"]["epsilon"] == 0.2
+    options = written["provenance"]["options"]
+    assert (options["non_inferiority_margin"], options["bias_margin"]) == (0.1, 5)
+    assert run(scores, "--margin", "1.5").exit_code == 2
