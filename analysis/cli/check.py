@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analysis.cli.source import CannotRun, from_file, from_study
+from analysis.cli.table_options import kind_option, scale_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,20 +30,8 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="report.json of an earlier report, for allowed_drop and allowed_rise.",
 )
-@click.option(
-    "--scale",
-    "scales",
-    multiple=True,
-    metavar="[[SCORER:]CONSTRUCT=]MIN:MAX[:STEP[:LEVEL]]",
-    help="Scale of a table's constructs; of one construct; or of one scorer there. Repeatable.",
-)
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    metavar="SCORER=KIND",
-    help="human, adjudicated, judge or metric, where the table does not say it. Repeatable.",
-)
+@scale_option
+@kind_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result for programs.")
 def check(
     source: Path,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from analysis.cli.source import CannotRun, from_file, from_study
+from analysis.cli.table_options import kind_option, scale_option
 
 if TYPE_CHECKING:
     from analysis.doctor.diagnosis import Diagnosis
@@ -38,20 +39,8 @@ class Patient(NamedTuple):
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE")
-@click.option(
-    "--scale",
-    "scales",
-    multiple=True,
-    metavar="[[SCORER:]CONSTRUCT=]MIN:MAX[:STEP[:LEVEL]]",
-    help="Scale of the values, as for `ccrs report`. Repeatable.",
-)
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    metavar="SCORER=KIND",
-    help="human, adjudicated, judge or metric, where the file does not say it. Repeatable.",
-)
+@scale_option
+@kind_option
 @click.option("--json", "as_json", is_flag=True, help="Print the findings for programs.")
 def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_json: bool) -> None:
     """Say what a file holds, what can be computed from it and how, and what can't and why.
@@ -200,6 +189,8 @@ def _command(
 
 
 def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) -> None:
+    from analysis.report.words import counted
+
     click.echo(f"{source.name or source}: {patient.form}")
     if patient.columns:
         click.echo("\nColumns")
@@ -212,8 +203,9 @@ def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) 
         click.echo(f"\nNext:   {command}")
         return
     click.echo(
-        f"\nHolds\n  {found.responses:,} responses, {found.queries:,} queries, {found.systems} "
-        f"systems, {found.raters} raters"
+        f"\nHolds\n  {counted(found.responses, 'response')}, "
+        f"{counted(found.queries, 'query', 'queries')}, {counted(found.systems, 'system')}, "
+        f"{counted(found.raters, 'rater')}"
     )
     for one in found.scored:
         scale = (
@@ -221,7 +213,7 @@ def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) 
             else f"looks like {one.looks_like}" if one.looks_like
             else "no usual scale" if one.n else "no values"
         )  # fmt: skip
-        ends = f"{one.low:g} to {one.high:g}, {one.distinct} distinct; " if one.n else ""
+        ends = f"{one.low + 0:g} to {one.high + 0:g}, {one.distinct} distinct; " if one.n else ""
         missing = f", {one.missing:,} missing" if one.missing else ""
         whose = f"{one.construct}, {one.scorer} ({one.kind})"
         click.echo(f"  {whose}: {one.n:,} values{missing}; {ends}{scale}")

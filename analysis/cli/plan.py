@@ -9,6 +9,7 @@ import click
 
 from analysis.cli.pilot import overridden, pilot_of, reading_minutes
 from analysis.cli.source import CannotRun, from_file, from_study
+from analysis.cli.table_options import SCALE_FORM, kind_option
 
 if TYPE_CHECKING:
     from analysis.planning.simulating import Plan
@@ -63,16 +64,10 @@ WANTED = {
     "--scale",
     "scales",
     multiple=True,
-    metavar="[[SCORER:]CONSTRUCT=]MIN:MAX[:STEP[:LEVEL]]",
+    metavar=SCALE_FORM,
     help="Scale of a bare table, or, without a pilot, the planned one. Repeatable.",
 )
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    metavar="SCORER=KIND",
-    help="human, adjudicated, judge or metric, where the table does not say it. Repeatable.",
-)
+@kind_option
 @click.option(
     "--assurance",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analysis.cli.source import CannotRun, from_file, from_study
+from analysis.cli.table_options import kind_option, scale_option
 from analysis.cli.writing import write
 
 if TYPE_CHECKING:
@@ -21,20 +22,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Folder of the report. Default: report/ in the study, or NAME-report/ beside NAME.csv.",
 )
-@click.option(
-    "--scale",
-    "scales",
-    multiple=True,
-    metavar="[[SCORER:]CONSTRUCT=]MIN:MAX[:STEP[:LEVEL]]",
-    help="Scale of a table's constructs; of one construct; or of one scorer there. Repeatable.",
-)
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    metavar="SCORER=KIND",
-    help="human, adjudicated, judge or metric, where the table does not say it. Repeatable.",
-)
+@scale_option
+@kind_option
 @click.option(
     "--preferences",
     type=click.Path(path_type=Path),
