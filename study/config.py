@@ -1,222 +1,31 @@
-"""study.toml: every setting is a field here, with its default and its help in one place."""
+"""study.toml as a whole, and how it is read; its sections are in config_sections."""
 
 import tomllib
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, Self
-from unicodedata import category
+from typing import Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from study.config_sections import (
+    AnalysisSpec,
+    CheckSpec,
+    HypothesisSpec,
+    PreferenceSpec,
+    RatingSpec,
+    ScorerSpec,
+    Section,
+)
 from study.constructs import CCRS, ConstructSpec
 from study.errors import StudyError, nearest
 from study.scales import Scale
-from study.words import Key, ScorerKind
+from study.words import Key
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ScorerSpec(_Section):
-    """What is known of a scorer beforehand: `[scorers."NAME"]`."""
-
-    kind: ScorerKind | None = Field(
-        default=None, description="human, adjudicated, judge or metric; files may then leave it out"
-    )
-    scale: Scale | None = Field(
-        default=None, description="the scorer's own scale, where it differs from the construct's"
-    )
-    note: str | None = Field(
-        default=None, description="a remark that the report shows with the scorer"
-    )
-
-    @field_validator("note")
-    @classmethod
-    def _one_paragraph(cls, note: str) -> str:
-        text = " ".join(note.split())
-        if not text:
-            raise ValueError("is blank; write a remark, or leave the setting out")
-        if any(category(character) == "Cc" for character in text):
-            # It is printed on terminals, which obey some of them.
-            raise ValueError("holds a control character; remove it")
-        return text
-
-
-class PreferenceSpec(_Section):
-    """`[preferences]`: how comparisons of two responses are scaled."""
-
-    scale: Scale = Field(
-        default=Scale(min=-2, max=2, step=1, level="ordinal"),
-        description="range of a preference; a positive value says that response b is better",
-    )
-
-
-class AnalysisSpec(_Section):
-    """`[analysis]`: choices of the report."""
-
-    reference: Literal["mean_of_raters", "adjudicated"] = Field(
-        default="mean_of_raters",
-        description="what scorers are compared with: the mean of a response's raters, or an "
-        "adjudicated value",
-    )
-    resamples: int = Field(
-        default=2000, ge=200, le=100_000, description="bootstrap resamples of queries"
-    )
-    ci_level: float = Field(
-        default=0.95, gt=0.5, lt=1, description="confidence level of every interval"
-    )
-    ac_lambda: float = Field(
-        default=0.7, ge=0, le=1, description="weight of the exact match in composed AC"
-    )
-    second_metrics: tuple[str, ...] = Field(
-        default=(),
-        description="constructs or scorers that are a second set of metrics, beside the study's "
-        "own",
-    )
-    published: bool = Field(
-        default=False,
-        description="whether the CCRS paper's own figures stand beside those of systems A to F",
-    )
-    non_inferiority_margin: float | None = Field(
-        default=None,
-        gt=0,
-        lt=1,
-        description="how much lower than a rater's a judge's correlation with people may be",
-    )
-    bias_margin: float | None = Field(
-        default=None, gt=0, description="points within which a judge's bias counts as none"
-    )
-    alt_test_epsilon: float = Field(
-        default=0.15,
-        ge=0,
-        lt=1,
-        description="allowance of the alternative annotator test: 0.2 where raters are experts, "
-        "0.15 where they are skilled, 0.1 in a crowd",
-    )
-    overall: str | None = Field(
-        default=None,
-        description="construct that holds an overall human rating, from which a composite's "
-        "weights are learned",
-    )
-    wanted_width: float | None = Field(
-        default=None,
-        gt=0,
-        description="half-width in points that corrected means should reach; 5% of the scale "
-        "unless given",
-    )
-
-
-class HypothesisSpec(_Section):
-    """`[[hypotheses]]`: a claim about pairs of systems, declared before the scores are there."""
-
-    name: str = Field(min_length=1, description="what the report calls it")
-    pairs: tuple[tuple[str, str], ...] = Field(
-        min_length=1, description="pairs of systems; the first is expected above the second"
-    )
-    direction: Literal["greater", "different"] = Field(
-        default="greater",
-        description="greater tests each pair one-sided, different two-sided",
-    )
-    constructs: tuple[str, ...] = Field(
-        default=(), description="keys of the constructs it speaks of; all of them unless given"
-    )
-    scorer: str | None = Field(
-        default=None, description="whose scores test it; each judge's unless given"
-    )
-    aggregation: Literal["maximum", "bonferroni_minimum"] = Field(
-        default="maximum",
-        description="maximum claims every pair on every construct, bonferroni_minimum at least one",
-    )
-
-    @field_validator("pairs")
-    @classmethod
-    def _two_systems_each(cls, pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        same = next((pair for pair in pairs if pair[0] == pair[1]), None)
-        if same is not None:
-            raise ValueError(f"{same[0]!r} is paired with itself; name two systems")
-        return pairs
-
-
-class CheckSpec(_Section):
-    """`[[check]]`: what `ccrs check` demands of a figure of the report."""
-
-    statistic: str = Field(min_length=1, description="id of the figure, as in report.json")
-    construct_key: str | None = Field(default=None, description="of this construct; else of each")
-    scorer: str | None = Field(default=None, description="of this scorer; else of each")
-    system: str | None = Field(default=None, description="of this system; else whatever systems")
-    scope: str | None = Field(
-        default=None, description="pooled, within_query, ...; needed where a figure has several"
-    )
-    target: Literal["these_raters", "raters_like_these"] | None = Field(
-        default=None, description="whom the interval speaks of; needed where a figure has both"
-    )
-    params: dict[str, str | float] = Field(
-        default={}, description="further choices as in report.json, such as level or form"
-    )
-    on: Literal["value", "ci_low", "ci_high"] = Field(
-        default="value", description="the number that is bounded: the value, or an interval's end"
-    )
-    minimum: float | None = Field(default=None, description="smallest number that passes")
-    maximum: float | None = Field(default=None, description="largest number that passes")
-    allowed_drop: float | None = Field(
-        default=None, ge=0, description="how far the value may lie below the baseline's"
-    )
-    allowed_rise: float | None = Field(
-        default=None, ge=0, description="how far the value may lie above the baseline's"
-    )
-
-
-class RatingSpec(_Section):
-    """`[rating]`: how people rate on the project's own pages."""
-
-    disclosure: Literal["staged", "all"] = Field(
-        default="staged",
-        description="staged shows a field only once the constructs that may not see it are rated; "
-        "all shows everything at once",
-    )
-    lease_minutes: float = Field(
-        default=120,
-        gt=0,
-        le=60 * 24 * 366,
-        description="how long an open slot stays a rater's without anything being saved",
-    )
-    base_url: str = Field(
-        default="http://127.0.0.1:8350",
-        description="address that raters reach the pages at; links begin with it",
-    )
-    language: str = Field(
-        default="en",
-        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
-        description="language of the texts, as in HTML; a query's attribute `language` goes first",
-    )
-    words_per_minute: float = Field(
-        default=238,
-        gt=0,
-        description="reading speed for the hours that `ccrs assign` states",
-    )
-
-    @field_validator("base_url")
-    @classmethod
-    def _an_origin(cls, address: str) -> str:
-        try:
-            parts = urlsplit(address)
-            _ = parts.port
-        except ValueError as error:
-            raise ValueError(f"is no address: {error}") from None
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("begin with http:// or https:// and a host")
-        if "@" in parts.netloc:
-            raise ValueError("holds a user or password; leave it out")
-        if parts.path not in {"", "/"} or parts.query or parts.fragment:
-            raise ValueError("give scheme, host and port only, without a path")
-        return f"{parts.scheme}://{parts.netloc}"
-
-
-class StudyConfig(_Section):
+class StudyConfig(Section):
     """The whole of study.toml."""
 
     name: str = Field(default="Untitled study", min_length=1, description="title of the report")

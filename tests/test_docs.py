@@ -14,14 +14,14 @@ from judge.schedule.work import EMPTY_RESPONSE
 from judge.settings import JudgeSettings
 from study.cli import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
-from study.config import (
+from study.config import StudyConfig
+from study.config_sections import (
     AnalysisSpec,
     CheckSpec,
     HypothesisSpec,
     PreferenceSpec,
     RatingSpec,
     ScorerSpec,
-    StudyConfig,
 )
 from study.constructs import ConstructSpec
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow

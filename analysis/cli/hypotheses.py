@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from analysis.discrimination.hypotheses import Hypothesis
     from analysis.tables import ScoreTable
-    from study.config import HypothesisSpec
+    from study.config_sections import HypothesisSpec
 
 
 def declared(
