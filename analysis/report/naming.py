@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from unicodedata import east_asian_width
 
 
@@ -14,6 +15,31 @@ def shortened(name: str, room: float) -> str:
         return name
     end = _fitting(name[::-1], room // 2 - 1)[::-1]
     return f"{_fitting(name, room - 1 - _width(end))}…{end}"
+
+
+def told_apart(names: Sequence[str], room: float) -> list[str]:
+    """The names in that room; those that would read alike are cut before the place they differ at.
+
+    Examples
+    --------
+    >>> told_apart(["reader-0-of-many-pages", "reader-1-of-many-pages"], 12)
+    ['read…0-of-ma', 'read…1-of-ma']
+    """
+    cut = {name: shortened(name, room) for name in names}
+    # Of three names two may still be alike where the third is told apart.
+    for _ in names:
+        for label in dict.fromkeys(cut.values()):
+            alike = [name for name in cut if cut[name] == label]
+            if len(alike) > 1:
+                cut |= _cut_where_they_differ(alike, room)
+    return [cut[name] for name in names]
+
+
+def _cut_where_they_differ(names: list[str], room: float) -> dict[str, str]:
+    differ = (place for place, of in enumerate(zip(*names, strict=False)) if len(set(of)) > 1)
+    shared = next(differ, min(map(len, names)))
+    lead = _fitting(names[0][:shared], room // 3)
+    return {name: f"{lead}…{_fitting(name[shared:], room - 1 - _width(lead))}" for name in names}
 
 
 def _fitting(name: str, room: float) -> str:

@@ -11,7 +11,7 @@ from analysis.estimates import Estimate, to_frame
 from analysis.report.figures.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
 from analysis.report.figures.figure import Figure
 from analysis.report.figures.panels import JUDGES_DRAWN, WIDTH, left_out
-from analysis.report.naming import shortened
+from analysis.report.naming import told_apart
 from analysis.report.words import on_scale, points
 
 #: Systems drawn in one panel; more than that are left to the tables.
@@ -88,7 +88,7 @@ def _draw(
         axes.plot([row.value for row in rows], place, "o", color=INK, markersize=4)
         axes.set_xlim(*reach)
         axes.set_ylim(-0.6, len(rows) - 0.4)
-        axes.set_yticks(place, [shortened(row.systems[0], NAME_ROOM) for row in rows])
+        axes.set_yticks(place, told_apart([row.systems[0] for row in rows], NAME_ROOM))
         axes.tick_params(axis="y", length=0, labelcolor=INK)
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x", color=RULE, linewidth=0.4)

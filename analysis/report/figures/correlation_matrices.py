@@ -11,7 +11,8 @@ from analysis.compose import Analysis
 from analysis.estimates import Estimate, to_frame
 from analysis.report.figures.drawing import Drawing
 from analysis.report.figures.figure import Figure
-from analysis.report.figures.heat_map import described, heat_map
+from analysis.report.figures.heat_map import NAME_ROOM, described, heat_map
+from analysis.report.naming import told_apart
 from analysis.report.words import listed
 
 MEASURES = {"pearson": "Pearson", "spearman": "Spearman", "kendall_tau_b": "Kendall tau-b"}
@@ -99,6 +100,7 @@ def _by_system(
     analysis: Analysis, scorers: Sequence[str], systems: Sequence[str], several: bool
 ) -> tuple[tuple[Drawing, ...], list[Estimate]]:
     drawings, used = [], []
+    short = told_apart(systems, NAME_ROOM)
     for number, scorer in enumerate(scorers):
         for place, system in enumerate(systems):
             found = analysis.estimates.select(
@@ -111,7 +113,7 @@ def _by_system(
                 continue
             used += found
             key = f"construct-correlations-{number}-of-{place}"
-            drawings.append(_matrix(key, (system, scorer if several else ""), found))
+            drawings.append(_matrix(key, (short[place], scorer if several else ""), found))
     return tuple(drawings), used
 
 

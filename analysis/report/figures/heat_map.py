@@ -17,7 +17,7 @@ from analysis.report.figures.drawing import (
     canvas,
     head,
 )
-from analysis.report.naming import shortened
+from analysis.report.naming import told_apart
 from analysis.report.words import correlation
 
 #: Inches of a cell, and of the room for a character of a row's name.
@@ -47,7 +47,7 @@ def heat_map(
     `strong` marks cells set in bold with a border. With `diagonal`, values on the diagonal are 1
     by definition and set aside.
     """
-    wide = max(len(shortened(name, NAME_ROOM)) for name in rows) * CHARACTER + 0.15
+    wide = max(map(len, told_apart(rows, NAME_ROOM))) * CHARACTER + 0.15
     tall = (
         0.2
         if max(map(len, columns)) <= 5
@@ -86,10 +86,10 @@ def heat_map(
         upright = max(map(len, columns)) > 5
         axes.set_xticks(
             range(len(columns)),
-            [shortened(name, NAME_ROOM) for name in columns],
+            told_apart(columns, NAME_ROOM),
             rotation=90 if upright else 0,
         )
-        axes.set_yticks(range(len(rows)), [shortened(name, NAME_ROOM) for name in rows])
+        axes.set_yticks(range(len(rows)), told_apart(rows, NAME_ROOM))
         axes.tick_params(length=0, labelcolor=INK)
         for spine in axes.spines.values():
             spine.set_visible(False)

@@ -10,7 +10,7 @@ from analysis.compose import Analysis
 from analysis.estimates import Estimate, to_frame
 from analysis.report.figures.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
 from analysis.report.figures.figure import Figure
-from analysis.report.naming import shortened
+from analysis.report.naming import told_apart
 from analysis.report.tables.systems import name_of
 from analysis.report.words import digits, points
 
@@ -88,7 +88,9 @@ def _draw(
         reach = max(ends) * 1.06
         axes.set_xlim(-reach, reach)
         axes.set_ylim(-0.6, len(pairs) - 0.4)
-        labels = ["−".join(shortened(name, NAME_ROOM) for name in pair) for pair in pairs]
+        names = list(dict.fromkeys(name for pair in pairs for name in pair))
+        short = dict(zip(names, told_apart(names, NAME_ROOM), strict=True))
+        labels = ["−".join(short[name] for name in pair) for pair in pairs]
         axes.set_yticks([place[pair] for pair in pairs], labels)
         axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=7)
         axes.spines["left"].set_visible(False)
