@@ -11,14 +11,14 @@ from analysis.report.figures.error_by_level import error_by_level
 from analysis.report.figures.reliability_diagram import reliability_diagram
 from analysis.report.sections.section import Section
 from analysis.report.tables.calibration import by_length, calibrated, given_people
-from analysis.report.words import amount, between, correlation, points
+from analysis.report.words import amount, between, correlation, on_scale, points
 
 #: Sentences of a section at most.
 _SAID = 5
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
-    """Whether a line makes the judge better, who is favored, and whether length pays."""
+    """Whether a line makes a judge better, who is favored, and whether length pays."""
     said = [*_lines(analysis), *_favored(analysis), *_lengths(analysis)]
     yield from said[:_SAID]
 
@@ -29,20 +29,23 @@ def _lines(analysis: Analysis) -> list[str]:
         for scorer in speaking(data)[:1]:
             where = {"construct": construct, "scorer": scorer}
             slope = first("recalibration_slope", **where)
-            raw = first("recalibrated_mae", method="raw", **where)
-            line = first("recalibrated_mae", method="linear", **where)
-            change = first("recalibrated_mae_difference", method="linear", **where)
+            # The line has the least squared error: on few levels it may raise the absolute one.
+            raw = first("recalibrated_rmse", method="raw", **where)
+            line = first("recalibrated_rmse", method="linear", **where)
+            change = first("recalibrated_rmse_difference", method="linear", **where)
             if slope is None or not slope.defined or raw is None or line is None or change is None:
                 continue
             if not (change.has_interval and (change.ci_high < 0 or change.ci_low > 0)):
                 continue
             scale = analysis.context.human_scale(construct)
-            does = "brings it closer to" if change.value < 0 else "takes it away from"
+            closer = change.value < 0
+            does = f"brings {scorer} closer to" if closer else f"takes {scorer} away from"
             found.append(
                 f"{construct}: a straight line learned on other queries {does} people, from "
-                f"{points(raw.value, scale, 1)} to {points(line.value, scale, 1)} points apart on "
-                f"average; ten points more by the judge are {10 * slope.value:.1f} more by people "
-                f"(slope {correlation(slope.value)} {between(slope)})."
+                f"{points(raw.value, scale, 1)} to {points(line.value, scale, 1)} "
+                f"{on_scale(scale) or 'points'} (root mean square); its slope is "
+                f"{correlation(slope.value)} {between(slope)}".rstrip()
+                + "."
             )
     return found[:2]
 
@@ -73,7 +76,7 @@ def _lengths(analysis: Analysis) -> list[str]:
             found.append(
                 f"{e.constructs[0]}: {e.scorers[0]} is {amount(abs(e.value), scale)} {how} than "
                 "people to a response twice as long "
-                f"{between(e, scale, in_points=True)}."
+                f"{' '.join(filter(None, (between(e, scale, in_points=True), on_scale(scale))))}."
             )
     return found[:1]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from analysis.compose import Analysis
 from analysis.compose.calibration import speaking
 from analysis.report.tables.table import Cell, Table, TableBuilder
+from analysis.report.words import digits
 
 #: Systems of which a row is shown; estimates.csv has the rest.
 SYSTEMS_SHOWN = 12
@@ -23,18 +24,24 @@ def calibrated(analysis: Analysis) -> Iterator[Table]:
             where = {"construct": construct, "scorer": scorer}
             square = first("calibration_error_squared", **where)
             bound = first("calibration_error_squared_upper", **where)
-            mae = [
-                built.points(first("recalibrated_mae", method=method, **where), scale)
-                for method in ("raw", "linear", "isotonic")
+            errors = [
+                built.points(first("recalibrated_mae", method="raw", **where), scale),
+                *(
+                    built.points(first("recalibrated_rmse", method=method, **where), scale)
+                    for method in ("raw", "linear", "isotonic")
+                ),
             ]
+            squared = f".{max(1, 2 * digits(scale))}f"
             built.add(
                 construct,
                 scorer,
                 built.r(first("recalibration_slope", **where)),
                 built.points(first("recalibration_intercept", **where), scale),
-                _bounded(built.number(square, ".1f"), built.number(bound, ".1f")),
-                *mae,
-                built.points(first("recalibrated_mae_difference", method="linear", **where), scale),
+                _bounded(built.number(square, squared), built.number(bound, squared)),
+                *errors,
+                built.points(
+                    first("recalibrated_rmse_difference", method="linear", **where), scale
+                ),
                 built.number(first("distinct_scores", of="scorer", **where), ",.0f"),
             )
     yield built.table(
@@ -43,11 +50,12 @@ def calibrated(analysis: Analysis) -> Iterator[Table]:
         "The line of people's value on the judge's score: slope 1 and intercept 0 need no "
         "recalibration. Calibration error: mean over bins of the squared distance between people's "
         "mean and the judge's, less the part that is noise (it may be negative), with its "
-        f"{analysis.options.level:.0%} upper bound below. MAE: mean absolute difference from "
-        "people as the judge is, and recalibrated by a line or a rising function learned on other "
-        "queries; the last difference is line minus raw. Scores: distinct ones that it gave.",
-        ("Construct", "Scorer", "Slope", "Intercept", "Error², points²", "MAE", "MAE, line",
-         "MAE, isotonic", "Line minus raw", "Scores"),
+        f"{analysis.options.level:.0%} upper bound below. MAE and RMSE: mean absolute and "
+        "root mean square difference from people as the judge is; RMSE also recalibrated by a line "
+        "or a rising function learned on other queries, and line minus raw. Scores: distinct ones "
+        "that it gave.",
+        ("Construct", "Scorer", "Slope", "Intercept", "Error², points²", "MAE", "RMSE",
+         "RMSE, line", "RMSE, isotonic", "Line minus raw", "Scores"),
         heads=2,
     )  # fmt: skip
 
