@@ -13,7 +13,7 @@ from analysis.compose import Analysis
 from analysis.estimates import Estimate
 from analysis.report.verdict import Verdict
 from analysis.report.verdict_notes import ORDERS_WELL
-from analysis.report.words import between, correlation, counted, percent, points
+from analysis.report.words import amount, between, correlation, counted, percent, points
 
 #: Correlations below this order nothing worth the name.
 NIL = 0.2
@@ -110,7 +110,7 @@ def _composed(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
         return
     weight = float(str(mean.params["lambda"]))
     yield (
-        f"{OPENING}the judge's own part is {points(abs(bias.value), scale)} points from people on "
+        f"{OPENING}the judge's own part is {amount(abs(bias.value), scale)} from people on "
         f"average, while AC composed with lambda {weight:g} averages {points(mean.value, scale)} "
         f"where people average {points(people, scale)}. The distance is made by the composing; "
         "read it as no level."

@@ -29,8 +29,9 @@ def reading(analysis: Analysis) -> Iterator[str]:
         shares = sorted(found.select("missing_share_by_system", **where), key=lambda s: -s.value)
         if shares:
             yield (
-                f"{e.constructs[0]}: {e.scorers[0]} leaves more out of some systems than of others "
-                f"({_share(shares[0])}, {_share(shares[-1])}; {p_value(e.value)})."
+                f"{e.constructs[0]}: scores by {e.scorers[0]} are missing more often for some "
+                f"systems than for others ({_share(shares[0])}, {_share(shares[-1])}; "
+                f"{p_value(e.value)})."
             )
     shares = [e for e in found.select("missing_share_by_system") if e.value >= _MANY]
     kinds = analysis.scorer_kinds

@@ -31,9 +31,10 @@ def reading(analysis: Analysis) -> Iterator[str]:
         where = {"construct": construct, "scorer": judge, "scope": "pooled"}
         top = analysis.estimates.first("share_at_max", **where)
         if worst.value < MANY:
+            where_most = f", most often on {construct}" if len(ties) > 1 else ""
             yield (
-                f"{judge} gives two responses the same score in at most {percent(worst.value)} of "
-                f"cases ({construct})."
+                f"{judge} seldom gives two responses the same score{where_most} (a chance of "
+                f"{percent(worst.value)})."
             )
             continue
         at_top = (

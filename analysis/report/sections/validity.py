@@ -71,13 +71,16 @@ def _people(analysis: Analysis) -> Iterator[str]:
     halo, same, cross = max(pairs, key=lambda found: found[0].value)
     average = first("halo_average")
     of_all = (
-        f" Over all pairs of constructs halo is {_stated(average)}."
+        " over all pairs of constructs halo, what a rater carries from one to another, is "
+        f"{_stated(average)}."
         if average is not None and average.has_interval
         else ""
     )
+    # The largest of several is large by chance as well, and so it is called the largest.
+    largest = f" Largest of {len(pairs)} pairs:" if len(pairs) > 1 else ""
     yield (
-        f"People: {_pair(halo)} correlate {correlation(same.value)} within a rater and "
-        f"{correlation(cross.value)} across raters: halo {_stated(halo)}.{of_all}"
+        f"People:{of_all}{largest} {_pair(halo)} correlate {correlation(same.value)} within a "
+        f"rater and {correlation(cross.value)} across raters: halo {_stated(halo)}."
     )
 
 
@@ -94,12 +97,14 @@ def _methods(analysis: Analysis) -> Iterator[str]:
             for e in select("htmt", methods="two", **where)
             if e.defined and e.value > HARDLY_APART
         ]
-        known = sum(e.defined for e in select("htmt", methods="two", **where))
+        pairs = select("htmt", methods="two", **where)
+        known = sum(e.defined for e in pairs)
+        left = f" ({len(pairs) - known} of {len(pairs)} undefined)" if known < len(pairs) else ""
         told = (
             f" Hardly told apart (HTMT above {correlation(HARDLY_APART)}): "
             f"{listed([_pair(e) for e in close])}."
             if close
-            else f" No two constructs have an HTMT above {correlation(HARDLY_APART)}."
+            else f" No two constructs have an HTMT above {correlation(HARDLY_APART)}{left}."
             if known
             else ""
         )
