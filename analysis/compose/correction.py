@@ -75,6 +75,11 @@ class _Correction:
     def scale(self) -> Scale | None:
         return self.context.human_scale(self.data.construct)
 
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Whose ratings make up the human values; nobody where they are adjudicated."""
+        return self.data.raters if self.data.reference_kind == "mean_of_raters" else ()
+
     def sums(self, own: BoolArray | slice = slice(None)) -> QuerySums:
         """Of the responses of one system, or of all, each once."""
         data = self.data
@@ -153,7 +158,6 @@ class _Correction:
         given = not np.isnan(found.interval.low)
         tables = (sums,) if minus is None else (sums, minus)
         labels = sum(table.n_labels for table in tables)
-        people = self.data.raters if self.data.reference_kind == "mean_of_raters" else ()
         of_judge: dict[str, Any] = (
             {} if name == "weighted_human_mean" else {"lambda": found.lam, "df": found.df}
         )
@@ -166,7 +170,7 @@ class _Correction:
             method=found.interval.method if given else None,
             n_responses=labels,
             n_queries=found.n_labeled_queries,
-            n_raters=len(people),
+            n_raters=len(self.raters),
             reason=found.reason or found.interval.reason,
             **record,
             params={
@@ -188,7 +192,12 @@ class _Correction:
         """What the judge saved, and what a wanted width takes."""
         labels = sums.n_labels + (minus.n_labels if minus else 0)
         saved = labels_saved(found, alone, labels)
-        counts: dict[str, Any] = {**record, "n_responses": labels}
+        counts: dict[str, Any] = {
+            **record,
+            "n_responses": labels,
+            "n_queries": found.n_labeled_queries,
+            "n_raters": len(self.raters),
+        }
         reason = found.reason or found.interval.reason or alone.interval.reason
         yield Estimate("labels_saved", value=saved, reason=reason, **counts)
         wanted = self.context.options.wanted_width

@@ -104,7 +104,9 @@ def two_way(values: npt.ArrayLike) -> TwoWay:
     # Responses are eliminated; what is left is a small system in the raters.
     system = np.diag(given.sum(axis=0)) - given.T @ (given / m[:, None])
     right = y.sum(axis=0) - given.T @ (y.sum(axis=1) / m)
-    effects = np.linalg.pinv(system, hermitian=True) @ right
+    # Only a shift of all raters is left open (they are connected); the added block fixes it at 0.
+    # A pseudoinverse would have to tell that direction from rounding, and may fail to.
+    effects = np.linalg.solve(system + np.trace(system) / k**2, right)
     effects -= effects.mean()
     means = (y - given * effects).sum(axis=1) / m
     residuals = np.where(given > 0, y - effects - means[:, None], 0.0)

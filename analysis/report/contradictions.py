@@ -66,7 +66,7 @@ def _alternative_annotator(analysis: Analysis, verdict: Verdict, within: Estimat
     rate = analysis.estimates.first(
         "alt_test_winning_rate", construct=verdict.construct, scorer=verdict.scorer
     )
-    if rate is not None and rate.defined and rate.params.get("passed"):
+    if rate is not None and rate.defined and rate.params.get("passed") == "yes":
         yield (
             f"{OPENING}it passes the alternative annotator test (it may stand in for "
             f"{percent(rate.value)} of the raters), yet within a query it correlates "

@@ -182,3 +182,16 @@ def test_what_has_no_interval() -> None:
         icc(SHROUT_FLEISS, "2,1")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least 1 rater"):
         icc(SHROUT_FLEISS, "A,k", k=0.5)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mean_squares_of_a_complete_panel_are_those_of_the_analysis_of_variance(seed: int) -> None:
+    # The raters' equations are singular by a shift of all, which rounding must not let in.
+    rng = np.random.default_rng(seed)
+    values = np.round(60 + 15 * rng.normal(size=(720, 1)) + 10 * rng.normal(size=(720, 3)))
+    rows, columns = values.mean(axis=1, keepdims=True), values.mean(axis=0, keepdims=True)
+    between = 3 * np.var(rows, ddof=1)
+    of_raters = 720 * np.var(columns, ddof=1)
+    rest = float(((values - rows - columns + values.mean()) ** 2).sum()) / (719 * 2)
+    expected = (between - rest) / (between + 2 * rest + 3 * (of_raters - rest) / 720)
+    assert icc(values, "A,1") == pytest.approx(expected, abs=1e-12)

@@ -38,6 +38,18 @@ def test_a_high_pooled_and_a_nil_within_contradict_each_other() -> None:
     assert "hardly a good response from a bad one to the same query" in note
 
 
+def test_a_passed_alternative_annotator_test_and_a_nil_within_contradict_each_other() -> None:
+    frame = of_queries()
+    # Raters who differ by noise alone: whoever knows the level of a query is closest to all.
+    rng = np.random.default_rng(5)
+    level = frame.loc[frame["scorer"] == "judge"].groupby("query_id")["value"].mean()
+    human = frame["scorer"] != "judge"
+    said = frame.loc[human, "query_id"].map(level) + 8 * rng.normal(size=int(human.sum()))
+    frame.loc[human, "value"] = said.clip(0, 100)
+    found = notes(frame)
+    assert any("stand in for 100% of the raters" in note for note in found), found
+
+
 def test_a_good_judge_contradicts_nothing() -> None:
     assert notes(simulated(queries=40)) == []
 
