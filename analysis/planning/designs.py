@@ -9,9 +9,10 @@ import numpy as np
 
 from analysis.agreement.association import association
 from analysis.agreement.ceiling import human_ceiling
+from analysis.correction.prediction_powered import corrected
+from analysis.correction.query_sums import QuerySums, query_sums
 from analysis.matrix import mean_over
 from analysis.planning.components import Components
-from analysis.planning.corrected import corrected_interval
 from analysis.query_statistic import FloatArray, IntArray, QueryStatistic
 from analysis.reliability.alpha import alpha_of_weights
 from analysis.reliability.icc import icc_interval
@@ -120,21 +121,21 @@ def _ceiling(study: Simulated) -> Interval:
 
 
 def _ppi_mean(study: Simulated) -> Interval:
-    people = mean_over(study.ratings)[:: study.design.responses]
-    judge = study.judge[:: study.design.responses]
-    return corrected_interval(people, judge, study.unrated[:, 0], study.level)
+    return corrected(_sums(study, 0), level=study.level).interval
 
 
 def _ppi_difference(study: Simulated) -> Interval:
+    return corrected(_sums(study, 0), _sums(study, 1), level=study.level).interval
+
+
+def _sums(study: Simulated, system: int) -> QuerySums:
+    """One system's responses: those that people rated, then those that only the judge scored."""
     shape = (study.design.queries, study.design.responses)
-    people = mean_over(study.ratings).reshape(shape)
-    judge = study.judge.reshape(shape)
-    return corrected_interval(
-        people[:, 0] - people[:, 1],
-        judge[:, 0] - judge[:, 1],
-        study.unrated[:, 0] - study.unrated[:, 1],
-        study.level,
-    )
+    people = mean_over(study.ratings).reshape(shape)[:, system]
+    unrated = study.unrated[:, system]
+    human = np.concatenate([people, np.full(unrated.size, np.nan)])
+    judge = np.concatenate([study.judge.reshape(shape)[:, system], unrated])
+    return query_sums(human, judge, np.arange(judge.size))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import pytest
 
 from analysis.errors import AnalysisError
 from analysis.planning.components import Components
-from analysis.planning.corrected import corrected_interval
 from analysis.planning.curve import write_curves
 from analysis.planning.designs import STATISTICS, Design, simulated
 from analysis.planning.simulating import plan
@@ -63,7 +62,7 @@ def test_a_corrected_mean_covers_and_gains_on_ratings_alone() -> None:
         # Raters without severity: the mean of the true values is 0.
         study = simulated(Components(rater=0, judge=6), Design(60, 3, 1), 0.95, 3, run, 600)
         people = study.ratings.mean(axis=1)
-        interval = corrected_interval(people, study.judge, study.unrated[:, 0], 0.95)
+        interval = STATISTICS["ppi_mean"].interval(study)
         width.append(interval.high - interval.low)
         alone.append(2 * 2.001 * people.std(ddof=1) / math.sqrt(60))
         covered += interval.low <= 0 <= interval.high
