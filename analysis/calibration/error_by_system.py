@@ -75,8 +75,8 @@ def error_by_system_given_human(
 
     Notes
     -----
-    Fuller 1987, section 2.2, on errors in variables. Constant severities of the raters move the
-    covariance by their variance over the number of raters, a share that is left in.
+    Fuller 1987, section 2.2, on errors in variables. Severities of the raters have to be taken out
+    beforehand: they move the covariance by their variance over the number of raters.
     """
     scores, given = as_values(judge, "judge"), as_values(ratings, "ratings")
     made = np.asarray(produced, dtype=bool)

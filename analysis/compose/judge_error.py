@@ -16,6 +16,7 @@ from analysis.compose.resampled import resampled_estimate
 from analysis.discrimination.simultaneous import simultaneous_intervals
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, FloatArray
+from analysis.reliability.severity import severities
 from analysis.resampling import PERCENTILE_FROM, Scheme
 
 
@@ -35,6 +36,15 @@ def people(data: ConstructData) -> FloatArray:
     return data.reference[:, None] if data.reference_kind == "adjudicated" else data.ratings
 
 
+def _leveled(ratings: FloatArray, data: ConstructData) -> FloatArray:
+    """Ratings less each rater's severity, which else counts as something that raters do not share.
+
+    Where severities can't be estimated they stay in.
+    """
+    points = severities(ratings, data.query, data.n_queries).points
+    return np.asarray(ratings - np.where(np.isfinite(points), points, 0.0))
+
+
 def _by_system(
     context: Context,
     data: ConstructData,
@@ -43,7 +53,7 @@ def _by_system(
     record: dict[str, Any],
 ) -> Iterator[Estimate]:
     found = error_by_system_given_human(
-        data.scorers[scorer], ratings, data.query, data.produced, data.n_queries
+        data.scorers[scorer], _leveled(ratings, data), data.query, data.produced, data.n_queries
     )
     family, point = found.effects, found.effects.points()
     resampling = context.rated_resampling

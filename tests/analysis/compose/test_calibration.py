@@ -44,6 +44,33 @@ def test_every_figure_names_the_judge_first_and_its_target() -> None:
         assert e.target == (None if e.statistic == "distinct_scores" else "these_raters")
 
 
+def test_severe_and_lenient_raters_do_not_blur_a_favorite() -> None:
+    rng = np.random.default_rng(3)
+    queries, systems = 1500, 4
+    n = queries * systems
+    of = np.tile(np.arange(systems), queries)
+    true = 60 + 5 * of + 10 * rng.normal(size=n)
+    favor = np.array([-1.0, -1.0, -1.0, 3.0])
+    base = pd.DataFrame(
+        {
+            "response_id": [f"r{i}" for i in range(n)],
+            "query_id": [f"q{i // systems}" for i in range(n)],
+            "system": [f"s{i}" for i in of],
+            "construct": "QR",
+        }
+    )
+    judge = true + favor[of] + 3 * rng.normal(size=n)
+    parts = [base.assign(scorer="judge", scorer_kind="judge", value=judge)]
+    for name, severity in (("mild", 3.0), ("harsh", -3.0)):
+        value = true + severity + 5 * rng.normal(size=n)
+        parts.append(base.assign(scorer=name, scorer_kind="human", value=value))
+    scores = ScoreTable.from_frame(pd.concat(parts, ignore_index=True), {"QR": Scale(-50, 200)})
+    effects = list(calibration(Context(scores, None, Options(resamples=100))))
+    found = [e.value for e in effects if e.statistic == "error_by_system_given_human"]
+    # Standard error about .15; with severities left in, the first is -0.1 and the last 2.3.
+    assert found == pytest.approx(favor, abs=0.4)
+
+
 def test_a_favorite_system_is_found_given_people() -> None:
     frame = simulated(queries=60, systems=3, judge_noise=3)
     own = (frame["scorer"] == "judge") & (frame["system"] == "s1")
