@@ -6,25 +6,10 @@ only when a Kendall correlation of more than a query's own responses is asked fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numba import njit
 
+from analysis.compiling import compiled
 from analysis.query_statistic import FloatArray, IntArray, OfWeights, ratio
-
-Kernel = Callable[..., FloatArray]
-
-
-def compiled(function: Kernel) -> Kernel:
-    """The function compiled, from the cache on disk where there can be one."""
-    try:
-        kernel: Kernel = njit(cache=True)(function)
-    except RuntimeError:
-        # No writable folder for the cache (a read-only installation without a home): compile anew.
-        kernel = njit()(function)
-    return kernel
-
 
 #: With this many cells per item or fewer, counting in a table beats the tree.
 CELLS_PER_ITEM = 4

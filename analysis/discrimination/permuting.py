@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from analysis.compiling import compiled
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -105,7 +106,7 @@ def _plan(cells: IntArray, k: int) -> tuple[int, int, int]:
     return 1, 1, 2**62 // largest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mixed(state: Any) -> Any:  # pragma: no cover
     """The finalizer of SplitMix64 (Steele, Lea and Flood 2014)."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -113,7 +114,7 @@ def _mixed(state: Any) -> Any:  # pragma: no cover
     return state ^ (state >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _draw(key: Any, first: int, drawn: Any) -> None:  # pragma: no cover
     """Uniform 32-bit numbers; every query has a random stream of its own, two numbers a step."""
     golden = np.uint64(0x9E3779B97F4A7C15)
@@ -130,7 +131,7 @@ def _draw(key: Any, first: int, drawn: Any) -> None:  # pragma: no cover
             line[resamples - 1] = np.uint32(found >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _flush(held: Any, per_word: int, sums: Any) -> None:  # pragma: no cover
     bits = 63 // per_word
     mask = (1 << bits) - 1
@@ -145,7 +146,7 @@ def _flush(held: Any, per_word: int, sums: Any) -> None:  # pragma: no cover
             held[word, b] = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _tabled(  # noqa: PLR0912  # pragma: no cover
     cells: Any,
     present: Any,
@@ -215,7 +216,7 @@ def _shuffled(cells: IntArray, present: BoolArray, resamples: int, seed: int) ->
     return sums
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _shuffle(  # pragma: no cover
     cells: Any, present: Any, key: Any, start: int, sums: Any
 ) -> None:
@@ -248,7 +249,7 @@ def _shuffle(  # pragma: no cover
                 sums[b, system[0]] += moved[0]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def widest(sums: Any, counts: Any) -> Any:  # pragma: no cover
     """For each resample the systems (B, 2) with the largest and the smallest mean, exactly.
 

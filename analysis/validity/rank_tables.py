@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.agreement.kendall import compiled
+from analysis.compiling import compiled
 from analysis.query_statistic import FloatArray, IntArray
 
 #: Resamples side by side.
