@@ -107,7 +107,7 @@ def test_copies_of_a_response_are_no_tie() -> None:
         [1 / 6, 4 / 12, NA], nan_ok=True
     )
     interval = QueryResampling(300, 500).interval(
-        tie_probability_of_weights(np.arange(300) % 50, np.arange(300))
+        tie_probability_of_weights(np.arange(300) % 50, np.arange(300)), scheme="bootstrap"
     )
     assert interval.low < tie_probability(np.arange(300) % 50) < interval.high
 
