@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from study.campaign_sections import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
 from study.config_sections import (
     AnalysisSpec,
     CheckSpec,
     HypothesisSpec,
     PreferenceSpec,
-    RatingSpec,
     ScorerSpec,
     Section,
 )
@@ -43,7 +43,12 @@ class StudyConfig(Section):
         default={}, description="what is known of scorers beforehand"
     )
     preferences: PreferenceSpec = PreferenceSpec()
+    design: DesignSpec = DesignSpec()
+    raters: dict[Key, RaterSpec] = Field(
+        default={}, description="what is known of raters beforehand"
+    )
     rating: RatingSpec = RatingSpec()
+    stopping: StoppingSpec = StoppingSpec()
     analysis: AnalysisSpec = AnalysisSpec()
     check: tuple[CheckSpec, ...] = Field(
         default=(), description="what `ccrs check` demands of the report's figures"
@@ -182,7 +187,10 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "constructs": ConstructSpec,
         "scorers": ScorerSpec,
         "preferences": PreferenceSpec,
+        "design": DesignSpec,
+        "raters": RaterSpec,
         "rating": RatingSpec,
+        "stopping": StoppingSpec,
         "analysis": AnalysisSpec,
         "hypotheses": HypothesisSpec,
         "check": CheckSpec,

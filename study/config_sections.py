@@ -2,7 +2,6 @@
 
 from typing import Literal
 from unicodedata import category
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -163,49 +162,3 @@ class CheckSpec(Section):
     allowed_rise: float | None = Field(
         default=None, ge=0, description="how far the value may lie above the baseline's"
     )
-
-
-class RatingSpec(Section):
-    """`[rating]`: how people rate on the project's own pages."""
-
-    disclosure: Literal["staged", "all"] = Field(
-        default="staged",
-        description="staged shows a field only once the constructs that may not see it are rated; "
-        "all shows everything at once",
-    )
-    lease_minutes: float = Field(
-        default=120,
-        gt=0,
-        le=60 * 24 * 366,
-        description="how long an open slot stays a rater's without anything being saved",
-    )
-    base_url: str = Field(
-        default="http://127.0.0.1:8350",
-        description="address that raters reach the pages at; links begin with it",
-    )
-    language: str = Field(
-        default="en",
-        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
-        description="language of the texts, as in HTML; a query's attribute `language` goes first",
-    )
-    words_per_minute: float = Field(
-        default=238,
-        gt=0,
-        description="reading speed for the hours that `ccrs assign` states",
-    )
-
-    @field_validator("base_url")
-    @classmethod
-    def _an_origin(cls, address: str) -> str:
-        try:
-            parts = urlsplit(address)
-            _ = parts.port
-        except ValueError as error:
-            raise ValueError(f"is no address: {error}") from None
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("begin with http:// or https:// and a host")
-        if "@" in parts.netloc:
-            raise ValueError("holds a user or password; leave it out")
-        if parts.path not in {"", "/"} or parts.query or parts.fragment:
-            raise ValueError("give scheme, host and port only, without a path")
-        return f"{parts.scheme}://{parts.netloc}"

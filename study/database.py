@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from study.errors import StudyError
 
-SCHEMA_REVISION = "0003"
+SCHEMA_REVISION = "0004"
 """The newest migration. A test holds this against the folder of migrations."""
 
 # A writer waits this long for another's transaction.

@@ -14,6 +14,7 @@ from study.nouns import (
     ResponsePassage,
     table,
 )
+from study.response_roles import is_answer
 from study.versions import response_versions
 
 RESPONSE_COLUMNS = (
@@ -42,7 +43,9 @@ def current_responses(connection: Connection) -> tuple[list[CurrentResponse], in
     """Return the responses that the tables speak of, and how many others there are."""
     r, o = table(Response), table(Output)
     outputs = connection.execute(select(o.c.response_id, o.c.query_id, o.c.system, o.c.revision))
-    rows = connection.execute(select(r.c.id, r.c.key, r.c.version).order_by(r.c.query_id, r.c.id))
+    rows = connection.execute(
+        select(r.c.id, r.c.key, r.c.version).where(is_answer()).order_by(r.c.query_id, r.c.id)
+    )
     found = [(row[0], row[1], row[2]) for row in rows]
     versions = response_versions(found, ((row[0], row[1], row[2], row[3]) for row in outputs))
     current = [

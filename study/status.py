@@ -20,6 +20,7 @@ from study.nouns import (
     table,
 )
 from study.rating_progress import RatingProgress, rating_progress
+from study.response_roles import is_answer
 
 if TYPE_CHECKING:
     from study.campaign import Study
@@ -88,13 +89,15 @@ def study_status(study: "Study") -> Status:
         )
     with study.read() as connection:
         rating = rating_progress(connection, study.construct_versions(connection))
-        counts = {
+        counts: dict[type[Noun], int] = {
             noun: _count(connection, noun)
-            for noun in (Query, Response, Passage, Assignment, Rater, JudgeRun, Preference)
+            for noun in (Query, Passage, Assignment, Rater, JudgeRun, Preference)
         }
+        answers = select(func.count()).select_from(table(Response)).where(is_answer())
+        counts[Response] = int(connection.execute(answers).scalar_one())
         r, q, f = table(Response), table(Query), table(ImportedFile)
         bare = connection.execute(
-            select(func.count()).select_from(r).where(r.c.context_hash.is_(None))
+            select(func.count()).select_from(r).where(r.c.context_hash.is_(None), is_answer())
         ).scalar_one()
         unanswered = sum(
             not references for (references,) in connection.execute(select(q.c.references))

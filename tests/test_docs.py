@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from judge.answers import REASONS
 from judge.schedule.work import EMPTY_RESPONSE
 from judge.settings import JudgeSettings
+from study.campaign_sections import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
 from study.cli import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.config import StudyConfig
@@ -20,7 +21,6 @@ from study.config_sections import (
     CheckSpec,
     HypothesisSpec,
     PreferenceSpec,
-    RatingSpec,
     ScorerSpec,
 )
 from study.constructs import ConstructSpec
@@ -97,7 +97,10 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "constructs.": ConstructSpec,
     'scorers."NAME".': ScorerSpec,
     "preferences.": PreferenceSpec,
+    "design.": DesignSpec,
+    'raters."CODE".': RaterSpec,
     "rating.": RatingSpec,
+    "stopping.": StoppingSpec,
     "analysis.": AnalysisSpec,
     "hypotheses.": HypothesisSpec,
     "check.": CheckSpec,
@@ -108,7 +111,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
 @pytest.mark.parametrize("prefix", SECTIONS)
 def test_every_setting_is_documented(prefix: str) -> None:
     rows = section(STUDY, "## Settings")
-    containers = {"scorers", "preferences", "rating", "analysis"}
+    containers = {"scorers", "preferences", "design", "raters", "rating", "stopping", "analysis"}
     for name, field in SECTIONS[prefix].model_fields.items():
         if prefix == "" and name in containers:
             continue

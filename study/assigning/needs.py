@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, select
 from study.assigning.given import Given
 from study.constructs import ConstructSpec
 from study.nouns import Output, Query, Response, table
+from study.response_roles import is_answer
 from study.versions import response_versions
 
 NO_PASSAGES = "the response has no passages"
@@ -113,6 +114,7 @@ def _responses(connection: Connection) -> list[Row[Any]]:
     rows: Sequence[Any] = connection.execute(
         select(r.c.id, r.c.key, r.c.version, r.c.query_id, r.c.context_hash, q.c.references)
         .join_from(r, q, r.c.query_id == q.c.id)
+        .where(is_answer())
         .order_by(r.c.query_id, r.c.id)
     ).all()
     outputs = connection.execute(select(o.c.response_id, o.c.query_id, o.c.system, o.c.revision))

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, select
 
 from study.constructs import ConstructSpec
 from study.nouns import Passage, Query, Response, ResponsePassage, table
+from study.response_roles import is_answer
 
 
 class Reading:
@@ -72,7 +73,7 @@ def words_a_response(connection: Connection, constructs: Iterable[ConstructSpec]
     keys = frozenset(construct.key for construct in known)
     r = table(Response)
     queries: dict[int, dict[int, frozenset[str]]] = {}
-    rows = connection.execute(select(r.c.id, r.c.query_id)).fetchall()
+    rows = connection.execute(select(r.c.id, r.c.query_id).where(is_answer())).fetchall()
     for response, query in rows:
         queries.setdefault(query, {})[response] = keys
     return Reading(connection, known).total(queries) / len(rows) if rows else 0.0

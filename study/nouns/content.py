@@ -1,12 +1,15 @@
 """What is judged: queries, passages, responses, and which system gave which response."""
 
 from hashlib import blake2b
+from typing import Literal
 
 from sqlalchemy import JSON, LargeBinary, Text as LongText, UniqueConstraint
 from sqlmodel import Field
 
 from study.nouns.base import Noun
 from study.words import Attributes, Key, Text
+
+ResponseRole = Literal["answer", "training", "check"]
 
 
 def digest(*parts: bytes) -> bytes:
@@ -58,6 +61,9 @@ class ResponseBase(Noun):
     key: Key
     version: int = Field(default=1, ge=1)
     text: Text = Field(sa_type=LongText)
+    role: ResponseRole = Field(default="answer", sa_type=LongText)
+    """What it came in for: an answer to be measured, or material that raters learn from or are
+    checked with. `study.response_roles` says which responses are measured."""
 
 
 class Response(ResponseBase, table=True):

@@ -19,6 +19,8 @@ from study.words import Key, Sees, Text
 
 Purpose = Literal["main", "repeat", "calibration", "training", "check", "adjudication"]
 Status = Literal["rated", "cannot_judge", "skipped", "withdrawn"]
+Layout = Literal["single", "side_by_side"]
+"""Whether a page shows one response, or all responses of a rater to a query."""
 
 
 class RaterBase(Noun):
@@ -47,7 +49,11 @@ class AssignmentBase(Noun):
     purpose: Purpose = Field(default="main", sa_type=LongText)
     position: int = Field(default=0, ge=0)
     """Place in the rater's order of work."""
+    round: int = Field(default=0, ge=0)
+    """Rounds are done one after another; a query met again in a later round is a pass of its own.
+    In training, the attempt."""
     repeat: int = Field(default=0, ge=0)
+    layout: Layout = Field(default="single", sa_type=LongText)
     channel: Key = "own"
     """Where it is rated: the project's own pages, or another named place."""
     inclusion_prob: float = Field(default=1.0, gt=0, le=1)
@@ -73,6 +79,9 @@ class Assignment(AssignmentBase, table=True):
         default=None, foreign_key="assignment.id", index=True, unique=True
     )
     """The expired slot that this one was handed on from. Each is handed on once at most."""
+    released_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was taken back unfinished: its rater left, or the owner took it. What was saved
+    stays theirs and counts; somebody else may be given the response."""
     config_hash: str
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
@@ -90,6 +99,9 @@ class RatingBase(Noun):
     input_kind: Key | None = None
     """How the value was entered: typed, slider, imported, ..."""
     active_seconds: float | None = Field(default=None, ge=0)
+    """With the page in view and without pauses."""
+    wall_seconds: float | None = Field(default=None, ge=0)
+    """From the moment the construct was turned to until its value was entered, all included."""
     comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
     revealed: list[Key] = Field(default_factory=list, sa_type=JSON)
     """Fields of this query that the rater had seen when the value was committed."""

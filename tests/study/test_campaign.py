@@ -182,7 +182,7 @@ def test_the_migrated_schema_is_that_of_the_nouns(any_study: Study) -> None:
 
 
 def test_stored_facts_cannot_be_changed_or_deleted(any_study: Study) -> None:
-    mutable = {"rater", "assignment", "invitation"}
+    mutable = {"rater", "assignment", "invitation", "comparison", "enrolment_link"}
     passages = table(Passage)
     with any_study.write() as connection:
         connection.execute(insert(passages).values(text="a", content_hash=b"0" * 16))

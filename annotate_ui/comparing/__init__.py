@@ -1,0 +1,1 @@
+"""Comparisons of two responses as a task of their own. Knows no web."""

@@ -1,0 +1,1 @@
+"""What the owner of a campaign watches: progress, agreement, signals, stopping. Knows no web."""

@@ -1,0 +1,1 @@
+"""Keeping a study safe and its raters' rights: backup, restore, archive, erasure."""
