@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from babel.support import NullTranslations
 from flask import Flask
 from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -14,6 +15,7 @@ from annotate_ui.web.headers import set_headers
 from annotate_ui.web.limits import limiter
 from annotate_ui.web.problems import explain_problems
 from annotate_ui.web.signed_in import check_host, load_rater, page_context
+from annotate_ui.web.wording import install_words
 from study.campaign import Study
 
 _HOME = Path(__file__).parent
@@ -64,6 +66,7 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     app.before_request(load_rater)
     CSRFProtect(app)
     limiter.init_app(app)
+    install_words(app, NullTranslations())
     app.context_processor(page_context)
     app.after_request(set_headers)
     explain_problems(app)

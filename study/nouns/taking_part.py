@@ -55,11 +55,10 @@ class Enrolment(Noun, table=True):
 
 
 class Departure(Noun, table=True):
-    """A rater who left before the end. What they finished stays; the rest was released."""
+    """A rater left before the end, or came back. What they finished stays; the rest was released."""
 
     id: int | None = Field(default=None, primary_key=True)
     rater_id: int = Field(foreign_key="rater.id", index=True)
-    kind: Literal["withdrew", "removed", "declined_consent", "failed_training"] = Field(
-        sa_type=LongText
-    )
+    kind: Literal["withdrew", "removed", "readmitted"] = Field(sa_type=LongText)
+    """`readmitted` takes an earlier departure back, or lets in who did not pass the training."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 
 from annotate_ui import link_file
-from annotate_ui.cli import invite as command
+from annotate_ui.cli.invite import invite as command
 from annotate_ui.inviting import (
     Invited,
     invite,

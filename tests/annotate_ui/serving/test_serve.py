@@ -234,7 +234,7 @@ def test_a_synced_folder_is_refused(study: Study) -> None:
 
 def test_the_commands_cost_nothing_until_they_run() -> None:
     code = (
-        "import sys, annotate_ui.cli; "
+        "import sys, annotate_ui.cli.invite, annotate_ui.cli.serve; "
         "heavy = {'flask', 'waitress', 'sqlmodel', 'pydantic', 'rich'}; "
         "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
     )

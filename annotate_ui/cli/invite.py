@@ -1,21 +1,17 @@
-"""The commands `ccrs invite` and `ccrs serve`.
-
-Only click is imported until a command runs.
-"""
+"""The command `ccrs invite`. Only click is imported until it runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from annotate_ui.cli.common import AS_JSON, FOLDER, say
 
 if TYPE_CHECKING:
     from annotate_ui.inviting import Invited, RaterLink
     from study.campaign import Study
-
-FOLDER = click.argument("folder", metavar="STUDY", type=click.Path(path_type=Path))
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 
 
 @click.command()
@@ -117,7 +113,7 @@ def _invite(
     assign_first = not assigned if not invited else len(idle) == len(invited)
     lines.append(f"Next: ccrs {'assign' if assign_first else 'serve'} {study.folder}")
     file = None if out is None or not invited else str(out)
-    _say({"links": shown, "file": file, "warnings": warnings}, lines, as_json)
+    say({"links": shown, "file": file, "warnings": warnings}, lines, as_json)
 
 
 def _idle(study: Study, invited: list[Invited]) -> list[str]:
@@ -164,7 +160,7 @@ def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
         for rater, links in done.items()
     ]
     rows = [{"rater": rater, "revoked": links} for rater, links in done.items()]
-    _say(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
+    say(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
 
 
 def _list(study: Study, as_json: bool) -> None:
@@ -175,7 +171,7 @@ def _list(study: Study, as_json: bool) -> None:
         _print(found)
         return
     lines = ["The study has no rater yet.", f"Next: ccrs assign {study.folder}"]
-    _say([link.as_json() for link in found], lines, as_json)
+    say([link.as_json() for link in found], lines, as_json)
 
 
 def _print(found: list[RaterLink]) -> None:
@@ -194,65 +190,3 @@ def _print(found: list[RaterLink]) -> None:
         cells = (link.rater, state, made, never, str(link.assignments))
         rows.add_row(*(Text(cell) for cell in cells))
     Console(soft_wrap=True).print(rows)
-
-
-@click.command()
-@FOLDER
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="Where to listen. 127.0.0.1 is reached from this computer only.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8350,
-    show_default=True,
-    metavar="N",
-    help="Port to listen on; 0 takes a free one.",
-)
-@click.option(
-    "--proxies",
-    type=click.IntRange(0, 8),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Reverse proxies of yours in front, whose word on address and https is believed.",
-)
-@click.option(
-    "--secret-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Keep the secret that signs sessions in this file, outside the study's folder.",
-)
-def serve(folder: Path, host: str, port: int, proxies: int, secret_file: Path | None) -> None:
-    """Serve the rating pages of STUDY until Ctrl-C.
-
-    Raters reach them with the links of `ccrs invite`. Ctrl-C and SIGTERM finish the requests
-    under way. study.toml is read once, at the start.
-
-    \b
-    Examples:
-      ccrs serve my-study
-      ccrs serve my-study --port 8351
-      ccrs serve my-study --proxies 1
-    """
-    from annotate_ui.serving.server import serve as serve_pages
-    from study.campaign import Study
-
-    study = Study.open(folder)
-    try:
-        serve_pages(study, host, port, proxies=proxies, secret_file=secret_file, say=click.echo)
-    finally:
-        study.close()
-
-
-def _say(data: Any, lines: list[str], as_json: bool) -> None:
-    if as_json:
-        import json
-
-        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
-    else:
-        click.echo("\n".join(lines))

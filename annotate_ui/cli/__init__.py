@@ -1,0 +1,1 @@
+"""The commands of this package, one module each."""

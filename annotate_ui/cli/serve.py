@@ -1,0 +1,60 @@
+"""The command `ccrs serve`. Only click is imported until it runs."""
+
+from pathlib import Path
+
+import click
+
+from annotate_ui.cli.common import FOLDER
+
+
+@click.command()
+@FOLDER
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Where to listen. 127.0.0.1 is reached from this computer only.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8350,
+    show_default=True,
+    metavar="N",
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--proxies",
+    type=click.IntRange(0, 8),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Reverse proxies of yours in front, whose word on address and https is believed.",
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep the secret that signs sessions in this file, outside the study's folder.",
+)
+def serve(folder: Path, host: str, port: int, proxies: int, secret_file: Path | None) -> None:
+    """Serve the rating pages of STUDY until Ctrl-C.
+
+    Raters reach them with the links of `ccrs invite`. Ctrl-C and SIGTERM finish the requests
+    under way. study.toml is read once, at the start.
+
+    \b
+    Examples:
+      ccrs serve my-study
+      ccrs serve my-study --port 8351
+      ccrs serve my-study --proxies 1
+    """
+    from annotate_ui.serving.server import serve as serve_pages
+    from study.campaign import Study
+
+    study = Study.open(folder)
+    try:
+        serve_pages(study, host, port, proxies=proxies, secret_file=secret_file, say=click.echo)
+    finally:
+        study.close()
