@@ -55,7 +55,7 @@ class Enrolment(Noun, table=True):
 
 
 class Departure(Noun, table=True):
-    """A rater left before the end, or came back. What they finished stays; the rest was released."""
+    """A rater left, or came back. What they finished stays; the rest was released."""
 
     id: int | None = Field(default=None, primary_key=True)
     rater_id: int = Field(foreign_key="rater.id", index=True)
