@@ -38,7 +38,15 @@ from annotate_ui.cli.common import FOLDER
     metavar="FILE",
     help="Keep the secret that signs sessions in this file, outside the study's folder.",
 )
-def serve(folder: Path, host: str, port: int, proxies: int, secret_file: Path | None) -> None:
+@click.option(
+    "--public",
+    is_flag=True,
+    help="Strangers can reach the pages: refuse to start without an https address in "
+    "rating.base_url, a stated proxy and a secret file that exists.",
+)
+def serve(
+    folder: Path, host: str, port: int, proxies: int, secret_file: Path | None, public: bool
+) -> None:
     """Serve the rating pages of STUDY until Ctrl-C.
 
     Raters reach them with the links of `ccrs invite`. Ctrl-C and SIGTERM finish the requests
@@ -49,12 +57,21 @@ def serve(folder: Path, host: str, port: int, proxies: int, secret_file: Path | 
       ccrs serve my-study
       ccrs serve my-study --port 8351
       ccrs serve my-study --proxies 1
+      ccrs serve my-study --public --proxies 1 --secret-file /etc/ccrs/secret
     """
     from annotate_ui.serving.server import serve as serve_pages
     from study.campaign import Study
 
     study = Study.open(folder)
     try:
-        serve_pages(study, host, port, proxies=proxies, secret_file=secret_file, say=click.echo)
+        serve_pages(
+            study,
+            host,
+            port,
+            proxies=proxies,
+            secret_file=secret_file,
+            public=public,
+            say=click.echo,
+        )
     finally:
         study.close()

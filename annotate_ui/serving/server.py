@@ -12,6 +12,7 @@ from annotate_ui.serving.errors_log import log_errors
 from annotate_ui.serving.listening import address_of, listen, reached
 from annotate_ui.serving.opening import opening
 from annotate_ui.serving.place import check_place
+from annotate_ui.serving.public import check_public
 from annotate_ui.serving.running import Ending, Server, run
 from annotate_ui.serving.secret import secret_key
 from annotate_ui.serving.sizing import Size, fitted, size_for
@@ -34,6 +35,7 @@ def serve(
     *,
     proxies: int = 0,
     secret_file: Path | None = None,
+    public: bool = False,
     say: Callable[[str], None] = print,
 ) -> None:
     """Serve the rating pages until Ctrl-C or SIGTERM, then finish the requests under way.
@@ -49,6 +51,9 @@ def serve(
         X-Forwarded-Proto are believed; with 0, nobody's are.
     secret_file
         Where the secret that signs sessions is kept, instead of the user's state folder.
+    public
+        Strangers can reach the pages: nothing starts without https, a stated proxy and a secret
+        that is there already.
     say
         Called with each line for the owner.
 
@@ -58,6 +63,8 @@ def serve(
         The study's place, the secret or the port can't be used; the message has the remedy.
     """
     check_place(study)
+    if public:
+        check_public(study, proxies=proxies, secret_file=secret_file)
     secret = secret_key(study.folder, secret_file)
     log_errors()
     listening = listen(host, port)

@@ -62,6 +62,8 @@ class HttpRater:
     confirmed: list[Confirmed] = field(default_factory=list)
     given_up: list[str] = field(default_factory=list)
     """Keys of saves that were sent and never answered."""
+    refused: int = 0
+    """Answers that said to slow down."""
     done: bool = False
 
     async def work(self, every: float, until: float) -> None:
@@ -97,7 +99,7 @@ class HttpRater:
         return Page(
             panel["data-rater"],
             _found(_META, text),
-            panel["data-save-url"],
+            constructs[0]["data-save-url"],
             {one["data-key"]: int(one["data-revision"]) for one in constructs},
             [one["data-key"] for one in constructs if not one["data-status"]],
         )
@@ -137,6 +139,7 @@ class HttpRater:
                     answer: Any = await response.json()
             except (aiohttp.ClientError, TimeoutError):
                 continue
+            self.refused += response.status == 429
             if response.status in _AGAIN:
                 continue
             if response.status != 200:
@@ -162,6 +165,7 @@ class HttpRater:
                     text = await response.text()
             except (aiohttp.ClientError, TimeoutError):
                 continue
+            self.refused += response.status == 429
             if response.status in _AGAIN:
                 continue
             if response.status != 200:

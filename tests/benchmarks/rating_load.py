@@ -1,9 +1,17 @@
-"""The rating pages under load: raters who save every few seconds, and the server killed once."""
+"""The rating pages under load: raters who save every few seconds, and the server is killed.
+
+`python -m tests.benchmarks.rating_load` is what CI runs: 30 raters, a minute, one death. The full
+run is 120 raters for 20 minutes with 20 deaths; its figures are in rating_load.json:
+
+    python -m tests.benchmarks.rating_load --raters 120 --seconds 1200 --kills 20 \
+        --out tests/benchmarks/rating_load.json
+"""
 
 import argparse
 import asyncio
 import json
 import os
+import platform
 import statistics
 import sys
 import tempfile
@@ -12,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
 from random import Random
@@ -55,8 +64,14 @@ class Load:
     longest: float
     longest_with_outage: float
     """From the first attempt to the answer."""
+    kills: int
+    """Times the server was killed with SIGKILL, at random moments."""
     away: float
-    """Seconds from the server's death until it listened again."""
+    """Seconds from a death until it listened again, the longest."""
+    refused: int
+    """Answers 429: a rater was told to slow down."""
+    locked: int
+    """Lines in the server's log that speak of a locked database."""
     stored: int
     lost: list[str]
     """Confirmed, and not in the database as confirmed."""
@@ -67,8 +82,8 @@ class Load:
 
     @property
     def holds(self) -> bool:
-        """Whether every confirmed rating is stored, once."""
-        return not (self.lost or self.doubled or self.unexplained)
+        """Whether every confirmed rating is stored, once, and nobody was turned away."""
+        return not (self.lost or self.doubled or self.unexplained or self.refused or self.locked)
 
 
 def main(words: Sequence[str] = ()) -> None:
@@ -77,20 +92,31 @@ def main(words: Sequence[str] = ()) -> None:
     parser.add_argument("--raters", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--every", type=float, default=3)
+    parser.add_argument("--kills", type=int, default=1)
+    parser.add_argument("--out", type=Path, help="write the figures to this file")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     chosen = parser.parse_args(words)
     loads = []
     for kind in chosen.database or ["sqlite", "postgresql"]:
         with tempfile.TemporaryDirectory() as folder, empty_study(kind, Path(folder)) as study:
-            loads.append(under_load(study, chosen.raters, chosen.seconds, chosen.every))
+            loads.append(
+                under_load(study, chosen.raters, chosen.seconds, chosen.every, chosen.kills)
+            )
     _print(loads)
-    print(json.dumps([asdict(load) for load in loads]))
+    if chosen.out is not None:
+        measured = {
+            "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "loads": [asdict(load) for load in loads],
+        }
+        chosen.out.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     if not all(load.holds for load in loads):
         sys.exit(1)
 
 
-def under_load(study: Study, raters: int, seconds: float, every: float) -> Load:
-    """Serve a study to raters who rate for some seconds; kill the server half way.
+def under_load(study: Study, raters: int, seconds: float, every: float, kills: int = 1) -> Load:
+    """Serve a study to raters who rate for some seconds; kill the server at random moments.
 
     Parameters
     ----------
@@ -100,6 +126,8 @@ def under_load(study: Study, raters: int, seconds: float, every: float) -> Load:
         How many work at once, each with a session of their own.
     seconds, every
         How long they work, and how often each saves.
+    kills
+        Deaths of the server, by SIGKILL.
 
     Raises
     ------
@@ -114,15 +142,23 @@ def under_load(study: Study, raters: int, seconds: float, every: float) -> Load:
     server = Server(study.folder, study.folder.parent / "state", free_port())
     server.start()
     try:
-        clients, away = asyncio.run(_rate(server, links, seconds, every))
+        clients, away = asyncio.run(_rate(server, links, seconds, every, _moments(seconds, kills)))
     finally:
         server.stop()
-    return _checked(study, clients, seconds, every, away)
+    locked = sum("locked" in line for line in server.complaints.splitlines())
+    return _checked(study, clients, seconds, every, away, locked)
+
+
+def _moments(seconds: float, kills: int) -> list[float]:
+    """Return when the server dies: one moment at random in each of as many equal parts."""
+    draw, part = Random(kills), seconds / max(kills, 1)
+    # Not in the last tenth of a part: the server is back before the raters stop.
+    return [part * (number + 0.1 + 0.8 * draw.random()) for number in range(kills)]
 
 
 async def _rate(
-    server: Server, links: dict[str, str], seconds: float, every: float
-) -> tuple[list[HttpRater], float]:
+    server: Server, links: dict[str, str], seconds: float, every: float, moments: Sequence[float]
+) -> tuple[list[HttpRater], list[float]]:
     began = time.monotonic()
     until = began + seconds
     address = f"http://127.0.0.1:{server.port}"
@@ -133,16 +169,23 @@ async def _rate(
     async with asyncio.TaskGroup() as tasks:
         for client in clients:
             tasks.create_task(client.work(every, until))
-        await asyncio.sleep(seconds / 2)
-        died = time.monotonic()
-        server.kill()
-        await asyncio.to_thread(server.start)
-        away = time.monotonic() - died
+        away = []
+        for moment in moments:
+            await asyncio.sleep(max(0.0, began + moment - time.monotonic()))
+            died = time.monotonic()
+            server.kill()
+            await asyncio.to_thread(server.start)
+            away.append(time.monotonic() - died)
     return clients, away
 
 
 def _checked(
-    study: Study, clients: Sequence[HttpRater], seconds: float, every: float, away: float
+    study: Study,
+    clients: Sequence[HttpRater],
+    seconds: float,
+    every: float,
+    away: Sequence[float],
+    locked: int,
 ) -> Load:
     stored = _stored(study)
     by_key = {row.idempotency_key: row for row in stored}
@@ -161,7 +204,10 @@ def _checked(
         p95=statistics.quantiles(times, n=20)[-1],
         longest=max(times),
         longest_with_outage=max(save.waited for save in confirmed),
-        away=away,
+        kills=len(away),
+        away=max(away, default=0.0),
+        refused=sum(client.refused for client in clients),
+        locked=locked,
         stored=len(stored),
         lost=[save.key for save in confirmed if not _is(by_key.get(save.key), save)],
         doubled=_doubled(stored),
@@ -222,8 +268,9 @@ def _print(loads: Sequence[Load]) -> None:
     for load in loads:
         print(
             f"{load.database}: {load.raters} raters for {load.seconds:.0f} s, a save each every "
-            f"{load.every:g} s; the server was away for {load.away:.1f} s, and nobody waited "
-            f"longer than {load.longest_with_outage:.1f} s; p95 "
+            f"{load.every:g} s; the server was killed {load.kills} times and away for "
+            f"{load.away:.1f} s at most; nobody waited longer than "
+            f"{load.longest_with_outage:.1f} s; refused {load.refused}, locked {load.locked}; p95 "
             f"{'within' if load.p95 <= AIM else 'BEYOND'} {1000 * AIM:.0f} ms."
         )
 
