@@ -5,12 +5,12 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from babel.support import NullTranslations
 from flask import Flask
 from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from annotate_ui.web import ending, joining, rating
+from annotate_ui.web import ending, history, joining, rating
+from annotate_ui.web.catalogues import words_of
 from annotate_ui.web.headers import set_headers
 from annotate_ui.web.limits import limiter
 from annotate_ui.web.problems import explain_problems
@@ -66,11 +66,11 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     app.before_request(load_rater)
     CSRFProtect(app)
     limiter.init_app(app)
-    install_words(app, NullTranslations())
+    install_words(app, words_of(study), study.config.rating.interface_language)
     app.context_processor(page_context)
     app.after_request(set_headers)
     explain_problems(app)
-    for part in (joining, rating, ending):
+    for part in (joining, rating, history, ending):
         app.register_blueprint(part.pages)
     return app
 

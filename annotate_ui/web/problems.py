@@ -9,6 +9,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, SecurityError
 
 from annotate_ui.web.answers import stored_json
+from annotate_ui.web.wording import gettext as _, mark, page_language
 from annotate_ui.work.refusals import InvalidError, RefusalError, StaleError
 from study.errors import StudyError
 
@@ -32,68 +33,81 @@ class Problem:
     title: str
     text: str
     remedy: str = ""
-    link: tuple[str, str] | None = ("/", "Go to the start page")
+    link: tuple[str, str] | None = ("/", mark("Go to the start page"))
 
 
 SIGNED_OUT = Problem(
     401,
     "signed_out",
-    "You are signed out",
-    "Your session has ended, or your link was replaced.",
-    "Open your link again to go on. What you saved is kept.",
+    mark("You are signed out"),
+    mark("Your session has ended, or your link was replaced."),
+    mark("Open your link again to go on. What you saved is kept."),
     None,
 )
 BAD_LINK = Problem(
     403,
     "bad_link",
-    "This link lets nobody in",
-    "It may have been replaced, withdrawn, or cut short on its way to you.",
-    "Open the whole link from your invitation, or ask for a new one.",
+    mark("This link lets nobody in"),
+    mark("It may have been replaced, withdrawn, or cut short on its way to you."),
+    mark("Open the whole link from your invitation, or ask for a new one."),
     None,
 )
 _CSRF = Problem(
     400,
     "csrf",
-    "This page is out of date",
-    "You signed in again since it was opened.",
-    "Reload the page; what you entered waits in this browser.",
+    mark("This page is out of date"),
+    mark("You signed in again since it was opened."),
+    mark("Reload the page; what you entered waits in this browser."),
 )
 _OTHER_RATER = Problem(
     409,
     "other_rater",
-    "Somebody else is signed in",
-    "This page was opened by another rater in the same browser.",
-    "Open your own link again.",
+    mark("Somebody else is signed in"),
+    mark("This page was opened by another rater in the same browser."),
+    mark("Open your own link again."),
 )
 _BUSY = Problem(
     503,
     "busy",
-    "The study is busy",
-    "The database did not answer in time.",
-    "Try again in a moment.",
+    mark("The study is busy"),
+    mark("The database did not answer in time."),
+    mark("Try again in a moment."),
 )
 _FAILED = Problem(
     500,
     "failed",
-    "Something went wrong here",
-    "The fault is on our side and has been noted; nothing that was saved is lost.",
-    "Go back and try again.",
+    mark("Something went wrong here"),
+    mark("The fault is on our side and has been noted; nothing that was saved is lost."),
+    mark("Go back and try again."),
 )
 _BY_STATUS = {
-    400: Problem(400, "bad_request", "This request can't be read", "Part of it is missing."),
-    404: Problem(404, "not_found", "There is no such page", "It may not be your turn yet."),
-    405: Problem(405, "not_allowed", "This page can't be asked for like that", ""),
-    413: Problem(
-        413, "too_large", "This is too much at once", "A comment may have 5,000 characters."
+    400: Problem(
+        400, "bad_request", mark("This request can't be read"), mark("Part of it is missing.")
     ),
-    415: Problem(415, "not_json", "This request can't be read", "It is no JSON."),
+    404: Problem(
+        404, "not_found", mark("There is no such page"), mark("It may not be your turn yet.")
+    ),
+    405: Problem(405, "not_allowed", mark("This page can't be asked for like that"), ""),
+    413: Problem(
+        413,
+        "too_large",
+        mark("This is too much at once"),
+        mark("A comment may have 5,000 characters."),
+    ),
+    415: Problem(415, "not_json", mark("This request can't be read"), mark("It is no JSON.")),
     429: Problem(
         429,
         "too_many",
-        "Too many requests",
-        "This was asked for too often in a short time.",
-        "Wait a minute and try again.",
+        mark("Too many requests"),
+        mark("This was asked for too often in a short time."),
+        mark("Wait a minute and try again."),
     ),
+}
+_REFUSALS = {
+    "not_found": mark("This page was not opened for you. Go on from the start page."),
+    "invalid": mark("This can't be stored here."),
+    "key_reused": mark("This could not be stored; enter the value again."),
+    "stale": mark("This was rated elsewhere in the meantime."),
 }
 
 
@@ -105,19 +119,27 @@ def wants_json() -> bool:
 def answer(problem: Problem) -> ResponseReturnValue:
     """Return a problem as the page or the JSON that was asked for."""
     if wants_json():
-        message = " ".join(part for part in (problem.text, problem.remedy) if part)
-        body = {"error": {"code": problem.code, "message": message or problem.title}}
+        message = " ".join(_(part) for part in (problem.text, problem.remedy) if part)
+        body = {"error": {"code": problem.code, "message": message or _(problem.title)}}
         return jsonify(body), problem.status
-    link = None if problem.link is None else dict(zip(("href", "text"), problem.link, strict=True))
+    link = None
+    if problem.link is not None:
+        link = {"href": problem.link[0], "text": _(problem.link[1])}
     page = render_template(
         "problem.html",
         page="problem",
-        title=problem.title,
-        text=problem.text,
-        remedy=problem.remedy,
+        title=_(problem.title),
+        text=problem.text and _(problem.text),
+        remedy=problem.remedy and _(problem.remedy),
         link=link,
     )
     return page, problem.status
+
+
+def _refusal(error: RefusalError) -> str:
+    # What the work says of a fault is English and exact; in another language its kind must do.
+    told = None if page_language() == "en" else _REFUSALS.get(error.code)
+    return str(error) if told is None else _(told)
 
 
 def explain_problems(app: Flask) -> None:
@@ -127,7 +149,7 @@ def explain_problems(app: Flask) -> None:
     def _refused(error: RefusalError) -> ResponseReturnValue:
         if not wants_json():
             return answer(_BY_STATUS.get(error.status, _BY_STATUS[400]))
-        body: dict[str, object] = {"error": {"code": error.code, "message": str(error)}}
+        body: dict[str, object] = {"error": {"code": error.code, "message": _refusal(error)}}
         if isinstance(error, InvalidError):
             body["field"] = error.field
         if isinstance(error, StaleError):

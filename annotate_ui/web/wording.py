@@ -5,16 +5,28 @@ from typing import Any
 from babel.support import NullTranslations
 from flask import Flask, current_app
 
+from annotate_ui.web.script_words import script_words
 
-def install_words(app: Flask, words: NullTranslations) -> None:
-    """Give templates `_` and `ngettext` with the words of the study's language."""
+
+def install_words(app: Flask, words: NullTranslations, language: str = "en") -> None:
+    """Give templates `_` and `ngettext`, and pages their language and direction.
+
+    Parameters
+    ----------
+    words
+        The catalogue; `NullTranslations()` leaves everything in English.
+    language
+        What the words are in, as in HTML.
+    """
     app.config["WORDS"] = words
+    app.config["WORDS_LANGUAGE"] = language
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
         lambda text: _words().ugettext(text),
         lambda one, many, count: _words().ungettext(one, many, count),
         newstyle=True,
     )
+    app.context_processor(_interface)
 
 
 def gettext(text: str, **values: Any) -> str:
@@ -26,6 +38,59 @@ def gettext(text: str, **values: Any) -> str:
 def ngettext(one: str, many: str, count: int, **values: Any) -> str:
     """Return the text for a count; `%(num)s` in it is the count."""
     return _words().ungettext(one, many, count) % {"num": count, **values}
+
+
+def mark(text: str) -> str:
+    """Return a text as it is: it is in the catalogue, and `gettext` translates it where shown."""
+    return text
+
+
+def page_language() -> str:
+    """Return the language of the pages' words."""
+    language: str = current_app.config["WORDS_LANGUAGE"]
+    return language
+
+
+def direction(language: str) -> str:
+    """Return how a language is written: "ltr" or "rtl"."""
+    parts = language.lower().split("-")
+    script = next((part for part in parts[1:] if len(part) == 4), None)
+    if script is not None:
+        return "rtl" if script in _RIGHT_TO_LEFT_SCRIPTS else "ltr"
+    return "rtl" if parts[0] in _RIGHT_TO_LEFT else "ltr"
+
+
+_RIGHT_TO_LEFT = frozenset(
+    [
+        "ar",
+        "arc",
+        "ckb",
+        "dv",
+        "fa",
+        "he",
+        "iw",
+        "ji",
+        "ks",
+        "nqo",
+        "ps",
+        "sd",
+        "syr",
+        "ug",
+        "ur",
+        "yi",
+    ]
+)
+_RIGHT_TO_LEFT_SCRIPTS = frozenset(
+    ["adlm", "arab", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"]
+)
+
+
+def _interface() -> dict[str, Any]:
+    language = page_language()
+    return {
+        "interface": {"language": language, "direction": direction(language)},
+        "script_words": lambda: script_words(_words(), language),
+    }
 
 
 def _words() -> NullTranslations:

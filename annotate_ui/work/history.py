@@ -1,0 +1,129 @@
+"""What a rater has done: the steps with their values, newest first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from annotate_ui.work.steps import OWN_CHANNEL, Step, rater_work
+from annotate_ui.work.stored import Stored, as_stored
+from study.config import StudyConfig
+from study.nouns import Assignment, Rating, table
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the rater said of one construct, as it stands."""
+
+    name: str
+    language: str
+    """Of the name."""
+    value: float | None
+    status: str
+    reason: str | None
+    revision: int
+    saved_at: datetime
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step on which something was said."""
+
+    public_id: str
+    stage: int
+    query_number: int
+    part: int
+    part_count: int
+    response_number: int
+    response_count: int
+    given: tuple[Given, ...]
+
+    @property
+    def saved_at(self) -> datetime:
+        """When it was worked on last."""
+        return max(one.saved_at for one in self.given)
+
+
+@dataclass(frozen=True)
+class History:
+    """One page of what a rater has done."""
+
+    done: tuple[Done, ...]
+    page: int
+    pages: int
+    left_out: bool
+    """Earlier values of a question that is being rated again are not shown meanwhile."""
+
+
+def history(
+    connection: Connection, config: StudyConfig, rater_id: int, page: int = 1, size: int = 50
+) -> History:
+    """Return a page of the steps that a rater has worked on, newest first.
+
+    The first values of a query are left out while the rater is at its repeat: whoever reads them
+    then would copy them, and nothing would be learned of how far a rater agrees with themselves.
+    """
+    steps = rater_work(connection, config, rater_id).steps
+    again = {
+        step.item.query_id for step in steps if step.item.repeat and step.opened and not step.done
+    }
+    newest = _newest(connection, rater_id)
+    found = []
+    left_out = False
+    for step in steps:
+        mine = [
+            (key, rating)
+            for key in step.construct_keys
+            if (rating := newest.get((step.item.id, key))) is not None
+        ]
+        if not mine or not step.opened:
+            continue
+        if step.item.query_id in again and not step.item.repeat:
+            left_out = True
+            continue
+        # Order comes from the ratings' own, never from a clock.
+        last = max(rating_id for _, (rating_id, _) in mine)
+        found.append((last, _done(config, step, [(key, stored) for key, (_, stored) in mine])))
+    found.sort(key=lambda one: one[0], reverse=True)
+    pages = max(1, -(-len(found) // size))
+    page = min(max(1, page), pages)
+    here = found[(page - 1) * size : page * size]
+    return History(tuple(done for _, done in here), page, pages, left_out)
+
+
+def _done(config: StudyConfig, step: Step, mine: list[tuple[str, Stored]]) -> Done:
+    given = []
+    for key, stored in mine:
+        spec = config.construct_spec(key)
+        given.append(
+            Given(
+                name=key if spec is None else spec.name,
+                language=config.rating.language,
+                value=stored.value,
+                status=stored.status,
+                reason=stored.reason,
+                revision=stored.revision,
+                saved_at=stored.saved_at,
+            )
+        )
+    return Done(
+        public_id=step.item.public_id,
+        stage=step.stage.number,
+        query_number=step.query_number,
+        part=step.part,
+        part_count=step.part_count,
+        response_number=step.response_number,
+        response_count=step.response_count,
+        given=tuple(given),
+    )
+
+
+def _newest(connection: Connection, rater_id: int) -> dict[tuple[int, str], tuple[int, Stored]]:
+    a, g = table(Assignment), table(Rating)
+    rows = connection.execute(
+        select(g)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
+        .order_by(g.c.revision)
+    )
+    return {(row.assignment_id, row.construct_key): (row.id, as_stored(row)) for row in rows}
