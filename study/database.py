@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 
-from study.errors import StudyError
+from study.errors import StorageError, StudyError
 
 SCHEMA_REVISION = "0004"
 """The newest migration. A test holds this against the folder of migrations."""
@@ -63,11 +63,14 @@ def writing(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-_REMEDIES = {
-    "locked": "Another process is writing; try again when it has finished.",
+_UNWRITABLE = {
     "disk is full": "Free some space and run the command again; nothing was stored.",
+    "No space left": "Free some space and run the command again; nothing was stored.",
     "disk I/O": "Check the disk and its quota, and run the command again; nothing was stored.",
     "readonly": "Make the study's folder and database writable.",
+}
+_REMEDIES = {
+    "locked": "Another process is writing; try again when it has finished.",
     "unable to open": "Check that the study's folder exists and can be written.",
     "not a database": "The file is damaged or no study; restore it from a backup.",
     "malformed": "The file is damaged; restore it from a backup.",
@@ -83,9 +86,10 @@ def _explained() -> Iterator[None]:
         yield
     except DBAPIError as error:
         cause = " ".join(str(error.orig).split()).rstrip(".")
-        for sign, remedy in _REMEDIES.items():
+        for sign, remedy in (*_UNWRITABLE.items(), *_REMEDIES.items()):
             if sign in cause:
-                raise StudyError(f"The study's database says: {cause}. {remedy}") from error
+                kind = StorageError if sign in _UNWRITABLE else StudyError
+                raise kind(f"The study's database says: {cause}. {remedy}") from error
         raise
 
 

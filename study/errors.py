@@ -13,6 +13,10 @@ class StudyExistsError(StudyError):
     """A study is already where one was to be made."""
 
 
+class StorageError(StudyError):
+    """The disk is full or can't be written; what was to be stored was not."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing wrong with the input: where it stands, what was found, what to do."""

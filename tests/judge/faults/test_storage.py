@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from errno import ENOSPC
 from pathlib import Path
 from shutil import copytree
 
@@ -16,7 +15,6 @@ import pytest
 from judge.judging import RunStoppedError
 from study import Study
 from study.errors import StudyError
-from tests.conftest import absent
 from tests.judge.faults.small_study import (
     SHORT_WAITS,
     WHOLE,
@@ -28,6 +26,7 @@ from tests.judge.faults.small_study import (
     until,
 )
 from tests.judge.stub.process import ROOT, Stub
+from tests.small_disk import fill_up, small_disk
 
 LIMIT = "resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
 
@@ -150,35 +149,6 @@ def test_a_database_that_stays_busy_stops_the_run(
     assert_completes(small_study, stub)
 
 
-@contextmanager
-def small_disk(folder: Path, size: int) -> Iterator[Path]:
-    """Mount a file system of its own, of so many bytes, in memory."""
-    folder.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if made.returncode != 0:
-        absent(f"no file system can be mounted here ({made.stderr.strip()})")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def fill(path: Path) -> None:
-    """Write until the disk is full."""
-    with path.open("wb", buffering=0) as large:
-        for size in (2**16, 1):
-            try:
-                while large.write(bytes(size)) == size:
-                    pass
-            except OSError as error:
-                assert error.errno == ENOSPC  # noqa: PT017
-
-
 def test_a_full_disk_stops_the_run_and_keeps_what_was_stored(
     small_study: Study, stub: Stub, tmp_path: Path
 ) -> None:
@@ -190,7 +160,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_stored(
         stub.behave("slow", delay=0.03)
         until(lambda: len(judgments(study)) >= 8)
         # Something else takes the rest of the disk.
-        fill(disk / "large")
+        fill_up(disk / "large")
         run.wait()
         assert isinstance(run.error, RunStoppedError)
         assert "Free some space and run the command again" in str(run.error)
