@@ -1,6 +1,6 @@
 """Who is let in: links are made, listed and revoked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from annotate_ui.link_file import write_links
+from annotate_ui.taking_part.leaving import departed
 from annotate_ui.tokens import (
     is_live,
     mark_used,
@@ -106,15 +107,25 @@ def invite(
     written = False
     try:
         with study.write() as connection:
-            _alone(connection)
+            alone(connection)
             raters = _raters(connection)
+            gone = departed(connection)
             if codes or new:
                 chosen = [_known(raters, code, study) for code in codes]
+                _refuse_departed(chosen, gone, study)
             else:
-                chosen = [r for r in raters.values() if r.assignments and not r.links]
+                here = [rater for rater in raters.values() if rater.id not in gone]
+                chosen = [r for r in here if r.assignments and not r.links]
             _revoke_or_refuse(connection, chosen, renew, study)
-            chosen += _made(connection, raters, new)
-            invited = [_link(connection, study, rater) for rater in chosen]
+            chosen += [_Rater(key, code, 0, 0) for code, key in make_raters(connection, new)]
+            invited = [
+                Invited(
+                    rater.code,
+                    make_personal_link(connection, study, rater.id),
+                    rater.assignments,
+                )
+                for rater in chosen
+            ]
             if out is not None and invited:
                 write_links(out, [(one.rater, one.link) for one in invited], study.folder)
                 written = True
@@ -213,6 +224,15 @@ def _known(raters: dict[str, _Rater], code: str, study: Study) -> _Rater:
     raise StudyError(f"{code!r} is no rater of {study.folder}. {hint}")
 
 
+def _refuse_departed(chosen: Iterable[_Rater], gone: Mapping[int, str], study: Study) -> None:
+    having_left = [rater.code for rater in chosen if rater.id in gone]
+    if having_left:
+        raise StudyError(
+            f"{', '.join(map(repr, having_left))} left the study; let them in again first, with "
+            f"`ccrs invite {study.folder} --readmit {having_left[0]}`."
+        )
+
+
 def _revoke_or_refuse(
     connection: Connection, chosen: Iterable[_Rater], renew: bool, study: Study
 ) -> None:
@@ -228,28 +248,35 @@ def _revoke_or_refuse(
         revoke_tokens(connection, rater.id)
 
 
-def _made(connection: Connection, raters: dict[str, _Rater], count: int) -> list[_Rater]:
-    """Add raters named rater-1, rater-2, ..., going on after the highest there is."""
+def make_raters(
+    connection: Connection, count: int, attributes: Mapping[str, Any] | None = None
+) -> list[tuple[str, int]]:
+    """Add raters named rater-1, rater-2, ..., going on after the highest there is.
+
+    The caller holds `alone`. Returned are their codes and their keys in the database.
+    """
     # Who was imported under such a name is somebody else.
-    taken = {*raters, *scorer_names(connection)}
+    taken = scorer_names(connection)
     numbers = [code.removeprefix(_NEW) for code in taken if code.startswith(_NEW)]
     highest = max((int(n) for n in numbers if n.isascii() and n.isdecimal()), default=0)
     t, made = table(Rater), []
     for number in range(highest + 1, highest + 1 + count):
-        noun = RaterBase.model_validate({"code": f"{_NEW}{number}"})
+        noun = RaterBase.model_validate(
+            {"code": f"{_NEW}{number}", "attributes": dict(attributes or {})}
+        )
         row = insert(t).values(**noun.model_dump(), public_id=random_id()).returning(t.c.id)
-        made.append(_Rater(connection.execute(row).scalar_one(), noun.code, 0, 0))
+        made.append((noun.code, int(connection.execute(row).scalar_one())))
     return made
 
 
-def _link(connection: Connection, study: Study, rater: _Rater) -> Invited:
-    token = new_token(connection, rater.id)
+def make_personal_link(connection: Connection, study: Study, rater_id: int) -> str:
+    """Return a new link that lets this rater in from now on."""
     # The fragment of an address reaches no server, no proxy's log and no Referer header.
-    link = f"{study.config.rating.base_url.rstrip('/')}/join#{token}"
-    return Invited(rater.code, link, rater.assignments)
+    token = new_token(connection, rater_id)
+    return f"{study.config.rating.base_url.rstrip('/')}/join#{token}"
 
 
-def _alone(connection: Connection) -> None:
+def alone(connection: Connection) -> None:
     """Keep others from adding raters or inviting until this transaction ends."""
     # SQLite's writers are alone anyway. Rating goes on meanwhile: it takes no such lock.
     if connection.dialect.name == "postgresql":
