@@ -1,0 +1,47 @@
+"""The command `ccrs owner-password`. Only click is imported until it runs."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from annotate_ui.cli.common import AS_JSON, FOLDER, say
+
+
+@click.command("owner-password")
+@FOLDER
+@click.option(
+    "--stdin", "from_stdin", is_flag=True, help="Read the password from the first line of input."
+)
+@AS_JSON
+def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
+    """Set the password of the owner's pages of STUDY, which exist from then on.
+
+    It is asked for twice and not shown. A new password replaces the one before and ends the
+    sessions begun with it. Only a hash of it is stored.
+
+    \b
+    Examples:
+      ccrs owner-password my-study
+      ccrs owner-password my-study --stdin < password.txt
+    """
+    from annotate_ui.owner_password import set_password
+    from study.campaign import Study
+
+    study = Study.open(folder)
+    try:
+        if from_stdin:
+            password = sys.stdin.readline().rstrip("\r\n")
+        else:
+            password = click.prompt(
+                "Password of the owner's pages", hide_input=True, confirmation_prompt=True
+            )
+        set_password(study, password)
+        address = f"{study.config.rating.base_url.rstrip('/')}/owner"
+    finally:
+        study.close()
+    lines = [
+        f"The password is set. The owner's pages are at {address} while the study is served.",
+        f"Next: ccrs serve {folder}",
+    ]
+    say({"address": address}, lines, as_json)
