@@ -15,6 +15,7 @@ from sqlalchemy import func, select
 from werkzeug.routing import Rule
 
 from annotate_ui.inviting import invite
+from annotate_ui.web import headers
 from annotate_ui.web.app import create_app
 from annotate_ui.web.limits import limiter
 from study import Study
@@ -42,16 +43,7 @@ FIELDS = (
     *("construct", "value", "status", "reason", "comment", "flags", "input_kind"),
     *("active_seconds", "wall_seconds", "base_revision", "key", "position"),
 )
-HEADERS = {
-    "Content-Security-Policy",
-    "Referrer-Policy",
-    "X-Content-Type-Options",
-    "X-Frame-Options",
-    "Cross-Origin-Opener-Policy",
-    "Cross-Origin-Resource-Policy",
-    "Permissions-Policy",
-    "Cache-Control",
-}
+HEADERS = {*headers._ALWAYS, "Cache-Control"}
 INSIDE = (b"Traceback", b"sqlalchemy", b"psycopg", b'File "/', b"werkzeug.exceptions")
 
 texts = st.sampled_from(PAYLOADS) | st.text(max_size=40)
@@ -122,9 +114,9 @@ def _victims(study: Study) -> tuple[list[str], int]:
 
 
 def _send(client: FlaskClient, method: str, path: str, data: st.DataObject, csrf: str) -> Any:
-    headers = {"X-Rater": data.draw(st.sampled_from(["", "0" * 32]) | st.just("anna"))}
+    own = {"X-Rater": data.draw(st.sampled_from(["", "0" * 32]) | st.just("anna"))}
     if data.draw(st.booleans()):
-        headers["X-CSRFToken"] = csrf
+        own["X-CSRFToken"] = csrf
     shape = data.draw(st.sampled_from(["none", "json", "form", "bytes"]))
     more: dict[str, Any] = {}
     if shape == "json":
@@ -142,7 +134,7 @@ def _send(client: FlaskClient, method: str, path: str, data: st.DataObject, csrf
         more["content_type"] = data.draw(
             st.sampled_from(["application/json", "multipart/form-data; boundary=x", "text/xml"])
         )
-    return client.open(path, method=method, headers=headers, **more)
+    return client.open(path, method=method, headers=own, **more)
 
 
 def _check(answer: Any, victims: list[str]) -> None:
