@@ -40,6 +40,20 @@ if TYPE_CHECKING:
     metavar="RATER",
     help="End a rater's links and sessions at once. Repeatable.",
 )
+@click.option(
+    "--remove",
+    "removed",
+    multiple=True,
+    metavar="RATER",
+    help="End a rater's part: links end, unfinished work goes back, the rest stays. Repeatable.",
+)
+@click.option(
+    "--readmit",
+    "readmitted",
+    multiple=True,
+    metavar="RATER",
+    help="Let in again who left, was removed or did not pass the training. Repeatable.",
+)
 @AS_JSON
 def invite(
     folder: Path,
@@ -49,6 +63,8 @@ def invite(
     out: Path | None,
     listing: bool,
     revoked: tuple[str, ...],
+    removed: tuple[str, ...],
+    readmitted: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Make a link to the rating pages of STUDY for each RATER.
@@ -64,12 +80,16 @@ def invite(
       ccrs invite my-study anna --renew
       ccrs invite my-study --list
       ccrs invite my-study --revoke anna
+      ccrs invite my-study --remove anna
+      ccrs invite my-study --readmit anna
     """
     from study.campaign import Study
 
     making = bool(raters or new or renew or out)
-    if listing + bool(revoked) + making > 1:
-        raise click.UsageError("--list, --revoke and making links each go alone.")
+    if sum(map(bool, (listing, revoked, removed, readmitted, making))) > 1:
+        raise click.UsageError(
+            "--list, --revoke, --remove, --readmit and making links each go alone."
+        )
     if renew and not raters:
         raise click.UsageError("--renew goes with the names of raters; others keep their links.")
     study = Study.open(folder)
@@ -78,6 +98,10 @@ def invite(
             _list(study, as_json)
         elif revoked:
             _revoke(study, revoked, as_json)
+        elif removed:
+            _remove(study, removed, as_json)
+        elif readmitted:
+            _readmit(study, readmitted, as_json)
         else:
             _invite(study, raters, new or 0, renew, out, as_json)
     finally:
@@ -161,6 +185,37 @@ def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
     ]
     rows = [{"rater": rater, "revoked": links} for rater, links in done.items()]
     say(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
+
+
+def _remove(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
+    from annotate_ui.taking_part.leaving import leave, rater_key
+
+    with study.read() as connection:
+        # All are looked up first: one that is misspelled removes nobody.
+        keys = {code: rater_key(connection, study, code) for code in raters}
+    done = {code: leave(study, key, "removed") for code, key in keys.items()}
+    lines = [
+        f"{code}: removed; what is finished stays, {released} unfinished went back."
+        if released is not None
+        else f"{code}: had left already; nothing was changed."
+        for code, released in done.items()
+    ]
+    rows = [{"rater": code, "released": released} for code, released in done.items()]
+    say(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
+
+
+def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
+    from annotate_ui.taking_part.leaving import rater_key, readmit
+
+    with study.read() as connection:
+        for code in raters:
+            rater_key(connection, study, code)
+    codes = list(dict.fromkeys(raters))
+    for code in codes:
+        readmit(study, code)
+    lines = [f"{code}: may take part again, with a new link." for code in codes]
+    lines.append(f"Next: ccrs invite {study.folder} {' '.join(codes)}")
+    say([{"rater": code} for code in codes], lines, as_json)
 
 
 def _list(study: Study, as_json: bool) -> None:

@@ -22,11 +22,11 @@ _CHANNEL = "own"
 Leaving = Literal["withdrew", "removed"]
 
 
-def leave(study: Study, rater_id: int, kind: Leaving) -> None:
-    """End a rater's part in the study; one who has left already is left alone.
+def leave(study: Study, rater_id: int, kind: Leaving) -> int | None:
+    """End a rater's part in the study; return how many assignments and comparisons went back.
 
     Their links and sessions end, and unfinished assignments and comparisons of these pages are
-    released.
+    released. One who has left already is left alone, and None is returned.
 
     Parameters
     ----------
@@ -40,18 +40,17 @@ def leave(study: Study, rater_id: int, kind: Leaving) -> None:
     with study.write() as connection:
         _lock(connection, rater_id)
         if has_left(connection, rater_id):
-            return
+            return None
         at = now()
         connection.execute(
             insert(table(Departure)).values(rater_id=rater_id, kind=kind, created_at=at)
         )
         a, c = table(Assignment), table(Comparison)
-        for one, ids in (
-            (a, _unfinished(connection, rater_id)),
-            (c, _undecided(connection, rater_id)),
-        ):
+        ended = ((a, _unfinished(connection, rater_id)), (c, _undecided(connection, rater_id)))
+        for one, ids in ended:
             connection.execute(update(one).where(one.c.id.in_(ids)).values(released_at=at))
         revoke_tokens(connection, rater_id)
+        return sum(len(ids) for _, ids in ended)
 
 
 def readmit(study: Study, rater_code: str) -> int:

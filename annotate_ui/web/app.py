@@ -9,11 +9,23 @@ from flask import Flask
 from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from annotate_ui.web import ending, history, joining, rating
+from annotate_ui.taking_part.completing import completion
+from annotate_ui.taking_part.texts import texts_of
+from annotate_ui.web import (
+    comparing,
+    consenting,
+    ending,
+    enrolling,
+    history,
+    joining,
+    leaving,
+    rating,
+)
 from annotate_ui.web.catalogues import words_of
 from annotate_ui.web.headers import set_headers
 from annotate_ui.web.limits import limiter
 from annotate_ui.web.problems import explain_problems
+from annotate_ui.web.scales import show_scales
 from annotate_ui.web.signed_in import check_host, load_rater, page_context
 from annotate_ui.web.wording import install_words
 from study.campaign import Study
@@ -60,6 +72,9 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
         WTF_CSRF_SSL_STRICT=False,
         RATELIMIT_HEADERS_ENABLED=True,
     )
+    # What raters are to read is read now: a file that is missing stops the start, not a rater.
+    texts_of(app.config["STUDY"])
+    completion(study.config.rating)
     if proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies)  # type: ignore[method-assign]
     app.before_request(check_host)
@@ -67,10 +82,11 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     CSRFProtect(app)
     limiter.init_app(app)
     install_words(app, words_of(study), study.config.rating.interface_language)
+    show_scales(app, study.config)
     app.context_processor(page_context)
     app.after_request(set_headers)
     explain_problems(app)
-    for part in (joining, rating, history, ending):
+    for part in (joining, enrolling, consenting, leaving, rating, comparing, history, ending):
         app.register_blueprint(part.pages)
     return app
 

@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 from pydantic import ValidationError
 from werkzeug.exceptions import BadRequest
 
+from annotate_ui.taking_part.completing import completion
 from annotate_ui.web.signed_in import rater_here, study
 from annotate_ui.work.closing import answer_closing, closing_answer
 from annotate_ui.work.steps import rater_work
@@ -28,6 +29,7 @@ def end() -> ResponseReturnValue:
         progress=work.progress,
         answered=given is not None,
         answer=given,
+        completion=completion(study().config.rating),
     )
 
 

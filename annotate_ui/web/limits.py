@@ -29,3 +29,7 @@ failed_links = limiter.limit(
 saves = limiter.limit("300 per minute")
 openings = limiter.limit("120 per minute")
 unfoldings = limiter.limit("1000 per minute")
+# A class behind one address may enrol at once.
+enrolments = limiter.limit("30 per minute; 300 per hour", key_func=address)
+# What the owner asks for that takes seconds.
+computations = limiter.limit("20 per minute", key_func=address)
