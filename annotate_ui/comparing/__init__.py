@@ -1,1 +1,1 @@
-"""Comparisons of two responses as a task of their own. Knows no web."""
+"""Comparing two responses directly: a task of its own, after the ratings."""

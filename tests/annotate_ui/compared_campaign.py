@@ -1,0 +1,75 @@
+"""A small campaign to compare: responses put before raters in pairs."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import insert, select
+
+from annotate_ui.comparing.choices import Choice
+from annotate_ui.comparing.opening import next_comparison
+from study import Study
+from study.nouns import Comparison, Decision, Query, Rater, Response, random_id, table
+
+
+def pair_up(study: Study, rater: str, keys: Sequence[str] = ("QR", "AC")) -> int:
+    """Give a rater the first two responses of each query to compare; return the rater's key.
+
+    The responses of every second query are shown in the other order.
+    """
+    c, w, r, q = table(Comparison), table(Rater), table(Response), table(Query)
+    with study.write() as connection:
+        found = connection.execute(select(w.c.id).where(w.c.code == rater)).scalar()
+        made = insert(w).values(code=rater, attributes={}).returning(w.c.id)
+        rater_id = found or connection.execute(made).scalar_one()
+        position = 0
+        queries = connection.execute(select(q.c.id).order_by(q.c.id)).scalars().all()
+        for number, query in enumerate(queries):
+            answers = select(r.c.id).where(r.c.query_id == query).order_by(r.c.id).limit(2)
+            a, b = connection.execute(answers).scalars().all()
+            for key in keys:
+                connection.execute(
+                    insert(c).values(
+                        public_id=random_id(),
+                        rater_id=rater_id,
+                        query_id=query,
+                        response_a_id=a,
+                        response_b_id=b,
+                        construct_key=key,
+                        position=position,
+                        swapped=bool(number % 2),
+                        inclusion_prob=0.5,
+                        config_hash=study.config_hash,
+                    )
+                )
+                position += 1
+    return int(rater_id)
+
+
+def open_one(study: Study, rater_id: int) -> str:
+    """Open a rater's next comparison."""
+    with study.write() as connection:
+        found = next_comparison(connection, study, rater_id)
+    assert found is not None
+    return found
+
+
+def choice(construct: str, value: float | None = None, base: int = 0, **other: Any) -> Choice:
+    """Return a choice with a key of its own."""
+    return Choice.model_validate(
+        {
+            "construct": construct,
+            "value": value,
+            "input_kind": "button",
+            "base_revision": base,
+            "key": uuid4().hex,
+            **other,
+        }
+    )
+
+
+def decisions(study: Study) -> list[Any]:
+    """Return every stored decision in the order of storing."""
+    d = table(Decision)
+    with study.read() as connection:
+        return list(connection.execute(select(d).order_by(d.c.id)))
