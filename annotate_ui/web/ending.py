@@ -8,7 +8,8 @@ from werkzeug.exceptions import BadRequest
 from annotate_ui.taking_part.completing import completion
 from annotate_ui.web.signed_in import rater_here, study
 from annotate_ui.work.closing import answer_closing, closing_answer
-from annotate_ui.work.steps import rater_work
+from annotate_ui.work.opening import all_done
+from annotate_ui.work.steps import progress_of
 from study.nouns import ClosingAnswerBase
 
 pages = Blueprint("ending", __name__)
@@ -19,14 +20,15 @@ def end() -> ResponseReturnValue:
     """Thank a rater whose work is done; send others back to it."""
     rater = rater_here()
     with study().read() as connection:
-        work = rater_work(connection, study().config, rater.id)
+        # Asked of what is stored, not of how the rater came here: a code is for work that is done.
+        if not all_done(connection, study(), rater.id):
+            return redirect("/rate", 303)
+        progress = progress_of(connection, study().config, rater.id)
         given = closing_answer(connection, rater.id)
-    if work.frontier is not None or not work.steps:
-        return redirect("/rate", 303)
     return render_template(
         "end.html",
         page="end",
-        progress=work.progress,
+        progress=progress,
         answered=given is not None,
         answer=given,
         completion=completion(study().config.rating),
