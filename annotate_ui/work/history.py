@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from string import ascii_uppercase
 
 from sqlalchemy import Connection, select
 
-from annotate_ui.work.steps import OWN_CHANNEL, Step, rater_work
+from annotate_ui.work.steps import OWN_CHANNEL, Page, Step, rater_work
 from annotate_ui.work.stored import Stored, as_stored
 from study.config import StudyConfig
 from study.nouns import Assignment, Rating, table
@@ -31,6 +32,9 @@ class Done:
 
     public_id: str
     stage: int
+    in_training: bool
+    letter: str | None
+    """By which the response is called where several stand beside each other."""
     query_number: int
     part: int
     part_count: int
@@ -63,14 +67,16 @@ def history(
     The first values of a query are left out while the rater is at its repeat: whoever reads them
     then would copy them, and nothing would be learned of how far a rater agrees with themselves.
     """
-    steps = rater_work(connection, config, rater_id).steps
+    work = rater_work(connection, config, rater_id)
     again = {
-        step.item.query_id for step in steps if step.item.repeat and step.opened and not step.done
+        step.item.query_id
+        for step in work.steps
+        if step.item.repeat and step.opened and not step.done
     }
     newest = _newest(connection, rater_id)
     found = []
     left_out = False
-    for step in steps:
+    for page_of_step, step in ((one, step) for one in work.pages for step in one.steps):
         mine = [
             (key, rating)
             for key in step.construct_keys
@@ -83,7 +89,9 @@ def history(
             continue
         # Order comes from the ratings' own, never from a clock.
         last = max(rating_id for _, (rating_id, _) in mine)
-        found.append((last, _done(config, step, [(key, stored) for key, (_, stored) in mine])))
+        found.append(
+            (last, _done(config, page_of_step, step, [(key, stored) for key, (_, stored) in mine]))
+        )
     found.sort(key=lambda one: one[0], reverse=True)
     pages = max(1, -(-len(found) // size))
     page = min(max(1, page), pages)
@@ -91,7 +99,7 @@ def history(
     return History(tuple(done for _, done in here), page, pages, left_out)
 
 
-def _done(config: StudyConfig, step: Step, mine: list[tuple[str, Stored]]) -> Done:
+def _done(config: StudyConfig, page: Page, step: Step, mine: list[tuple[str, Stored]]) -> Done:
     given = []
     for key, stored in mine:
         spec = config.construct_spec(key)
@@ -109,6 +117,8 @@ def _done(config: StudyConfig, step: Step, mine: list[tuple[str, Stored]]) -> Do
     return Done(
         public_id=step.item.public_id,
         stage=step.stage.number,
+        in_training=step.item.purpose == "training",
+        letter=_letter(page, step),
         query_number=step.query_number,
         part=step.part,
         part_count=step.part_count,
@@ -116,6 +126,12 @@ def _done(config: StudyConfig, step: Step, mine: list[tuple[str, Stored]]) -> Do
         response_count=step.response_count,
         given=tuple(given),
     )
+
+
+def _letter(page: Page, step: Step) -> str | None:
+    place = page.steps.index(step)
+    beside = step.item.layout == "side_by_side" and place < len(ascii_uppercase)
+    return ascii_uppercase[place] if beside else None
 
 
 def _newest(connection: Connection, rater_id: int) -> dict[tuple[int, str], tuple[int, Stored]]:

@@ -1,5 +1,7 @@
 // Messages that must not be missed: conflicts, refusals, a lost session. One for each subject.
 
+import { _ } from "./words.js";
+
 // `back()` moves the focus to the work when the button that had it is gone.
 export function openAlerts(region, back = () => {}) {
   function drop(subject) {
@@ -7,7 +9,7 @@ export function openAlerts(region, back = () => {}) {
   }
 
   // `choices` is a list of [words, run] for buttons or [words, address] for links.
-  function tell(subject, text, choices = [["Dismiss", () => {}]]) {
+  function tell(subject, text, choices = [[_("Dismiss"), () => {}]]) {
     const known = [...region.children].find((box) => box.dataset.subject === subject);
     if (known?.firstChild.textContent === text) return;
     drop(subject);

@@ -1,21 +1,28 @@
-// One construct in the panel: its field, slider, buttons, remarks, and what of it is stored.
+// One construct of one response in the panel: its field, slider or points, buttons, remarks, and what of it is stored.
 //
 // Three things are told apart: `confirmed` (the server has it), `committed` (the rater entered it;
 // it may still be in the queue), and the draft (what stands in the fields and never counts).
 
 import { contentOf, hintOf, same, stateOf } from "./content.js";
+import { openLikert } from "./likert.js";
 import { readNumber, showNumber } from "./scale.js";
 import { openSlider, press } from "./slider.js";
+import { _, locale } from "./words.js";
 
 const COMMENT_PAUSE = 800;
 
-export function openConstruct(section, { queue, store, clock, url, draftName, turned, changed }) {
+// `turned(by)` asks for another construct, `changed()` for drawing anew; `replaced(before)` says
+// what was entered before something else was.
+export function openConstruct(section, { queue, store, clock, turned, changed, replaced }) {
   const find = (selector) => section.querySelector(selector);
-  const [field, track, cannot, comment] = [".value", ".slider", ".cannot", ".comment"].map(find);
+  const [field, cannot, comment, given] = [".value", ".cannot", ".comment", ".given"].map(find);
+  const track = find(".slider") ?? find(".likert");
   const [open, body, state, error, hint, count] = [".open", ".body", ".state", ".error", ".hint", ".count"].map(find);
   const boxes = [...section.querySelectorAll(".flag")];
   const data = section.dataset;
-  const key = data.key;
+  const { key, assignment, saveUrl: url } = data;
+  const draftName = `draft:${assignment}:${key}`;
+  const timed = `${assignment} ${key}`;
   const scale = { min: Number(data.min), max: Number(data.max), step: data.step ? Number(data.step) : null };
   let revision = Number(data.revision);
   let kind = data.kind || "typed";
@@ -50,8 +57,9 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     else store.remove(draftName);
   }
 
-  const slider = openSlider(track, {
+  const slider = (track.matches(".likert") ? openLikert : openSlider)(track, {
     scale,
+    on: (by) => turned(by),
     draft: (value) => {
       field.value = showNumber(value);
       showProblem("");
@@ -60,7 +68,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     },
     commit: (value) => {
       field.value = showNumber(value);
-      commitValue("slider");
+      commitValue(track.matches(".likert") ? "button" : "slider");
     },
   });
 
@@ -89,7 +97,8 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     if (hint.textContent !== hinted) hint.textContent = hinted;
     cannot.setAttribute("aria-pressed", String(committed.status === "cannot_judge"));
     const left = comment.maxLength - comment.value.length;
-    count.textContent = comment.value ? `${left.toLocaleString("en")} characters left` : "";
+    count.textContent = comment.value ? _("%(left)s characters left", { left: left.toLocaleString(locale) }) : "";
+    if (given) given.textContent = committed.status === "rated" ? showNumber(committed.value) : "";
   }
 
   // Queues new content, unless it is what is there already. Returns whether it was new.
@@ -99,8 +108,9 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     if (isNew) {
       kind = how;
       conflict = false;
+      replaced(committed);
       committed = next;
-      const sent = { construct: key, ...next, input_kind: how, active_seconds: clock.take(key), base_revision: revision };
+      const sent = { construct: key, ...next, input_kind: how, ...clock.take(timed), base_revision: revision };
       const before = lastKey;
       lastKey = "";
       lastKey = queue.add(url, sent, before);
@@ -165,14 +175,14 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
   // "Cannot judge" or on "Skip", does not: what follows replaces the draft.
   field.addEventListener("blur", () => {
     if (document.activeElement === field || !document.hasFocus()) return;
-    if (press.target === track || press.target === cannot || press.target?.id === "skip") return;
+    if (track.contains(press.target) || press.target === cannot || press.target?.id === "skip") return;
     // In a conflict the rater chooses: by Enter, or by a button of the message.
     if (conflict) return;
     if (field.value.trim() !== "" || committed.status !== null) commitValue();
     else showProblem("");
   });
 
-  track.addEventListener("blur", () => flush());
+  track.addEventListener("focusout", (event) => !track.contains(event.relatedTarget) && flush());
   cannot.addEventListener("click", () => {
     if (committed.status !== "cannot_judge" || hasDraft()) cannotJudge();
     else field.focus();
@@ -233,7 +243,7 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
       committed = confirmed;
       if (outcome !== "saved") {
         if (mine.status === "rated" && !hasDraft()) field.value = showNumber(mine.value);
-        if (outcome === "invalid") showProblem(answer.error?.message ?? "The server refused this value.");
+        if (outcome === "invalid") showProblem(answer.error?.message ?? _("The server refused this value."));
         slider.show(typed().value ?? confirmed.value);
       }
       keepDraft();
@@ -241,9 +251,16 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     render();
   }
 
+  // The page's policy allows no style in its bytes; a script may place what stands under the slider.
+  section.querySelectorAll("[data-at]").forEach((mark) => (mark.style.insetInlineStart = `${mark.dataset.at}%`));
+
   restore();
   return {
     key,
+    url,
+    timed,
+    assignment,
+    letter: data.letter ?? "",
     name: data.name,
     section,
     field,
@@ -264,6 +281,12 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
       slider.show(content.value);
       return commit({ ...content, ...remarks() }, content.input_kind);
     },
+    // What was there before comes back as a further revision.
+    restore: (content) => {
+      slider.cancel();
+      showFields(content);
+      commit(content, "button");
+    },
     leave: () => {
       conflict = false;
       showFields(committed);
@@ -277,9 +300,9 @@ export function openConstruct(section, { queue, store, clock, url, draftName, tu
     waits: () => !hasDraft() && committed.status === null && remarksDiffer(),
     // What keeps the step from being finished: null, "saving", or words for the rater.
     missing: () => {
-      if (hasDraft()) return "is still a draft";
-      if (conflict && remarksDiffer()) return "differs from what another tab saved";
-      if (committed.status === null) return "is not rated yet";
+      if (hasDraft()) return _("%(name)s is still a draft", { name: data.name });
+      if (conflict && remarksDiffer()) return _("%(name)s differs from what another tab saved", { name: data.name });
+      if (committed.status === null) return _("%(name)s is not rated yet", { name: data.name });
       return lastKey === null ? null : "saving";
     },
     show: (active) => {

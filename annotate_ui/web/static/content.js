@@ -1,6 +1,7 @@
 // What a rater says of one construct, and the words for where it stands.
 
 import { showNumber } from "./scale.js";
+import { _ } from "./words.js";
 
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -16,21 +17,28 @@ export function contentOf({ value, status, reason, comment, flags }) {
 
 // Returns the name of the state, for its sign, and its words.
 export function stateOf({ draft, queued, blocked, status }) {
-  if (draft) return ["draft", "draft"];
-  if (queued) return blocked ? ["waiting", "not sent yet"] : ["saving", "saving…"];
-  if (status === "rated") return ["saved", "saved"];
-  if (status === "cannot_judge") return ["none", "cannot judge"];
-  return status === "skipped" ? ["none", "skipped"] : ["unrated", "not rated"];
+  if (draft) return ["draft", _("draft")];
+  if (queued) return blocked ? ["waiting", _("not sent yet")] : ["saving", _("saving…")];
+  if (status === "rated") return ["saved", _("saved")];
+  if (status === "cannot_judge") return ["none", _("cannot judge")];
+  return status === "skipped" ? ["none", _("skipped")] : ["unrated", _("not rated")];
 }
 
 export function hintOf({ draft, valid, committed, waits }) {
   if (draft && !valid) return "";
-  if (waits) return "What you noted is kept in this browser, and saved with a value.";
-  if (draft) {
-    const touch = matchMedia("(pointer: coarse)").matches;
-    const stored = committed.status === "rated" ? `; until then it is ${showNumber(committed.value)}` : "";
-    return `A draft. ${touch ? "It is saved when you go on" : "Enter saves it"}${stored}.`;
+  if (waits) return _("What you noted is kept in this browser, and saved with a value.");
+  if (draft) return draftHint(committed);
+  if (committed.status === "cannot_judge") return _("You chose “Cannot judge”. A value takes it back.");
+  return committed.status === "skipped" ? _("Skipped: %(reason)s", { reason: committed.reason }) : "";
+}
+
+function draftHint(committed) {
+  const touch = matchMedia("(pointer: coarse)").matches;
+  const value = showNumber(committed.value);
+  if (committed.status !== "rated") {
+    return touch ? _("A draft. It is saved when you go on.") : _("A draft. Enter saves it.");
   }
-  if (committed.status === "cannot_judge") return "You chose “Cannot judge”. A value takes it back.";
-  return committed.status === "skipped" ? `Skipped: ${committed.reason}` : "";
+  return touch
+    ? _("A draft. It is saved when you go on; until then it is %(value)s.", { value })
+    : _("A draft. Enter saves it; until then it is %(value)s.", { value });
 }

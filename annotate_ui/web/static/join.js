@@ -1,12 +1,14 @@
 // The link's token stands after the #, so it never reaches a server's log; Begin posts it and
 // clears the address.
 
+import { _ } from "./words.js";
+
 const form = document.getElementById("join");
 const message = document.getElementById("incomplete");
 const token = () => location.hash.slice(1);
 
 function check() {
-  const words = token() ? "" : "This link is incomplete: the part after # is missing. Copy the whole link from your invitation, or ask for a new one.";
+  const words = token() ? "" : _("This link is incomplete: the part after # is missing. Copy the whole link from your invitation, or ask for a new one.");
   message.textContent = words;
   message.hidden = !words;
 }

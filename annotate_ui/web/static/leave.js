@@ -1,8 +1,11 @@
 // The overview: sends what an earlier page left in this browser, and signing out clears it.
 
 import { openAlerts } from "./alerts.js";
+import { watchKeys } from "./keys.js";
 import { openQueue } from "./queue.js";
 import { openStore } from "./store.js";
+import { leastWidth, watchWidth } from "./wide.js";
+import { _, ngettext } from "./words.js";
 
 const form = document.getElementById("leave");
 const saved = document.getElementById("saved");
@@ -20,36 +23,36 @@ function settle({ kind, entry, mine }) {
   if (mine.status === "rated" && place) {
     store.write(`draft:${place}:${mine.construct}`, { value: String(mine.value), comment: mine.comment ?? "", flags: mine.flags });
   }
-  alerts.tell(`${entry.url} ${mine.construct}`, `${mine.construct}: what you entered was not saved, since something else is stored there now or the server refused it.`, [
-    ["Go there", entry.url.replace(/\/save$/, "")],
-    ["Dismiss", () => {}],
+  alerts.tell(`${entry.url} ${mine.construct}`, _("%(name)s: what you entered was not saved, since something else is stored there now or the server refused it.", { name: mine.construct }), [
+    [_("Go there"), entry.url.replace(/\/save$/, "")],
+    [_("Dismiss"), () => {}],
   ]);
 }
 
 function render() {
   const { waiting, failing, halted } = queue.state();
   let words = "";
-  if (waiting) words = failing || halted ? `${waiting} ${waiting === 1 ? "value waits" : "values wait"} for the connection` : "Saving what was left in this browser…";
+  if (waiting && !failing && !halted) words = _("Saving what was left in this browser…");
+  else if (waiting) words = ngettext("%(num)s value waits for the connection", "%(num)s values wait for the connection", waiting);
   if (saved.textContent !== words) saved.textContent = words;
 }
 
-const many = (count, one, more) => (count === 0 ? [] : [`${count} ${count === 1 ? one : more}`]);
-
 form.addEventListener("submit", (event) => {
+  const { waiting } = queue.state();
   const drafts = store.names().filter((name) => name.startsWith("draft:")).length;
-  const lost = [
-    ...many(queue.state().waiting, "value that is not sent yet", "values that are not sent yet"),
-    ...many(drafts, "draft", "drafts"),
-    ...many(store.read("refused", []).length, "value that the server refused", "values that the server refused"),
-  ];
+  const refused = store.read("refused", []).length;
+  const lost = [];
+  if (waiting) lost.push(ngettext("%(num)s value that is not sent yet", "%(num)s values that are not sent yet", waiting));
+  if (drafts) lost.push(ngettext("%(num)s draft", "%(num)s drafts", drafts));
+  if (refused) lost.push(ngettext("%(num)s value that the server refused", "%(num)s values that the server refused", refused));
   if (lost.length > 0 && !warned) {
     event.preventDefault();
     warned = true;
-    form.querySelector("button").textContent = "Sign out and lose them";
-    alerts.tell("leave", `Signing out clears this browser. You would lose ${lost.join(" and ")}.`, [
-      ["Stay", () => {
+    form.querySelector("button").textContent = _("Sign out and lose them");
+    alerts.tell("leave", _("Signing out clears this browser. You would lose %(what)s.", { what: lost.join(", ") }), [
+      [_("Stay"), () => {
         warned = false;
-        form.querySelector("button").textContent = "Sign out";
+        form.querySelector("button").textContent = _("Sign out");
       }],
     ]);
     return;
@@ -57,6 +60,19 @@ form.addEventListener("submit", (event) => {
   store.names().forEach((name) => store.remove(name));
 });
 
+// Nothing is opened in a window that is too narrow to see it.
+const go = document.getElementById("go");
+let wideEnough = true;
+watchWidth((wide) => {
+  wideEnough = wide;
+  const button = document.getElementById("go-on");
+  button.dataset.words ??= button.textContent;
+  button.textContent = wide ? button.dataset.words : _("Make the window %(width)s pixels wide to go on", { width: leastWidth });
+  button.setAttribute("aria-disabled", String(!wide));
+});
+go.addEventListener("submit", (event) => !wideEnough && event.preventDefault());
+
+watchKeys();
 addEventListener("pagehide", queue.lastChance);
 render();
 queue.pump();

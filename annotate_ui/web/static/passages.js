@@ -1,5 +1,7 @@
 // Passages are folded; which ones a rater opens is reported, once each.
 
+import { _ } from "./words.js";
+
 const ALL_OPEN = "ccrs:all-passages-open";
 
 function remembered() {
@@ -18,7 +20,9 @@ function remember(all) {
   }
 }
 
-export function watchPassages({ url, rater, csrf }) {
+// A passage that several responses have in common is opened for each of them: the addresses stand
+// with the passages, one for each response.
+export function watchPassages({ rater, csrf }) {
   const passages = [...document.querySelectorAll(".passage")];
   const button = document.getElementById("open-all");
   const unsent = new Set();
@@ -29,7 +33,8 @@ export function watchPassages({ url, rater, csrf }) {
     sending = true;
     try {
       while (unsent.size > 0) {
-        const [position] = unsent;
+        const [entry] = unsent;
+        const { url, position } = JSON.parse(entry);
         const response = await fetch(url, {
           method: "POST",
           headers: { "Content-Type": "application/json", "X-CSRFToken": csrf, "X-Rater": rater },
@@ -38,7 +43,7 @@ export function watchPassages({ url, rater, csrf }) {
           credentials: "same-origin",
         });
         if (response.status >= 500 || response.status === 429) break;
-        unsent.delete(position);
+        unsent.delete(entry);
       }
     } catch {
       // No connection; the next attempt is below.
@@ -49,7 +54,7 @@ export function watchPassages({ url, rater, csrf }) {
   }
 
   function label() {
-    if (button) button.textContent = passages.every((passage) => passage.open) ? "Fold all passages" : "Open all passages";
+    if (button) button.textContent = passages.every((passage) => passage.open) ? _("Fold all passages") : _("Open all passages");
   }
 
   for (const passage of passages) {
@@ -57,8 +62,10 @@ export function watchPassages({ url, rater, csrf }) {
       label();
       if (!passage.open || "opened" in passage.dataset) return;
       passage.dataset.opened = "";
-      passage.querySelector(".opened").textContent = "opened";
-      unsent.add(Number(passage.dataset.position));
+      passage.querySelector(".opened").textContent = _("opened");
+      const position = Number(passage.dataset.position);
+      const urls = passage.closest("[data-passages-url]").dataset.passagesUrl.split(" ");
+      urls.forEach((url) => unsent.add(JSON.stringify({ url, position })));
       report();
     });
   }

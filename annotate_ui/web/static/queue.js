@@ -2,6 +2,8 @@
 // one at a time. An entry is {url, body, after}: `after` names the entry it builds upon, whose
 // answer fixes its base revision. Its body is the same at every attempt, so a repeat is harmless.
 
+import { _ } from "./words.js";
+
 const WAITS = [1, 2, 4, 8, 16, 30];
 const PATIENCE = 20_000;
 const REMEMBERED = 20;
@@ -156,7 +158,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     halted = null;
     if (code === "stale") finish(entry, "stale", { ...answer, current: answer.current ?? { revision: 0 } });
     else if (response.status === 422) finish(entry, "invalid", answer);
-    else finish(entry, "refused", answer ?? { error: { message: `The server answered ${response.status}.` } });
+    else finish(entry, "refused", answer ?? { error: { message: _("The server answered %(status)s.", { status: response.status }) } });
     return true;
   }
 

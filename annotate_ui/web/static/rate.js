@@ -2,21 +2,27 @@
 
 import { openAlerts } from "./alerts.js";
 import { startClock } from "./clock.js";
+import { watchColumns } from "./columns.js";
 import { openConstruct } from "./construct.js";
+import { watchFind } from "./find.js";
+import { watchKeys } from "./keys.js";
 import { focusHeading, onTouch, watchLayout } from "./layout.js";
 import { watchPassages } from "./passages.js";
 import { openQueue } from "./queue.js";
 import { showNumber } from "./scale.js";
 import { openStore } from "./store.js";
+import { watchWidth, isWide } from "./wide.js";
+import { _, clockTime, ngettext } from "./words.js";
 
 const element = (id) => document.getElementById(id);
 const panel = element("panel");
-const { rater, assignment, saveUrl, passagesUrl } = panel.dataset;
+const { rater } = panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
 
 const store = openStore(rater);
 const clock = startClock();
 const alerts = openAlerts(element("alert"), () => turnTo(active, true));
+const columns = watchColumns((letter) => turnToResponse(letter));
 const views = [];
 const queue = openQueue({ store, rater, csrf, changed: () => render(), answered: (event) => settle(event) });
 let active = 0;
@@ -25,31 +31,29 @@ let savedName = "";
 let wantsOn = false;
 let leaving = false;
 let toldMemory = false;
+let undoable = null;
 
 // ---- what is saved
 
-function waitingWords(count) {
-  return count === 1 ? "1 value waits" : `${count} values wait`;
-}
-
 function savedWords() {
   const { waiting, failing, halted } = queue.state();
-  if (halted) return waiting ? `${waitingWords(waiting)} in this browser` : "Not connected";
-  if (waiting && failing) return `${waitingWords(waiting)} for the connection`;
-  if (waiting) return "Saving…";
-  if (views.some((view) => view.waits())) return "A note waits for a value";
-  if (savedAt) return `All saved at ${savedAt}`;
-  return document.querySelector("#progress progress").value > 0 ? "All saved" : "Saves as you go";
+  if (halted) return waiting ? ngettext("%(num)s value waits in this browser", "%(num)s values wait in this browser", waiting) : _("Not connected");
+  if (waiting && failing) return ngettext("%(num)s value waits for the connection", "%(num)s values wait for the connection", waiting);
+  if (waiting) return _("Saving…");
+  if (views.some((view) => view.waits())) return _("A note waits for a value");
+  if (savedAt) return _("All saved at %(time)s", { time: savedAt });
+  return document.querySelector("#progress progress").value > 0 ? _("All saved") : _("Saves as you go");
 }
 
 let shown = "";
 let slow = 0;
 function renderSaved() {
   const words = savedWords();
+  const { waiting, failing, halted } = queue.state();
   clearTimeout(slow);
   // A save that is answered at once is announced once.
-  if (words === "Saving…") slow = setTimeout(() => say(words, ""), 700);
-  else say(words, words.startsWith("All saved") && savedName ? `, ${savedName}` : "");
+  if (waiting && !failing && !halted) slow = setTimeout(() => say(words, ""), 700);
+  else say(words, savedAt && !waiting && savedName ? `, ${savedName}` : "");
 }
 
 function say(words, about) {
@@ -63,7 +67,7 @@ function say(words, about) {
 
 function renderProgress({ done, total }) {
   const [words, bar] = element("progress").children;
-  words.textContent = `${done} of ${total} ${total === 1 ? "value" : "values"}, ${total - done} left`;
+  words.textContent = ngettext("%(done)s of %(num)s value, %(left)s left", "%(done)s of %(num)s values, %(left)s left", total, { done, left: total - done });
   bar.max = total || 1;
   bar.value = done;
 }
@@ -71,12 +75,12 @@ function renderProgress({ done, total }) {
 function renderHalt() {
   const { halted } = queue.state();
   const words = {
-    signed_out: "You are signed out. Open your link again; what you entered waits in this browser.",
-    csrf: "This page is out of date. Reload it; what you entered waits in this browser.",
-    other_rater: "Someone else is signed in on this browser now, so nothing is sent from this page. What you entered waits until you open your own link again.",
+    signed_out: _("You are signed out. Open your link again; what you entered waits in this browser."),
+    csrf: _("This page is out of date. Reload it; what you entered waits in this browser."),
+    other_rater: _("Someone else is signed in on this browser now, so nothing is sent from this page. What you entered waits until you open your own link again."),
   }[halted];
   if (!words) alerts.drop("halt");
-  else alerts.tell("halt", words, halted === "csrf" ? [["Reload", () => location.reload()]] : []);
+  else alerts.tell("halt", words, halted === "csrf" ? [[_("Reload"), () => location.reload()]] : []);
 }
 
 // ---- what comes next
@@ -91,11 +95,11 @@ function renderNext() {
   const next = element("next");
   next.setAttribute("aria-disabled", String(left.length > 0 || saving));
   let words = "";
-  if (left.length === 1) words = `${left[0].name} ${left[0].missing()}`;
-  else if (left.length > 1) words = `${left.length} of ${views.length} still need a value`;
-  else if (saving) words = queue.state().failing ? "Opens when all is saved" : "";
+  if (left.length === 1) words = left[0].missing();
+  else if (left.length > 1) words = _("%(left)s of %(all)s still need a value", { left: left.length, all: views.length });
+  else if (saving) words = queue.state().failing ? _("Opens when all is saved") : "";
   if (element("next-reason").textContent !== words) element("next-reason").textContent = words;
-  if (wantsOn && left.length === 0 && !saving && !leaving) {
+  if (wantsOn && left.length === 0 && !saving && !leaving && isWide()) {
     leaving = true;
     leave();
   }
@@ -105,7 +109,7 @@ function renderNext() {
 async function leave() {
   const form = element("on");
   const opened = form.method === "get";
-  let problem = "No connection. The next response opens when it is back.";
+  let problem = _("No connection. The next page opens when it is back.");
   try {
     const headers = { Accept: "application/json", "X-CSRFToken": csrf, "X-Rater": rater };
     const asked = opened
@@ -120,7 +124,7 @@ async function leave() {
       return;
     }
     if (response.status < 500) wantsOn = response.status === 429;
-    problem = (await response.json().catch(() => null))?.error?.message ?? "The next response can't be opened now.";
+    problem = (await response.json().catch(() => null))?.error?.message ?? _("The next page can't be opened now.");
   } catch {
     // The connection is gone: what is said above.
   }
@@ -137,11 +141,12 @@ function render() {
   renderHalt();
   if (!store.durable() && !toldMemory) {
     toldMemory = true;
-    alerts.tell("memory", "This browser keeps nothing for this page (its storage is switched off or full). Stay here until it says “All saved”.");
+    alerts.tell("memory", _("This browser keeps nothing for this page (its storage is switched off or full). Stay here until it says “All saved”."));
   }
   if (views.length) {
     renderNext();
     renderSkip();
+    renderUndo();
   }
 }
 
@@ -149,7 +154,9 @@ function turnTo(index, focus) {
   if (index !== active) views[active].flush();
   active = index;
   views.forEach((view, place) => view.show(place === index));
-  clock.turnTo(views[index].key);
+  for (const group of document.querySelectorAll(".group")) group.classList.toggle("active", group.contains(views[index].section));
+  if (isWide()) clock.turnTo(views[index].timed);
+  columns.turnTo(views[index].letter);
   if (focus) {
     const { field } = views[index];
     field.focus();
@@ -157,6 +164,13 @@ function turnTo(index, focus) {
     if (views[index].hasDraft()) field.setSelectionRange(field.value.length, field.value.length);
     else field.select();
   }
+}
+
+// From a response among those beside each other: to its line of the construct that is being rated.
+function turnToResponse(letter) {
+  const { key } = views[active];
+  const wanted = views.findIndex((view) => view.letter === letter && view.key === key);
+  if (wanted >= 0 && wanted !== active) turnTo(wanted, false);
 }
 
 function goOn() {
@@ -189,42 +203,48 @@ element("next").addEventListener("blur", () => document.hasFocus() && (wantsOn =
 
 function whatIs(content) {
   if (content.status === "rated") return showNumber(content.value);
-  return { cannot_judge: "“Cannot judge”", skipped: "“skipped”" }[content.status] ?? "nothing";
+  return { cannot_judge: _("“Cannot judge”"), skipped: _("“skipped”") }[content.status] ?? _("nothing");
 }
 
 function settle(event) {
   const { kind, entry, mine, answer } = event;
-  const here = event.own && entry.url === saveUrl && views.find((view) => view.key === entry.body.construct);
+  const here = event.own && views.find((view) => view.url === entry.url && view.key === entry.body.construct);
   const name = here ? here.name : entry.body.construct;
   if (kind === "saved") {
-    savedAt = new Date().toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    savedAt = clockTime(new Date());
     savedName = name;
     shown = "";
     if (answer.progress) renderProgress(answer.progress);
-    if (answer.late) alerts.tell("late", "The time set aside for this response has run out. What you enter is saved all the same.");
+    if (answer.late) alerts.tell("late", _("The time set aside for this response has run out. What you enter is saved all the same."));
   }
   if (here) here.settle(event);
   else if (kind !== "saved") keepAsDraft(entry, mine);
   if (kind === "saved") alerts.drop(`stale ${entry.url} ${entry.body.construct}`);
   if (kind === "stale") tellStale(entry, mine, answer.current, here, name);
-  if (kind === "invalid") tellBack(`${name}: ${answer.error?.message ?? "this can't be saved."} It is a draft again.`, entry, here);
-  if (kind === "refused") tellBack(`${name}: the server did not take ${whatIs(mine)}. ${answer.error?.message ?? ""} It is kept in this browser.`, entry, here);
+  if (kind === "invalid") tellBack(_("%(name)s: %(problem)s It is a draft again.", { name, problem: answer.error?.message ?? _("This can't be saved.") }), entry, here);
+  if (kind === "refused") tellBack(_("%(name)s: the server did not take %(value)s. %(problem)s It is kept in this browser.", { name, value: whatIs(mine), problem: answer.error?.message ?? "" }), entry, here);
   render();
 }
 
+const address = (entry) => entry.url.replace(/\/save$/, "");
+
 function tellStale(entry, mine, current, here, name) {
   if (here) turnTo(views.indexOf(here), true);
-  const differs = whatIs(mine) !== whatIs(current);
-  const entered = differs ? `you entered ${whatIs(mine)} here` : "you changed a remark here";
+  if (undoable?.view === here) undoable = null;
+  const told = { name, theirs: whatIs(current), mine: whatIs(mine) };
+  const differs = told.mine !== told.theirs;
   const choices = here
-    ? [["Save mine", () => here.enter(mine)], [`Leave it`, () => here.leave()]]
-    : [["Go there", entry.url.replace(/\/save$/, "")], ["Dismiss", () => {}]];
-  const how = differs && mine.status === "rated" && here ? "Press Enter to save yours, or leave it." : "Save yours, or leave it.";
-  alerts.tell(`stale ${entry.url} ${entry.body.construct}`, `Another tab or device saved ${whatIs(current)} for ${name}; ${entered}. ${how}`, choices);
+    ? [[_("Save mine"), () => here.enter(mine)], [_("Leave it"), () => here.leave()]]
+    : [[_("Go there"), address(entry)], [_("Dismiss"), () => {}]];
+  const what = differs
+    ? _("Another tab or device saved %(theirs)s for %(name)s; you entered %(mine)s here.", told)
+    : _("Another tab or device saved %(theirs)s for %(name)s; you changed a remark here.", told);
+  const how = differs && mine.status === "rated" && here ? _("Press Enter to save yours, or leave it.") : _("Save yours, or leave it.");
+  alerts.tell(`stale ${entry.url} ${entry.body.construct}`, `${what} ${how}`, choices);
 }
 
 function tellBack(words, entry, here) {
-  const choices = here ? [["Dismiss", () => {}]] : [["Go there", entry.url.replace(/\/save$/, "")], ["Dismiss", () => {}]];
+  const choices = here ? [[_("Dismiss"), () => {}]] : [[_("Go there"), address(entry)], [_("Dismiss"), () => {}]];
   alerts.tell(`back ${entry.url} ${entry.body.construct}`, words, choices);
 }
 
@@ -235,14 +255,43 @@ function keepAsDraft(entry, mine) {
   store.write(`draft:${place}:${mine.construct}`, { value: showNumber(mine.value), comment: mine.comment ?? "", flags: mine.flags });
 }
 
+// ---- taking back
+
+// The last value that was entered here, if there was another before it: that one comes back as a
+// further revision. A first value has nothing behind it; it is changed by entering another.
+function replaced(view, before) {
+  undoable = before.status === null ? null : { view, before };
+}
+
+function renderUndo() {
+  const button = element("undo");
+  if (button.hidden === (undoable === null)) return;
+  button.hidden = undoable === null;
+}
+
+element("undo").addEventListener("click", () => {
+  if (!undoable) return;
+  const { view, before } = undoable;
+  turnTo(views.indexOf(view), true);
+  view.restore(before);
+  undoable = null;
+  view.field.select();
+  render();
+});
+
 // ---- skipping
 
-const skipName = `skipped:${assignment}`;
+// Beside each other, the response that is being rated.
+const skippable = () => views.filter((view) => view.assignment === views[active].assignment);
+const skipName = () => `skipped:${views[active].assignment}`;
 
 function renderSkip() {
-  const none = !views.some((view) => view.canSkip());
+  const none = !skippable().some((view) => view.canSkip());
   if (none && !element("skip-form").hidden) openSkip(false);
   element("skip").hidden = none;
+  const { letter } = views[active];
+  const words = letter ? _("Skip response %(letter)s", { letter }) : _("Skip this response");
+  if (element("skip").textContent !== words) element("skip").textContent = words;
 }
 
 function openSkip(open) {
@@ -250,7 +299,7 @@ function openSkip(open) {
   element("skip").setAttribute("aria-expanded", String(open));
   element(open ? "skip-reason" : "skip").focus();
   // Later parts of a response are skipped for the same reason, as a rule.
-  if (open && !element("skip-reason").value) element("skip-reason").value = store.read(skipName, "");
+  if (open && !element("skip-reason").value) element("skip-reason").value = store.read(skipName(), "");
 }
 element("skip-reason").addEventListener("input", (event) => event.target.setCustomValidity(""));
 element("skip").addEventListener("click", () => openSkip(element("skip-form").hidden));
@@ -260,12 +309,13 @@ element("skip-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const reason = element("skip-reason").value.trim();
   if (!reason) {
-    element("skip-reason").setCustomValidity("Say in a few words why.");
+    element("skip-reason").setCustomValidity(_("Say in a few words why."));
     element("skip-reason").reportValidity();
     return;
   }
-  store.write(skipName, reason);
-  views.forEach((view) => view.skip(reason));
+  store.write(skipName(), reason);
+  skippable().forEach((view) => view.skip(reason));
+  element("skip-reason").value = "";
   openSkip(false);
   element("next").focus();
 });
@@ -287,11 +337,13 @@ for (const section of document.querySelectorAll(".construct")) {
     else if (by === 0) turnTo(index, !onTouch());
     else if (index > 0) turnTo(index - 1, true);
   };
-  const draftName = `draft:${assignment}:${section.dataset.key}`;
-  views.push(openConstruct(section, { queue, store, clock, url: saveUrl, draftName, turned, changed: render }));
+  const view = openConstruct(section, { queue, store, clock, turned, changed: render, replaced: (before) => replaced(view, before) });
+  views.push(view);
 }
 watchLayout(panel);
-if (passagesUrl) watchPassages({ url: passagesUrl, rater, csrf });
+watchPassages({ rater, csrf });
+watchFind();
+watchKeys();
 const flush = () => views.forEach((view) => view.flush());
 addEventListener("pagehide", () => {
   flush();
@@ -301,8 +353,21 @@ addEventListener("pagehide", () => {
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 document.addEventListener("visibilitychange", () => document.hidden && flush());
 
-const revealed = document.querySelector("h2[data-new]");
-turnTo(Math.max(0, views.indexOf(blocking())), !revealed && !onTouch());
+// Where nothing can be seen yet, the start waits until the window is wide enough.
+let started = false;
+watchWidth((wide) => {
+  const hint = element("too-narrow");
+  if (hint) hint.hidden = wide;
+  if (!wide) clock.turnTo(null);
+  else if (started) clock.turnTo(views[active].timed);
+  else start();
+});
 render();
-if (revealed) focusHeading(revealed);
 queue.pump();
+
+function start() {
+  started = true;
+  const revealed = document.querySelector("[data-new]");
+  turnTo(Math.max(0, views.indexOf(blocking())), !revealed && !onTouch());
+  if (revealed) focusHeading(revealed);
+}

@@ -1,6 +1,7 @@
 // The optional slider: no thumb, and announced as unset, until it is touched.
 
 import { showNumber } from "./scale.js";
+import { _ } from "./words.js";
 
 const KEYS_PAUSE = 350;
 const STARTS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown"];
@@ -19,7 +20,7 @@ export function openSlider(slider, { scale, draft, commit }) {
   function show(value) {
     slider.classList.toggle("unset", value === null);
     slider.value = value === null ? (scale.min + scale.max) / 2 : value;
-    slider.setAttribute("aria-valuetext", value === null ? "not set" : showNumber(value));
+    slider.setAttribute("aria-valuetext", value === null ? _("not set") : showNumber(value));
   }
 
   function cancel() {

@@ -1,0 +1,121 @@
+// Finds words in the passages: marks them, counts them, and steps through them. What it unfolds is
+// in view and so counts as opened, as if the rater had unfolded it.
+
+import { _, ngettext } from "./words.js";
+
+const PAUSE = 250;
+// One letter of an alphabet would unfold everything; one sign of other scripts is a word.
+const TOO_SHORT = /^[\u0000-\u024f]?$/;
+
+const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+
+export function watchFind() {
+  const bar = document.getElementById("find");
+  if (!bar) return;
+  const [field, told, back, on] = ["find-words", "find-count", "find-back", "find-on"].map((id) => document.getElementById(id));
+  const passages = [...document.querySelectorAll(".passage")].map((passage) => {
+    const text = passage.querySelector("div.text");
+    return { passage, text, words: text?.textContent ?? "" };
+  });
+  let matches = [];
+  let here = -1;
+  let unfolded = [];
+  let timer = 0;
+  bar.hidden = false;
+
+  function clear() {
+    for (const { text, words } of passages) {
+      if (text?.querySelector("mark")) text.replaceChildren(words);
+    }
+    matches = [];
+    here = -1;
+  }
+
+  function fold(kept = new Set()) {
+    unfolded.filter((passage) => !kept.has(passage)).forEach((passage) => (passage.open = false));
+    unfolded = unfolded.filter((passage) => kept.has(passage));
+  }
+
+  // Pieces of plain text and marks; the passage's text is never read as HTML.
+  function markIn({ text, words }, pattern) {
+    const pieces = [];
+    const found = [];
+    let from = 0;
+    for (const match of words.matchAll(pattern)) {
+      const mark = document.createElement("mark");
+      mark.textContent = match[0];
+      pieces.push(words.slice(from, match.index), mark);
+      found.push(mark);
+      from = match.index + match[0].length;
+    }
+    if (found.length === 0) return found;
+    text.replaceChildren(...pieces, words.slice(from));
+    return found;
+  }
+
+  function tell() {
+    let words = "";
+    if (matches.length > 0) words = here < 0 ? ngettext("%(num)s match", "%(num)s matches", matches.length) : _("%(place)s of %(count)s", { place: here + 1, count: matches.length });
+    else if (!TOO_SHORT.test(field.value.trim())) words = _("No match");
+    if (told.textContent !== words) told.textContent = words;
+    for (const button of [back, on]) button.disabled = matches.length === 0;
+  }
+
+  function search() {
+    clearTimeout(timer);
+    timer = 0;
+    clear();
+    const wanted = field.value.trim();
+    if (TOO_SHORT.test(wanted)) {
+      fold();
+      tell();
+      return;
+    }
+    const pattern = new RegExp(escaped(wanted).replace(/\s+/g, "\\s+"), "giu");
+    const holding = new Set();
+    for (const one of passages) {
+      if (!one.text) continue;
+      const found = markIn(one, pattern);
+      if (found.length > 0) holding.add(one.passage);
+      matches.push(...found);
+    }
+    fold(holding);
+    for (const passage of holding) {
+      if (passage.open) continue;
+      passage.open = true;
+      unfolded.push(passage);
+    }
+    tell();
+  }
+
+  function go(by) {
+    if (timer) search();
+    if (matches.length === 0) return;
+    matches[here]?.removeAttribute("data-here");
+    here = here < 0 && by < 0 ? matches.length - 1 : (here + by + matches.length) % matches.length;
+    const mark = matches[here];
+    mark.setAttribute("data-here", "");
+    mark.closest(".passage").open = true;
+    mark.scrollIntoView({ block: "center", inline: "nearest" });
+    tell();
+  }
+
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(search, PAUSE);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    if (event.key === "Enter") {
+      event.preventDefault();
+      go(event.shiftKey ? -1 : 1);
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      field.value = "";
+      search();
+    }
+  });
+  back.addEventListener("click", () => go(-1));
+  on.addEventListener("click", () => go(1));
+  tell();
+}
