@@ -163,8 +163,8 @@ def status(folder: Path, as_json: bool) -> None:
 @FOLDER
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the files; FOLDER/export unless given.",
+    type=click.Path(path_type=Path),
+    help="Folder for the files; FOLDER/export unless given. With --rater, a new file.",
 )
 @click.option(
     "--format",
@@ -175,8 +175,15 @@ def status(folder: Path, as_json: bool) -> None:
     help="CSV opens in spreadsheets; Parquet keeps types.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an export that is there already.")
+@click.option(
+    "--rater",
+    metavar="CODE",
+    help="Write everything held about this person to one JSON file instead.",
+)
 @AS_JSON
-def export(folder: Path, out: Path | None, form: str, overwrite: bool, as_json: bool) -> None:
+def export(
+    folder: Path, out: Path | None, form: str, overwrite: bool, rater: str | None, as_json: bool
+) -> None:
     """Write the responses, scores and preferences of FOLDER as files, with a codebook.
 
     Text cells that a spreadsheet would run as a formula are defused in CSV; our own import
@@ -186,10 +193,14 @@ def export(folder: Path, out: Path | None, form: str, overwrite: bool, as_json: 
     Examples:
       ccrs export my-study
       ccrs export my-study --format parquet --out deposit
+      ccrs export my-study --rater rater-3 --out rater-3.json
     """
     from study.campaign import Study
     from study.exporting import export_study
 
+    if rater is not None:
+        _export_rater(Study.open(folder), rater, out, as_json)
+        return
     done = export_study(
         Study.open(folder), out or folder / "export", format=form, overwrite=overwrite
     )
@@ -253,6 +264,23 @@ def fetch(name: str, folder: Path | None, source: Path | None, as_json: bool) ->
     with _progress(f"Fetching {name}", hidden=as_json) as advance:
         done = fetch_dataset(name, target, source=source, progress=advance)
     _say(done.as_json(), [*done.lines(), f"Next: ccrs report {target}"], as_json)
+
+
+def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> None:
+    from study.keeping.one_rater import export_rater
+
+    if out is None:
+        raise click.UsageError("--rater needs a file: --out FILE.json")
+    rows = export_rater(study, rater, out)
+    told = ", ".join(f"{count:,} of {name}" for name, count in rows.items())
+    _say(
+        {"path": str(out), "rows": rows},
+        [
+            f"Wrote {out}: {told} (rows by table). Only you can read it.",
+            f"Next: give {out} to the person it is about, and delete it",
+        ],
+        as_json,
+    )
 
 
 def _settings(path: Path) -> str:

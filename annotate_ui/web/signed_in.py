@@ -52,7 +52,10 @@ def load_rater() -> None:
             # The session itself stays: its token still tells a page that it is signed out.
             return
         row = connection.execute(
-            select(w.c.id, w.c.code, w.c.public_id).where(w.c.id == rater_id)
+            # A number is given anew once its rater was erased; this name never is.
+            select(w.c.id, w.c.code, w.c.public_id).where(
+                w.c.id == rater_id, w.c.public_id == session.get("rater_name")
+            )
         ).one_or_none()
     if row is not None:
         g.rater = SignedIn(row.id, row.code, row.public_id)
@@ -60,10 +63,14 @@ def load_rater() -> None:
 
 def sign_in(rater_id: int, invitation_id: int) -> None:
     """Begin a session; one of the same rater goes on, so that their other tabs still count."""
-    if session.get("rater") != rater_id:
+    w = table(Rater)
+    with study().read() as connection:
+        name = connection.execute(select(w.c.public_id).where(w.c.id == rater_id)).scalar()
+    if session.get("rater_name") != name:
         session.clear()
     session.permanent = True
     session["rater"] = rater_id
+    session["rater_name"] = name
     session["invitation"] = invitation_id
     # Complete from now on, so that no page changes it, whatever the order of their answers.
     generate_csrf()
@@ -85,4 +92,9 @@ def rater_here() -> SignedIn:
 
 def page_context() -> dict[str, Any]:
     """Return what every page may show."""
-    return {"study_name": study().config.name, "rater": g.get("rater")}
+    config = study().config
+    return {
+        "study_name": config.name,
+        "rater": g.get("rater"),
+        "min_width": config.rating.min_width,
+    }

@@ -1,0 +1,286 @@
+"""A backup's file: a zip of a few members whose names, sizes and digests a manifest states.
+
+Who reads one trusts nothing in it: names are compared with the few that there can be, sizes are
+held to while unpacking, and every byte is under a digest.
+"""
+
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from study.errors import StudyError
+from study.progress import Advance
+
+MANIFEST, SETTINGS, SQLITE, POSTGRESQL, BESIDE = (
+    "manifest.json",
+    "study.toml",
+    "database.sqlite",
+    "database.pgdump",
+    "files/",
+)
+_CHUNK = 1 << 20
+_MOST_MEMBERS = 16
+_MOST_BYTES = {MANIFEST: 1 << 20, SETTINGS: 8 << 20}
+_MOST_BESIDE = 64 << 20
+MOST_DATABASE = 1 << 40
+"""Bytes of the largest database that a backup holds."""
+# Deflate reaches 1,032 to 1; databases of text stay far below.
+_RATIO, _FREE_OF_RATIO = 250, 64 << 20
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    struct.error,
+)
+
+
+@dataclass(frozen=True)
+class Member:
+    """Size and SHA-256 of a member, unpacked."""
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What a backup says of itself."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["ccrs-backup"] = "ccrs-backup"
+    format_version: Literal[1] = 1
+    study: Annotated[str, Field(min_length=1, max_length=100)]
+    """The study's identity, which its backups share."""
+    name: str
+    schema_revision: Annotated[str, Field(pattern=r"^\d{4}$")]
+    database: Literal["sqlite", "postgresql"]
+    made_at: str
+    made_by: str
+    members: dict[str, Member]
+    rows: dict[str, int]
+    """Rows by table."""
+
+    @property
+    def database_member(self) -> str:
+        """The member that holds the database."""
+        return SQLITE if self.database == "sqlite" else POSTGRESQL
+
+
+def seal(
+    path: Path, members: Mapping[str, Path], about: Mapping[str, object], advance: Advance
+) -> Manifest:
+    """Write the members and their manifest into a new file that only its owner can read.
+
+    The file is complete when it gets its name, and is read back before.
+    """
+    if path.exists():
+        raise StudyError(f"{path} already exists; name another file.")
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    total = sum(source.stat().st_size for source in members.values())
+    try:
+        with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
+            manifest = _write(file, members, about, lambda done: advance(done, 2 * total))
+            file.flush()
+            os.fsync(file.fileno())
+        with opened(part) as sealed:
+            done = total
+            for name in sealed.manifest.members:
+                for chunk in sealed.chunks(name):
+                    done += len(chunk)
+                    advance(done, 2 * total)
+        # A link takes no name that is taken, unlike a rename.
+        os.link(part, path)
+    except FileExistsError:
+        raise StudyError(f"{path} already exists; name another file.") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return manifest
+
+
+def _write(
+    file: IO[bytes],
+    members: Mapping[str, Path],
+    about: Mapping[str, object],
+    advance: Callable[[int], None],
+) -> Manifest:
+    found, done = {}, 0
+    with zipfile.ZipFile(file, "w", allowZip64=True) as packed:
+        for name, source in members.items():
+            info = zipfile.ZipInfo(name, _EPOCH)
+            # pg_dump has compressed its own; of levels, the fastest costs a tenth of the room.
+            stored = name == POSTGRESQL
+            info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+            info._compresslevel = 1  # type: ignore[attr-defined]
+            info.external_attr = (stat.S_IFREG | 0o600) << 16
+            digest, size = sha256(), 0
+            with source.open("rb") as stream, packed.open(info, "w", force_zip64=True) as target:
+                while chunk := stream.read(_CHUNK):
+                    target.write(chunk)
+                    digest.update(chunk)
+                    size += len(chunk)
+                    advance(done + size)
+            done += size
+            found[name] = Member(size, digest.hexdigest())
+        manifest = Manifest.model_validate(
+            {**about, "members": {name: asdict(one) for name, one in found.items()}}
+        )
+        info = zipfile.ZipInfo(MANIFEST, _EPOCH)
+        info.external_attr = (stat.S_IFREG | 0o600) << 16
+        packed.writestr(info, manifest.model_dump_json(indent=1))
+    return manifest
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A backup whose names and sizes were found in order; digests are checked while reading."""
+
+    path: Path
+    manifest: Manifest
+    _packed: zipfile.ZipFile
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """Yield a member's bytes.
+
+        Raises
+        ------
+        StudyError
+            There are more or fewer than stated, or they are others.
+        """
+        stated, digest, size = self.manifest.members[name], sha256(), 0
+        try:
+            with self._packed.open(name) as stream:
+                while chunk := stream.read(_CHUNK):
+                    size += len(chunk)
+                    if size > stated.bytes:
+                        raise _refused(self.path, f"{name} unpacks to more than is stated")
+                    digest.update(chunk)
+                    yield chunk
+        except _UNREADABLE as error:
+            raise _refused(self.path, f"{name} can't be unpacked ({error})") from None
+        if size != stated.bytes or digest.hexdigest() != stated.sha256:
+            raise _refused(self.path, f"{name} is not what was backed up (its checksum differs)")
+
+    def text(self, name: str) -> bytes:
+        """Return a small member whole."""
+        return b"".join(self.chunks(name))
+
+    def unpack(self, name: str, target: Path, advance: Advance) -> None:
+        """Write a member to a new file."""
+        done, total = 0, self.manifest.members[name].bytes
+        with target.open("xb") as file:
+            for chunk in self.chunks(name):
+                file.write(chunk)
+                done += len(chunk)
+                advance(done, total)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Sealed]:
+    """Open a backup.
+
+    Raises
+    ------
+    StudyError
+        It is none, or holds anything that a backup does not: a name that leads outside, a link, a
+        member that unpacks to more than it may.
+    """
+    try:
+        packed = zipfile.ZipFile(path)
+    except FileNotFoundError:
+        raise StudyError(f"{path} does not exist; name a backup that `ccrs backup` made.") from None
+    except _UNREADABLE as error:
+        raise _refused(path, f"it is no zip file, or is cut off ({error})") from None
+    with packed:
+        manifest = _manifest(path, packed)
+        _check_names(path, packed, manifest)
+        yield Sealed(path, manifest, packed)
+
+
+def _manifest(path: Path, packed: zipfile.ZipFile) -> Manifest:
+    found = [info for info in packed.infolist() if info.filename == MANIFEST]
+    if len(found) != 1:
+        raise _refused(path, f"it holds {'no' if not found else 'more than one'} {MANIFEST}")
+    _check_member(path, found[0], _MOST_BYTES[MANIFEST])
+    try:
+        with packed.open(found[0]) as stream:
+            data = stream.read(_MOST_BYTES[MANIFEST] + 1)
+        if len(data) > _MOST_BYTES[MANIFEST]:
+            raise _refused(path, f"{MANIFEST} unpacks to more than is stated")
+        return Manifest.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise _refused(path, f"{MANIFEST}: {place}: {first['msg']}") from None
+    except _UNREADABLE as error:
+        raise _refused(path, f"{MANIFEST} can't be read ({error})") from None
+
+
+def _check_names(path: Path, packed: zipfile.ZipFile, manifest: Manifest) -> None:
+    infos = [info for info in packed.infolist() if info.filename != MANIFEST]
+    if len(infos) > _MOST_MEMBERS:
+        raise _refused(path, f"it holds {len(infos)} members")
+    for info in infos:
+        if not _is_expected(info.filename, manifest):
+            raise _refused(path, f"it holds {info.filename[:200]!r}, which is no part of a backup")
+        _check_member(path, info, _most(info.filename))
+        stated = manifest.members.get(info.filename)
+        if stated is None or stated.bytes != info.file_size:
+            raise _refused(path, f"{info.filename} is not as the manifest states it")
+    names = sorted(info.filename for info in infos)
+    if names != sorted(manifest.members):
+        raise _refused(path, "its members are not those of the manifest")
+    if not {SETTINGS, manifest.database_member}.issubset(names):
+        raise _refused(path, f"it lacks {SETTINGS} or the database")
+
+
+def _is_expected(name: str, manifest: Manifest) -> bool:
+    if name.startswith(BESIDE):
+        return is_bare(name.removeprefix(BESIDE))
+    return name in {SETTINGS, manifest.database_member}
+
+
+def is_bare(name: str) -> bool:
+    """Say whether a name is that of a file in its folder, on every system."""
+    forbidden = any(character in name for character in '/\\:*?"<>|') or not name.isprintable()
+    return bool(name) and not forbidden and name not in {".", ".."} and name == name.strip(" .")
+
+
+def _most(name: str) -> int:
+    if name.startswith(BESIDE):
+        return _MOST_BESIDE
+    return _MOST_BYTES.get(name, MOST_DATABASE)
+
+
+def _check_member(path: Path, info: zipfile.ZipInfo, most: int) -> None:
+    name = info.filename[:200]
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in {0, stat.S_IFREG} or info.is_dir() or info.orig_filename != info.filename:
+        raise _refused(path, f"{name!r} is a link or no file")
+    if info.flag_bits & 0x1 or info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise _refused(path, f"{name!r} is packed in a way that no backup is")
+    if info.file_size > most:
+        raise _refused(path, f"{name!r} states {info.file_size:,} bytes; {most:,} are the most")
+    if info.file_size > _RATIO * info.compress_size + _FREE_OF_RATIO:
+        raise _refused(path, f"{name!r} unpacks to {info.file_size:,} bytes, too many for its size")
+
+
+def _refused(path: Path, why: str) -> StudyError:
+    return StudyError(f"{path} can't be taken as a backup: {why}. Nothing was restored.")
