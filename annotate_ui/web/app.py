@@ -24,6 +24,7 @@ from annotate_ui.web import (
 from annotate_ui.web.catalogues import words_of
 from annotate_ui.web.headers import set_headers
 from annotate_ui.web.limits import limiter
+from annotate_ui.web.owner import pages as owner
 from annotate_ui.web.problems import explain_problems
 from annotate_ui.web.scales import show_scales
 from annotate_ui.web.signed_in import check_host, load_rater, page_context
@@ -86,7 +87,8 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     app.context_processor(page_context)
     app.after_request(set_headers)
     explain_problems(app)
-    for part in (joining, enrolling, consenting, leaving, rating, comparing, history, ending):
+    raters = (joining, enrolling, consenting, leaving, rating, comparing, history, ending)
+    for part in (*raters, owner):
         app.register_blueprint(part.pages)
     return app
 

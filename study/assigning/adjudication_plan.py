@@ -15,7 +15,11 @@ RANDOM, WIDEST = "random", "widest"
 
 
 def people_differ(scores: pd.DataFrame, lengths: dict[str, float]) -> pd.DataFrame:
-    """Return, for each response and construct with a person's value, how far people differ."""
+    """Return, for each response and construct with a person's value, how far people differ.
+
+    Columns: response_id, construct, low, high, people (how many) and range, which is a share of
+    the construct's length in `lengths`, null where only one person has given a value.
+    """
     people = scores[scores["scorer_kind"].eq("human") & scores["value"].notna()]
     first = people[people["repeat"].eq(0)]
     value = first.groupby(["response_id", "construct"], as_index=False).agg(
@@ -24,7 +28,7 @@ def people_differ(scores: pd.DataFrame, lengths: dict[str, float]) -> pd.DataFra
     share = (value["high"] - value["low"]) / value["construct"].map(lengths).astype("float64")
     # One person's value has no range, however sure they are.
     value["range"] = share.where(value["people"].gt(1))
-    return value[["response_id", "construct", "range"]]
+    return value
 
 
 def rated_responses(ranges: pd.DataFrame, connection: Connection) -> pd.DataFrame:

@@ -1,0 +1,57 @@
+"""What every page of the owner's goes through: a password that exists, and a session under it."""
+
+from flask import Blueprint, abort, redirect, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+
+from annotate_ui.owner_password import newest_password
+from annotate_ui.web.owner import session as owner_session
+from annotate_ui.web.problems import Problem, answer
+from annotate_ui.web.signed_in import study
+from annotate_ui.web.wording import gettext as _
+from study.errors import StudyError
+
+pages = Blueprint("owner", __name__, url_prefix="/owner")
+
+SIGN_IN = "/owner/sign-in"
+# Answered without a session: what begins one.
+_OPEN = frozenset({"owner.sign_in", "owner.begin"})
+# They come with a page, or while one is looked at: nobody shows by them that they are there.
+_IN_PASSING = frozenset({"owner.chart", "owner.running"})
+
+
+@pages.before_request
+def admit() -> ResponseReturnValue | None:
+    """Let in the owner alone. Without a password there are no such pages."""
+    with study().read() as connection:
+        password = newest_password(connection)
+    if password is None:
+        abort(404)
+    if request.endpoint in _OPEN:
+        return None
+    if not owner_session.holds(password.id):
+        ended = owner_session.end()
+        return redirect(f"{SIGN_IN}?why=ended" if ended else SIGN_IN, 303)
+    if request.endpoint not in _IN_PASSING:
+        owner_session.go_on()
+    return None
+
+
+@pages.errorhandler(CSRFError)
+def _out_of_date(_error: CSRFError) -> ResponseReturnValue:
+    return answer(
+        Problem(
+            400,
+            "csrf",
+            _("This page is out of date"),
+            _("The session was begun anew, or it has ended, since the page was opened."),
+            _("Nothing was changed. Open the page again."),
+            ("/owner", _("Go to the overview")),
+        )
+    )
+
+
+@pages.errorhandler(StudyError)
+def _could_not(error: StudyError) -> ResponseReturnValue:
+    """Tell the owner what a command would have told."""
+    return render_template("owner/could_not.html", page="", text=str(error)), 409

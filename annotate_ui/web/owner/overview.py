@@ -1,0 +1,58 @@
+"""First what needs a hand, then how far the campaign is, and whether it is paused."""
+
+from flask import redirect, render_template, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+
+from annotate_ui.web.owner.blueprint import pages
+from annotate_ui.web.owner.people import everybody
+from annotate_ui.web.signed_in import study
+from study.nouns import Look, table
+
+
+@pages.get("")
+def overview() -> ResponseReturnValue:
+    """Show how the campaign goes."""
+    from annotate_ui.watching.progress import campaign_progress
+    from annotate_ui.work.pausing import paused
+
+    served = study()
+    with served.read() as connection:
+        message = paused(connection)
+        ids = {code: one.public_id for code, one in everybody(connection).items()}
+    return render_template(
+        "owner/overview.html",
+        page="overview",
+        progress=campaign_progress(served),
+        paused=message,
+        ids=ids,
+    )
+
+
+@pages.post("/pause")
+def pause() -> ResponseReturnValue:
+    """Open nothing new to raters from now on."""
+    from annotate_ui.work.pausing import pause as pause_study
+
+    pause_study(study(), request.form.get("message", "").strip())
+    return redirect("/owner", 303)
+
+
+@pages.post("/resume")
+def resume() -> ResponseReturnValue:
+    """Take the campaign up again."""
+    from annotate_ui.work.pausing import resume as resume_study
+
+    resume_study(study())
+    return redirect("/owner", 303)
+
+
+@pages.get("/looks")
+def looks() -> ResponseReturnValue:
+    """List who looked at interim figures, and when."""
+    t = table(Look)
+    with study().read() as connection:
+        rows = connection.execute(
+            select(t.c.kind, t.c.seen_in, t.c.ratings, t.c.created_at).order_by(t.c.id.desc())
+        ).all()
+    return render_template("owner/looks.html", page="looks", looks=rows)
