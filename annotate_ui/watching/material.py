@@ -1,0 +1,36 @@
+"""Whether there is enough material for the training and the checks that study.toml asks for."""
+
+from sqlalchemy import Connection, func, select
+
+from study.campaign_sections import DesignSpec
+from study.nouns import CheckPair, ExpectedValue, table
+
+
+def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[str, str]]:
+    """Return what is lacking: `training` or `checks`, with the words that say how much."""
+    found = []
+    if design.training:
+        there = _responses(connection, "training")
+        needed = design.training * design.training_attempts
+        if there < needed:
+            found.append(
+                (
+                    "training",
+                    f"{there} responses with expected values for the training; "
+                    f"{design.training_attempts} attempts at {design.training} need {needed}",
+                )
+            )
+    if design.checks:
+        p = table(CheckPair)
+        pairs = connection.execute(select(func.count()).select_from(p)).scalar_one()
+        there = int(pairs) + _responses(connection, "check")
+        if there < design.checks:
+            words = f"{there} checks for raters who are to meet {design.checks} each"
+            found.append(("checks", words))
+    return found
+
+
+def _responses(connection: Connection, purpose: str) -> int:
+    e = table(ExpectedValue)
+    count = select(func.count(e.c.response_id.distinct())).where(e.c.purpose == purpose)
+    return int(connection.execute(count).scalar_one())

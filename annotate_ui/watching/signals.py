@@ -1,0 +1,81 @@
+"""How carefully each rater works, as far as the data can tell."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from annotate_ui.watching.against_others import AgainstOthers, each_against_others, low_agreement
+from annotate_ui.watching.checks import answered, checks_missed, stored_checks
+from annotate_ui.watching.habits import little_variation, many_missing, straight_lining
+from annotate_ui.watching.pace import reading_shares, too_fast
+from annotate_ui.watching.signal import Signal
+from annotate_ui.watching.stored import values
+from annotate_ui.watching.tables import people_and
+from study.campaign import Study
+from study.table import score_table
+
+
+@dataclass(frozen=True)
+class RaterSignals:
+    """The signals of one rater, by construct and for the work as a whole."""
+
+    rater: str
+    signals: tuple[Signal, ...]
+
+    @property
+    def flagged(self) -> tuple[Signal, ...]:
+        """Those that the owner should look at."""
+        return tuple(one for one in self.signals if one.verdict == "flagged")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the signals as values that JSON can hold."""
+        return {"rater": self.rater, "signals": [one.as_json() for one in self.signals]}
+
+
+def rater_signals(study: Study) -> list[RaterSignals]:
+    """Return the signals of every rater who has rated, in order of their codes.
+
+    Signals flag and never exclude: whoever leaves ratings out declares the rule beforehand.
+    """
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+        said = values(connection, versions)
+        shares = reading_shares(connection, study.config, said)
+        missed = answered(stored_checks(connection), said, study.config.constructs)
+        frame = score_table(connection, versions)
+    context = people_and(study, frame)
+    against: dict[str, list[AgainstOthers]] = {}
+    if context is not None:
+        for one in each_against_others(context):
+            against.setdefault(one.construct, []).append(one)
+    main = said[(said["purpose"] == "main") & (said["repeat"] == 0)]
+    by_construct = {str(key): rows for key, rows in main.groupby("construct", sort=False)}
+    found = []
+    for rater in sorted(said["rater"].unique()):
+        signals = [
+            *_of_values(rater, by_construct, study.config.seed),
+            too_fast(shares.get(rater, [])),
+            checks_missed(missed.get(rater, [])),
+            *_of_agreement(rater, against),
+        ]
+        found.append(RaterSignals(str(rater), tuple(signals)))
+    return found
+
+
+def _of_values(rater: str, by_construct: dict[str, pd.DataFrame], seed: int) -> Iterator[Signal]:
+    for construct, rows in by_construct.items():
+        mine = rows["rater"] == rater
+        if mine.any():
+            own, others = rows[mine], rows[~mine]
+            yield straight_lining(own, construct, seed)
+            yield little_variation(own, others, construct)
+            yield many_missing(own, others, construct)
+
+
+def _of_agreement(rater: str, against: dict[str, list[AgainstOthers]]) -> Iterator[Signal]:
+    for everybody in against.values():
+        for own in everybody:
+            if own.rater == rater:
+                yield low_agreement(own, [one for one in everybody if one.rater != rater])

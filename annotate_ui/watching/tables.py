@@ -1,0 +1,48 @@
+"""The study's scores as `analysis` takes them, with the scales that study.toml declares."""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.compose.context import Context
+from analysis.compose.options import Options
+from analysis.scales import Scale
+from analysis.tables import ScoreTable
+from study.campaign import Study
+from study.errors import StudyError, nearest
+
+#: Resamples are only drawn from 500 queries on; figures of a look can do with fewer than a report.
+_RESAMPLES = 500
+
+
+def people_and(study: Study, frame: pd.DataFrame, judge: str | None = None) -> Context | None:
+    """Return people's values for analysis, with those of one judge if it is named.
+
+    None where people gave no value.
+
+    Raises
+    ------
+    StudyError
+        There is no such judge.
+    """
+    config = study.config
+    human = frame["scorer_kind"] == "human"
+    if judge is not None:
+        machines = frame.loc[frame["scorer_kind"].isin(["judge", "metric"]), "scorer"].unique()
+        if judge not in machines:
+            hint = nearest(judge, machines) or f"There are: {', '.join(machines) or 'none'}."
+            raise StudyError(f"{judge!r} is no judge with scores in {study.folder}. {hint}")
+    if not frame.loc[human, "value"].notna().any():
+        return None
+    scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
+    own = {
+        (name, key): Scale(**spec.scale.model_dump())
+        for name, spec in config.scorers.items()
+        if spec.scale is not None
+        for key in scales
+    }
+    names = {c.key: c.name for c in config.constructs}
+    rows = frame[human | (frame["scorer"] == judge)] if judge is not None else frame[human]
+    table = ScoreTable.from_frame(rows, scales, own, names)
+    options = Options(resamples=_RESAMPLES, seed=config.seed, level=config.analysis.ci_level)
+    return Context(table, None, replace(options, reference="mean_of_raters"))
