@@ -1,22 +1,25 @@
 """The pages of the work: the overview, the steps, and what their script sends."""
 
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from flask import Blueprint, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from werkzeug.exceptions import BadRequest
+from pydantic import BaseModel, ConfigDict, Field
 
 from annotate_ui.web.answers import stored_json
+from annotate_ui.web.asked import body, rater_of_page
 from annotate_ui.web.limits import openings, saves, unfoldings
-from annotate_ui.web.problems import OtherRaterError
-from annotate_ui.web.signed_in import SignedIn, rater_here, study
+from annotate_ui.web.problems import SIGNED_OUT, answer
+from annotate_ui.web.signed_in import rater_here, study
+from annotate_ui.web.wording import gettext as _
 from annotate_ui.work.commits import Commit
-from annotate_ui.work.opening import open_next
-from annotate_ui.work.refusals import InvalidError, NotYoursError
+from annotate_ui.work.feedback import show_feedback
+from annotate_ui.work.notices import notice
+from annotate_ui.work.opening import Opened, open_next
+from annotate_ui.work.refusals import LeftError, NotYoursError
 from annotate_ui.work.saving import save
-from annotate_ui.work.showing import construct_view, record_opened, show_constructs, show_step
-from annotate_ui.work.steps import Step, progress_of, rater_work
+from annotate_ui.work.showing import construct_view, record_opened, show_page
+from annotate_ui.work.steps import Page, progress_of, rater_work
 
 pages = Blueprint("rating", __name__)
 
@@ -29,7 +32,10 @@ class Unfolded(BaseModel):
     position: Annotated[int, Field(strict=True, ge=0, lt=2**31)]
 
 
-Body = TypeVar("Body", Commit, Unfolded)
+@pages.errorhandler(LeftError)
+def left(_error: LeftError) -> ResponseReturnValue:
+    """Answer who has left as somebody whose link was revoked."""
+    return answer(SIGNED_OUT)
 
 
 @pages.get("/rate")
@@ -38,12 +44,14 @@ def desk() -> ResponseReturnValue:
     rater = rater_here()
     with study().read() as connection:
         work = rater_work(connection, study().config, rater.id)
+        why = request.args.get("why", "")
+        told = notice(why, connection, study(), rater.id, work, _)
     return render_template(
         "desk.html",
         page="desk",
         progress=work.progress,
         started=any(step.opened for step in work.steps),
-        waiting="waiting" in request.args,
+        notice=told,
         constructs=[construct_view(spec, study().config) for spec in study().config.constructs],
     )
 
@@ -51,20 +59,16 @@ def desk() -> ResponseReturnValue:
 @pages.post("/rate/next")
 @openings
 def go_on() -> ResponseReturnValue:
-    """Open the step whose turn it is."""
-    rater = _rater_of_page() if request.is_json else rater_here()
-    opened = open_next(study(), rater.id)
-    if opened.step is not None:
-        address = _address(opened.step)
-    else:
-        address = "/rate/end" if opened.has_worked else "/rate?waiting"
+    """Open whatever is next."""
+    rater = rater_of_page() if request.is_json else rater_here()
+    address = _leads_to(open_next(study(), rater.id))
     # The page's script asks first, and goes there once it knows that there is a way.
     return jsonify({"url": address}) if request.is_json else redirect(address, 303)
 
 
 @pages.get("/rate/<public_id>/<int:stage>")
 def step(public_id: str, stage: int) -> ResponseReturnValue:
-    """Show a step that was opened for this rater."""
+    """Show a step that was opened for this rater, with all that stands beside it."""
     rater = rater_here()
     config = study().config
     with study().read() as connection:
@@ -72,20 +76,40 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
         here = work.find(public_id, stage)
         if here is None or not here.opened:
             raise NotYoursError("This page was not opened for you.")
-        view = show_step(connection, config, work, here)
-        constructs = show_constructs(connection, config, here)
-    before, after = work.before(here), work.after(here)
-    address = _address(here)
+        page = work.page_of(here)
+        if page.address != (public_id, stage):
+            return redirect(_address(page), 303)
+        view, columns = show_page(connection, config, page)
+    before, after = work.before(page), work.after(page)
     return render_template(
         "step.html",
         page="step",
         step=view,
-        constructs=constructs,
+        columns=columns,
         progress=work.progress,
         back_url=None if before is None else _address(before),
         forward_url=None if after is None else _address(after),
-        save_url=f"{address}/save",
-        passages_url=f"{address}/passages",
+        next_url="/rate/next",
+    )
+
+
+@pages.get("/rate/<public_id>/feedback")
+def feedback(public_id: str) -> ResponseReturnValue:
+    """Show what is expected of a response in training, or what others said of it."""
+    rater = rater_here()
+    with study().read() as connection:
+        work = rater_work(connection, study().config, rater.id)
+        page = work.feedback_of(public_id)
+        if page is None or not page.opened:
+            raise NotYoursError("This page was not opened for you.")
+        view = show_feedback(connection, study(), work, page, rater.id)
+    before, after = work.before(page), work.after(page)
+    return render_template(
+        "feedback.html",
+        page="feedback",
+        feedback=view,
+        back_url=None if before is None else _address(before),
+        forward_url=None if after is None else _address(after),
         next_url="/rate/next",
     )
 
@@ -94,8 +118,8 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
 @saves
 def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
     """Store what the rater committed for one construct."""
-    rater = _rater_of_page()
-    stored = save(study(), rater.id, public_id, stage, _body(Commit))
+    rater = rater_of_page()
+    stored = save(study(), rater.id, public_id, stage, body(Commit))
     with study().read() as connection:
         progress = progress_of(connection, study().config, rater.id)
     answer = stored_json(stored)
@@ -107,30 +131,21 @@ def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
 @unfoldings
 def passages(public_id: str, stage: int) -> ResponseReturnValue:
     """Record that the rater unfolded a passage."""
-    rater = _rater_of_page()
-    record_opened(study(), rater.id, public_id, stage, _body(Unfolded).position)
+    rater = rater_of_page()
+    record_opened(study(), rater.id, public_id, stage, body(Unfolded).position)
     return jsonify({})
 
 
-def _address(step: Step) -> str:
-    return f"/rate/{step.item.public_id}/{step.stage.number}"
+def _leads_to(opened: Opened) -> str:
+    """Return the address of what was opened, or of where the rater is told why nothing was."""
+    if opened.page is not None:
+        return _address(opened.page)
+    if opened.comparison is not None:
+        return f"/compare/{opened.comparison}"
+    ways = {"consent": "/consent", "instructions": "/instructions", "end": "/rate/end"}
+    return ways.get(opened.kind, f"/rate?why={opened.kind}")
 
 
-def _rater_of_page() -> SignedIn:
-    """Return who is signed in, if the page that asks was theirs."""
-    rater = rater_here()
-    if request.headers.get("X-Rater") != rater.public_id:
-        raise OtherRaterError
-    return rater
-
-
-def _body(kind: type[Body]) -> Body:
-    try:
-        return kind.model_validate(request.get_json())
-    except RecursionError:
-        raise BadRequest from None
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        field = str(fault["loc"][0]) if fault["loc"] else "body"
-        message = fault["msg"].removeprefix("Value error, ")
-        raise InvalidError(f"{field}: {message}", field) from None
+def _address(page: Page) -> str:
+    public_id, stage = page.address
+    return f"/rate/{public_id}/{'feedback' if page.is_feedback else stage}"

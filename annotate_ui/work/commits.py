@@ -28,6 +28,7 @@ class Commit(BaseModel):
     flags: tuple[Key, ...] = ()
     input_kind: Literal["typed", "slider", "button"]
     active_seconds: Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)] | None = None
+    wall_seconds: Annotated[float, Field(ge=0, le=366 * 86400, allow_inf_nan=False)] | None = None
     base_revision: Annotated[int, Field(strict=True, ge=0)]
     """The revision that the rater saw; 0 when there was none."""
     key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{16,64}$")]

@@ -6,7 +6,7 @@ be handed on: the next rater gets a row of their own that names the expired one,
 rater saved, or still saves, stays theirs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,12 +14,15 @@ import numpy as np
 from sqlalchemy import Connection, Row, Select, exists, insert, or_, select, text, update
 from sqlalchemy.orm import aliased
 
+from annotate_ui.work.languages import can_read, languages_of
 from annotate_ui.work.steps import OWN_CHANNEL
 from study.campaign import Study
-from study.nouns import Assignment, Rater, Response, now, table
+from study.nouns import Assignment, Query, Rater, Response, Reveal, now, table
 
 # Any number that no other program locks.
 _HANDING_OUT = 0x63637274
+# A lease is renewed once this share of it has passed, so that most saves write one row.
+_RENEWED_AFTER = 0.1
 
 
 def lock_rater(connection: Connection, rater_id: int) -> None:
@@ -39,23 +42,67 @@ def lease_end(study: Study) -> datetime:
     return now() + timedelta(minutes=study.config.rating.lease_minutes)
 
 
+def is_over(leased_until: datetime | None) -> bool:
+    """Say whether a lease has run out; elsewhere leases are compared with no clock."""
+    return leased_until is not None and leased_until <= now()
+
+
+def renewed_by_now(study: Study, leased_until: datetime) -> bool:
+    """Say whether a save need not renew a lease: little of it has passed.
+
+    A lease that ends later than one that is given now was given before the clock was set back.
+    """
+    whole = timedelta(minutes=study.config.rating.lease_minutes)
+    return whole * (1 - _RENEWED_AFTER) <= leased_until - now() <= whole
+
+
+def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] | None:
+    """Return the first slot of the query from which the rater would be handed slots next.
+
+    In the order of rounds and slots it is the first query with a free slot for constructs of a
+    response which this rater was never given, in a language of theirs. Queries of which the rater
+    was shown no later stage go before others; who has as many queries as they may have gets
+    further responses to those only.
+    """
+    a = table(Assignment)
+    had = _had(connection, rater_id)
+    languages = languages_of(connection, study.config, rater_id)
+    queries = _queries_held(connection, rater_id)
+    most = _most_queries(connection, rater_id)
+    only = queries if most is not None and len(queries) >= most else None
+    shown = _shown_later_stages(connection, rater_id)
+    fallback = None
+    in_order = connection.execute(_free_for(rater_id).order_by(a.c.round, a.c.position, a.c.id))
+    for slot in in_order:
+        if only is not None and slot.query_id not in only:
+            continue
+        if not _is_new(slot, had) or not can_read(languages, slot.query_attributes):
+            continue
+        if slot.query_id not in shown:
+            in_order.close()
+            return slot
+        fallback = fallback or slot
+    return fallback
+
+
 def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
     """Give the rater one free slot for each response of a query; return how many.
 
-    The query is the first, in the order of the slots, that has a free slot for constructs of a
-    response which this rater was never given. The caller holds `lock_slots`.
+    The caller holds `lock_slots`.
     """
-    a, r = table(Assignment), table(Response)
-    had = _had(connection, rater_id)
-    free = _free_for(rater_id).join(r, r.c.id == a.c.response_id).add_columns(r.c.query_id)
-    in_order = connection.execute(free.order_by(a.c.position, a.c.id))
-    first = next((slot for slot in in_order if _is_new(slot, had)), None)
-    in_order.close()
+    a = table(Assignment)
+    first = free_query(connection, study, rater_id)
     if first is None:
         return 0
+    had = _had(connection, rater_id)
     rows = connection.execute(
-        free.where(r.c.query_id == first.query_id, a.c.repeat == first.repeat)
-        # Slots that nobody has begun go before expired ones.
+        _free_for(rater_id)
+        .where(
+            table(Response).c.query_id == first.query_id,
+            a.c.repeat == first.repeat,
+            a.c.round == first.round,
+        )
+        # Slots that nobody has begun go before those that come back.
         .order_by(a.c.rater_id.is_not(None), a.c.position, a.c.id)
     )
     chosen = []
@@ -65,7 +112,7 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
             chosen.append(row)
     chosen.sort(key=lambda slot: (slot.response_id, slot.id))
     order = np.random.default_rng([study.config.seed, rater_id, first.query_id, first.repeat])
-    place = _next_position(connection, rater_id)
+    place = next_position(connection, rater_id)
     until = lease_end(study)
     for offset, index in enumerate(order.permutation(len(chosen))):
         slot = chosen[index]
@@ -73,21 +120,25 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
         if slot.rater_id is None:
             connection.execute(update(a).where(a.c.id == slot.id).values(**held))
             continue
-        copied = {
-            name: slot._mapping[name]
-            for name in ("construct_keys", "purpose", "repeat", "channel", "inclusion_prob")
-        }
+        copied = {name: slot._mapping[name] for name in _HANDED_ON_WITH}
         connection.execute(
-            insert(a).values(
-                **copied,
-                **held,
-                stratum=slot.stratum,
-                response_id=slot.response_id,
-                replaces_id=slot.id,
-                config_hash=study.config_hash,
-            )
+            insert(a).values(**copied, **held, replaces_id=slot.id, config_hash=study.config_hash)
         )
+    _release_checks(connection, first.query_id, {s.rater_id for s in chosen if s.rater_id})
     return len(chosen)
+
+
+_HANDED_ON_WITH = (
+    "response_id",
+    "construct_keys",
+    "purpose",
+    "round",
+    "repeat",
+    "layout",
+    "channel",
+    "inclusion_prob",
+    "stratum",
+)
 
 
 def renew(connection: Connection, study: Study, rater_id: int, query_id: int) -> None:
@@ -102,6 +153,7 @@ def renew(connection: Connection, study: Study, rater_id: int, query_id: int) ->
         .where(
             a.c.rater_id == rater_id,
             a.c.leased_until.is_not(None),
+            a.c.released_at.is_(None),
             a.c.response_id.in_(select(r.c.id).where(r.c.query_id == query_id)),
             ~exists().where(successor.c.replaces_id == a.c.id),
         )
@@ -110,24 +162,47 @@ def renew(connection: Connection, study: Study, rater_id: int, query_id: int) ->
 
 
 def hold_for_good(connection: Connection, assignment_id: int) -> None:
-    """End the lease of a finished assignment: it is never handed on."""
+    """End the lease of a finished assignment: it is never handed on.
+
+    One that was taken back, was not handed on, and is finished all the same, is its rater's again.
+    """
     a = table(Assignment)
-    connection.execute(update(a).where(a.c.id == assignment_id).values(leased_until=None))
+    whole = {"leased_until": None, "released_at": None}
+    connection.execute(update(a).where(a.c.id == assignment_id).values(**whole))
+
+
+def next_position(connection: Connection, rater_id: int) -> int:
+    """Return the place behind all that the rater has."""
+    a = table(Assignment)
+    last = connection.execute(
+        select(a.c.position).where(a.c.rater_id == rater_id).order_by(a.c.position.desc()).limit(1)
+    ).scalar()
+    return 0 if last is None else int(last) + 1
 
 
 def _free_for(rater_id: int) -> Select[Any]:
-    """Select the slots that may be given to this rater: open ones, and expired ones of others."""
-    a = table(Assignment)
+    """Select the slots that may be given to this rater.
+
+    Those are open ones, and those of others that ran out or were taken back, unfinished.
+    """
+    a, r, q = table(Assignment), table(Response), table(Query)
     successor = aliased(a)
-    return select(a).where(
-        a.c.channel == OWN_CHANNEL,
-        or_(
-            a.c.rater_id.is_(None),
-            # Finished assignments have no lease, so what has run out is unfinished.
-            (a.c.leased_until < now())
-            & (a.c.rater_id != rater_id)
-            & ~exists().where(successor.c.replaces_id == a.c.id),
-        ),
+    return (
+        select(a, r.c.query_id, q.c.attributes.label("query_attributes"))
+        .join_from(a, r, r.c.id == a.c.response_id)
+        .join(q, q.c.id == r.c.query_id)
+        .where(
+            a.c.channel == OWN_CHANNEL,
+            or_(
+                a.c.rater_id.is_(None),
+                # Finished assignments have no lease, so what has run out is unfinished.
+                or_(a.c.leased_until < now(), a.c.released_at.is_not(None))
+                & (a.c.rater_id != rater_id)
+                # Nobody else's repeat, check or training is worth anything.
+                & (a.c.purpose == "main")
+                & ~exists().where(successor.c.replaces_id == a.c.id),
+            ),
+        )
     )
 
 
@@ -146,9 +221,55 @@ def _is_new(slot: Row[Any], had: Mapping[tuple[int, int], set[str]]) -> bool:
     return had.get((slot.response_id, slot.repeat), set()).isdisjoint(slot.construct_keys)
 
 
-def _next_position(connection: Connection, rater_id: int) -> int:
-    a = table(Assignment)
-    last = connection.execute(
-        select(a.c.position).where(a.c.rater_id == rater_id).order_by(a.c.position.desc()).limit(1)
-    ).scalar()
-    return 0 if last is None else int(last) + 1
+def _queries_held(connection: Connection, rater_id: int) -> set[int]:
+    """Return the queries that a rater has in the main work, without those that went to others."""
+    a, r = table(Assignment), table(Response)
+    successor = aliased(a)
+    return set(
+        connection.execute(
+            select(r.c.query_id)
+            .join_from(a, r, r.c.id == a.c.response_id)
+            .where(
+                a.c.rater_id == rater_id,
+                a.c.purpose == "main",
+                a.c.released_at.is_(None),
+                ~exists().where(successor.c.replaces_id == a.c.id),
+            )
+        ).scalars()
+    )
+
+
+def _shown_later_stages(connection: Connection, rater_id: int) -> set[int]:
+    """Return the queries of which a rater was shown more than the first stage."""
+    v, a, r = table(Reveal), table(Assignment), table(Response)
+    return set(
+        connection.execute(
+            select(r.c.query_id)
+            .join_from(v, a, v.c.assignment_id == a.c.id)
+            .join(r, r.c.id == a.c.response_id)
+            .where(a.c.rater_id == rater_id, v.c.stage > 1)
+        ).scalars()
+    )
+
+
+def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]) -> None:
+    """Take back the checks among work that was handed on: they check nothing any more."""
+    a, r = table(Assignment), table(Response)
+    for rater_id in raters:
+        connection.execute(
+            update(a)
+            .where(
+                a.c.rater_id == rater_id,
+                a.c.purpose == "check",
+                a.c.leased_until.is_not(None),
+                a.c.response_id.in_(select(r.c.id).where(r.c.query_id == query_id)),
+            )
+            .values(released_at=now())
+        )
+
+
+def _most_queries(connection: Connection, rater_id: int) -> int | None:
+    # Enrolment hands back work when somebody leaves, so it builds on this module.
+    from annotate_ui.taking_part.enrolling import most_queries
+
+    return most_queries(connection, rater_id)

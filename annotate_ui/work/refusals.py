@@ -20,6 +20,13 @@ class NotYoursError(RefusalError):
     status = 404
 
 
+class LeftError(RefusalError):
+    """The rater has left the study; their session is over."""
+
+    code = "signed_out"
+    status = 401
+
+
 class InvalidError(RefusalError):
     """The content can't be stored; `field` is the part at fault."""
 

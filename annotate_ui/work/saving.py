@@ -10,18 +10,29 @@ from sqlalchemy import Connection, Row, insert, select
 from sqlalchemy.orm import aliased
 
 from annotate_ui.stages import in_order
+from annotate_ui.taking_part.leaving import has_left
 from annotate_ui.work.commits import Commit
-from annotate_ui.work.leasing import hold_for_good, lease_end, lock_rater, lock_slots, renew
-from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
+from annotate_ui.work.leasing import (
+    hold_for_good,
+    is_over,
+    lock_rater,
+    lock_slots,
+    renew,
+    renewed_by_now,
+)
+from annotate_ui.work.refusals import (
+    InvalidError,
+    KeyReusedError,
+    LeftError,
+    NotYoursError,
+    StaleError,
+)
 from annotate_ui.work.steps import OWN_CHANNEL, stages_of
 from annotate_ui.work.stored import Stored, as_stored, newest_ratings
 from study.campaign import Study
 from study.constructs import ConstructSpec
-from study.nouns import Assignment, Rating, RatingBase, Response, Reveal, now, table
+from study.nouns import Assignment, Rating, RatingBase, Response, Reveal, table
 from study.words import Sees
-
-# A lease is renewed once this share of it has passed, so that most saves write one row.
-_RENEWED_AFTER = 0.1
 
 
 def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit) -> Stored:
@@ -31,6 +42,8 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
     ------
     NotYoursError
         There is no such step, or it was not opened by this rater.
+    LeftError
+        The rater has left the study.
     InvalidError
         The construct, value, reason or flag is none that may be given here.
     KeyReusedError
@@ -40,6 +53,8 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
     """
     with study.write() as connection:
         lock_rater(connection, rater_id)
+        if has_left(connection, rater_id):
+            raise LeftError("You have left the study. What you finished is kept.")
         assignment = _assignment(connection, rater_id, public_id)
         opened = _reveals(connection, rater_id, assignment)
         own = next((v for v in opened if v.own and v.stage == stage), None)
@@ -77,6 +92,7 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
             reason=commit.reason,
             input_kind=commit.input_kind,
             active_seconds=commit.active_seconds,
+            wall_seconds=commit.wall_seconds,
             comment=commit.comment,
             flags=list(commit.flags),
             revealed=list(in_order({field for v in opened for field in v.fields})),
@@ -211,7 +227,7 @@ def _content_of(commit: Commit) -> tuple[Any, ...]:
 
 
 def _asked(row: Row[Any]) -> tuple[Any, ...]:
-    return *_content(row), row.revision - 1, row.input_kind, row.active_seconds
+    return *_content(row), row.revision - 1, row.input_kind, row.active_seconds, row.wall_seconds
 
 
 def _asked_by(commit: Commit) -> tuple[Any, ...]:
@@ -220,13 +236,14 @@ def _asked_by(commit: Commit) -> tuple[Any, ...]:
         commit.base_revision,
         commit.input_kind,
         commit.active_seconds,
+        commit.wall_seconds,
     )
 
 
 def _late(connection: Connection, assignment: Row[Any]) -> bool:
-    if assignment.leased_until is None or assignment.leased_until > now():
+    if assignment.released_at is None and not is_over(assignment.leased_until):
         return False
-    # What has run out may be on its way to another rater at this moment.
+    # What has run out or was taken back may be on its way to another rater at this moment.
     lock_slots(connection)
     return True
 
@@ -234,14 +251,13 @@ def _late(connection: Connection, assignment: Row[Any]) -> bool:
 def _renew(
     connection: Connection, study: Study, rater_id: int, assignment: Row[Any], late: bool
 ) -> None:
-    if assignment.leased_until is None:
+    if assignment.leased_until is None and assignment.released_at is None:
         return
     if late and _handed_on(connection, assignment.id):
         return
-    rated = set(newest_ratings(connection, assignment.id))
-    left = assignment.leased_until - now()
-    if left < (lease_end(study) - now()) * (1 - _RENEWED_AFTER):
+    if assignment.released_at is None and not renewed_by_now(study, assignment.leased_until):
         renew(connection, study, rater_id, assignment.query_id)
+    rated = set(newest_ratings(connection, assignment.id))
     known = {construct.key for construct in study.config.constructs}
     if rated.issuperset(known.intersection(assignment.construct_keys)):
         hold_for_good(connection, assignment.id)

@@ -1,22 +1,23 @@
 """What a step shows: the texts that its stage allows, and the constructs to rate."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from annotate_ui.languages import language_of
+from annotate_ui.stages import in_order
 from annotate_ui.work.leasing import lock_rater
 from annotate_ui.work.refusals import InvalidError, NotYoursError
-from annotate_ui.work.steps import Step, Work, rater_work
+from annotate_ui.work.steps import Page, Step, rater_work
 from annotate_ui.work.stored import newest_ratings
 from study.campaign import Study
 from study.config import StudyConfig
 from study.constructs import CCRS, ConstructSpec
 from study.nouns import OpenedPassage, Passage, Query, Response, ResponsePassage, table
 from study.words import Sees
-
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 
 @dataclass(frozen=True)
@@ -26,29 +27,6 @@ class PassageView:
     position: int
     text: str
     opened: bool
-
-
-@dataclass(frozen=True)
-class StepView:
-    """A step as its page shows it. A field that the stage does not show is None."""
-
-    public_id: str
-    stage: int
-    """Which part of the rating this is, from 1."""
-    stage_count: int
-    query_number: int
-    query_count: int
-    response_number: int
-    response_count: int
-    fields: tuple[Sees, ...]
-    new_fields: tuple[Sees, ...]
-    """Fields that this stage shows for the first time."""
-    language: str
-    question: str | None
-    response: str | None
-    passages: tuple[PassageView, ...] | None
-    reference: str | None
-    """The first reference, the one that the judge sees; empty where the query has none."""
 
 
 @dataclass(frozen=True)
@@ -78,37 +56,107 @@ class ConstructView:
     input_kind: str | None = None
 
 
-def show_step(connection: Connection, config: StudyConfig, work: Work, step: Step) -> StepView:
-    """Return what the rater may see at a step; nothing else is read from the database."""
-    fields = step.shown
-    before = next((s.stage.fields for s in reversed(work.steps) if _is_stage_before(s, step)), ())
+@dataclass(frozen=True)
+class StepView:
+    """What a page shows of a query at a stage. A field that the stage does not show is None."""
+
+    public_id: str
+    stage: int
+    """Which part of the rating this is, from 1."""
+    stage_count: int
+    query_number: int
+    query_count: int
+    response_number: int
+    response_count: int
+    fields: tuple[Sees, ...]
+    new_fields: tuple[Sees, ...]
+    """Fields that this stage shows for the first time."""
+    language: str
+    layout: str
+    purpose: str
+    """Of the rating; a check is shown as what it is among."""
+    question: str | None
+    passages: tuple[PassageView, ...] | None
+    """Passages that all responses of the page share; None where each has its own."""
+    reference: str | None
+    """The first reference, the one that the judge sees; empty where the query has none."""
+
+
+@dataclass(frozen=True)
+class ColumnView:
+    """One response of a page, with what is asked of it."""
+
+    letter: str | None
+    """By which it is called where several stand beside each other."""
+    public_id: str
+    stage: int
+    """Of its address."""
+    response: str | None
+    passages: tuple[PassageView, ...] | None
+    """Its own, where those of the page differ."""
+    constructs: tuple[ConstructView, ...]
+    save_url: str
+    passages_url: str
+
+
+def show_page(
+    connection: Connection, config: StudyConfig, page: Page
+) -> tuple[StepView, tuple[ColumnView, ...]]:
+    """Return what the rater may see of a page; nothing else is read from the database."""
+    steps = [step for step in page.steps if step.opened]
+    first = steps[0]
+    # What is beside each other was opened together, but study.toml may have changed since.
+    fields = in_order({field for step in steps for field in step.shown})
     r, q = table(Response), table(Query)
-    row = connection.execute(
+    query = connection.execute(
         select(
-            r.c.text,
             q.c.attributes,
             *([q.c.text.label("question")] if "question" in fields else []),
             *([q.c.references] if "reference" in fields else []),
-        )
-        .join_from(r, q, r.c.query_id == q.c.id)
-        .where(r.c.id == step.item.response_id)
+        ).where(q.c.id == first.item.query_id)
     ).one()
-    return StepView(
-        public_id=step.item.public_id,
-        stage=step.part,
-        stage_count=step.part_count,
-        query_number=step.query_number,
-        query_count=work.progress.queries_total,
-        response_number=step.response_number,
-        response_count=step.response_count,
+    texts = {
+        row.id: row.text
+        for row in connection.execute(
+            select(r.c.id, r.c.text).where(r.c.id.in_([s.item.response_id for s in steps]))
+        )
+    }
+    passages = [_passages(connection, step) if "context" in step.shown else None for step in steps]
+    shared = _shared(passages)
+    view = StepView(
+        public_id=first.item.public_id,
+        stage=first.part,
+        stage_count=first.part_count,
+        query_number=first.query_number,
+        query_count=first.query_count,
+        response_number=first.response_number,
+        response_count=first.response_count,
         fields=fields,
-        new_fields=tuple(field for field in fields if field not in before),
-        language=_language(row.attributes, config),
-        question=row.question if "question" in fields else None,
-        response=row.text if "response" in fields else None,
-        passages=_passages(connection, step) if "context" in fields else None,
-        reference=next(iter(row.references), "") if "reference" in fields else None,
+        new_fields=tuple(field for field in fields if field not in first.fields_before),
+        language=language_of(query.attributes, config),
+        layout=first.item.layout,
+        # Nothing in a page tells a check from the work that it checks.
+        purpose="main" if first.item.purpose == "check" else first.item.purpose,
+        question=query.question if "question" in fields else None,
+        passages=shared,
+        reference=next(iter(query.references), "") if "reference" in fields else None,
     )
+    columns = []
+    for step, own in zip(steps, passages, strict=True):
+        address = f"/rate/{step.item.public_id}/{step.stage.number}"
+        columns.append(
+            ColumnView(
+                letter=_letter(page, step) if first.item.layout == "side_by_side" else None,
+                public_id=step.item.public_id,
+                stage=step.stage.number,
+                response=texts[step.item.response_id] if "response" in step.shown else None,
+                passages=own if shared is None else None,
+                constructs=show_constructs(connection, config, step),
+                save_url=f"{address}/save",
+                passages_url=f"{address}/passages",
+            )
+        )
+    return view, tuple(columns)
 
 
 def show_constructs(
@@ -187,8 +235,30 @@ def record_opened(study: Study, rater_id: int, public_id: str, stage: int, posit
             connection.execute(insert(seen).values(assignment_id=step.item.id, position=position))
 
 
-def _is_stage_before(other: Step, step: Step) -> bool:
-    return other.query_number == step.query_number and other.part == step.part - 1
+def _shared(
+    passages: Sequence[tuple[PassageView, ...] | None],
+) -> tuple[PassageView, ...] | None:
+    """Return the passages of a page where all its responses have the same, opened in any."""
+    if any(own is None for own in passages):
+        return None
+    known = [own for own in passages if own is not None]
+    if len({tuple((p.position, p.text) for p in own) for own in known}) > 1:
+        return None
+    return tuple(
+        PassageView(same[0].position, same[0].text, any(p.opened for p in same))
+        for same in zip(*known, strict=True)
+    )
+
+
+def _letter(page: Page, step: Step) -> str:
+    """Return A, B, ...: the place in the rater's own order of the responses to this query."""
+    place = page.steps.index(step)
+    letters = ""
+    while True:
+        letters = ascii_uppercase[place % 26] + letters
+        place = place // 26 - 1
+        if place < 0:
+            return letters
 
 
 def _passages(connection: Connection, step: Step) -> tuple[PassageView, ...]:
@@ -205,11 +275,3 @@ def _passages(connection: Connection, step: Step) -> tuple[PassageView, ...]:
         .order_by(p.c.position)
     )
     return tuple(PassageView(row.position, row.text, row.position in opened) for row in rows)
-
-
-def _language(attributes: dict[str, Any], config: StudyConfig) -> str:
-    named = attributes.get("language")
-    # Data may hold anything here; only what HTML takes as a language goes into a page.
-    if isinstance(named, str) and _LANGUAGE.fullmatch(named):
-        return named
-    return config.rating.language

@@ -7,11 +7,12 @@ from sqlalchemy import select
 from annotate_ui.stages import FIELDS, stages
 from annotate_ui.work.opening import open_next
 from annotate_ui.work.refusals import InvalidError, NotYoursError
-from annotate_ui.work.showing import record_opened, show_step
+from annotate_ui.work.showing import record_opened, show_page
 from annotate_ui.work.steps import rater_work
 from study import Study
 from study.constructs import CCRS, ConstructSpec
 from study.nouns import OpenedPassage, Reveal, table
+from tests.annotate_ui.faked_clock import Clock
 from tests.annotate_ui.rated_campaign import ALL, fill, finish_step, give
 
 
@@ -97,12 +98,14 @@ def test_stages_keep_their_numbers_whichever_constructs_there_are(study: Study) 
     assert [(s.stage.number, s.opened, s.shown) for s in work.steps] == [(3, False, ())] * 2
 
 
-def test_a_repeat_is_a_pass_of_its_own_and_knows_what_was_seen(study: Study) -> None:
+def test_a_repeat_is_a_pass_of_its_own_and_knows_what_was_seen(study: Study, clock: Clock) -> None:
     fill(study, queries=1, systems=1)
     anna = give(study, "anna")
     give(study, "anna", repeat=1)
     assert anna is not None
-    steps = [finish_step(study, anna) for _ in range(6)]
+    steps = [finish_step(study, anna) for _ in range(3)]
+    clock.forward(hours=25)
+    steps += [finish_step(study, anna) for _ in range(3)]
     assert [(s.item.repeat, s.stage.number) for s in steps] == [
         (repeat, stage) for repeat in (0, 1) for stage in (1, 2, 3)
     ]
@@ -123,9 +126,10 @@ def test_what_a_step_shows_is_its_stages_and_no_more(study: Study) -> None:
     assert last is not None
     with study.read() as connection:
         work = rater_work(connection, study.config, anna)
-        views = [show_step(connection, study.config, work, step) for step in work.steps]
+        shown = [show_page(connection, study.config, p) for p in work.pages if p.opened]
+    views = [step for step, _ in shown]
     assert [(v.passages is None, v.reference is None) for v in views] == [
-        (True, True), (True, True), (False, True), (False, True), (False, False), (True, True)
+        (True, True), (True, True), (False, True), (False, True), (False, False)
     ]  # fmt: skip
     assert [v.new_fields for v in views[::2]] == [
         ("question", "response"),
@@ -133,6 +137,10 @@ def test_what_a_step_shows_is_its_stages_and_no_more(study: Study) -> None:
         ("reference",),
     ]
     assert {p.text for p in views[2].passages or ()} == {"passage-0-shared", "passage-0-0"}
+    # A page of one response has one column, without a letter, and passages of the page.
+    assert [(len(columns), columns[0].letter, columns[0].passages) for _, columns in shown] == [
+        (1, None, None)
+    ] * 5
 
 
 def test_asked_twice_a_step_is_opened_once(any_study: Study) -> None:
@@ -171,7 +179,7 @@ def test_an_unfolded_passage_is_recorded_once_and_only_where_passages_are_shown(
         work = rater_work(connection, study.config, anna)
         opened_step = work.find(second.item.public_id, 2)
         assert opened_step is not None
-        view = show_step(connection, study.config, work, opened_step)
+        view, _ = show_page(connection, study.config, work.page_of(opened_step))
     assert opened.position == 1
     assert [p.opened for p in view.passages or ()] == [False, True]
 
@@ -195,4 +203,7 @@ def test_a_querys_language_goes_before_the_studys(
     assert step is not None
     with study.read() as connection:
         work = rater_work(connection, study.config, anna)
-        assert show_step(connection, study.config, work, step).language == shown
+        found = work.find(step.item.public_id, 1)
+        assert found is not None
+        view, _ = show_page(connection, study.config, work.page_of(found))
+    assert view.language == shown
