@@ -137,7 +137,8 @@ class Ledger:
         from filelock import FileLock
 
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self._top, self.folder):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StudyError(
                 f"{self.folder}, where a study's copies and erasures are listed, can't be made "
