@@ -27,6 +27,22 @@ class Loads:
     """Queries of which each rater was shown a later stage: they are asked last."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What raters may be given."""
+
+    words: NDArray[np.float64]
+    """The most words of each rater, those of before included."""
+    able: Sequence[frozenset[int]]
+    """The places of those who may take each block, such as by language."""
+    order: Sequence[int]
+    """The blocks in the order in which they are left out last where hours end."""
+
+    def ends(self) -> bool:
+        """Whether anybody's hours end."""
+        return bool(np.isfinite(self.words).any())
+
+
 def choose_raters(
     blocks: Sequence[Block],
     units: Sequence[int],
@@ -34,8 +50,11 @@ def choose_raters(
     words: Sequence[float],
     loads: Loads,
     rng: np.random.Generator,
+    limits: Limits | None = None,
 ) -> list[tuple[int, ...]]:
     """Return the places (in `raters`) of those who are given each block, adding to `loads`.
+
+    A block that `limits` leave too few raters for is given to nobody.
 
     Parameters
     ----------
@@ -50,22 +69,33 @@ def choose_raters(
         What the raters have already; it is brought up to date.
     rng
         Breaks ties.
+    limits
+        Who may take what, and how much; everybody everything unless given.
 
     Raises
     ------
-    IndexError
+    StopIteration
         A block wants more raters than there are who don't have it yet.
     """
     place = {rater: index for index, rater in enumerate(raters)}
     counts = np.array([len(mine) for mine in loads.units], dtype=np.int64)
     chosen: list[tuple[int, ...]] = [()] * len(blocks)
     group = _groups(loads.shared)
-    # Longest first: each rater then has some of the long ones, and the short ones even it out.
-    order_given = rng.permutation(len(blocks))
-    longest = np.argsort(-np.asarray(words, dtype=float)[order_given], kind="stable")
-    for index in order_given[longest]:
+    everybody, full = set(range(len(raters))), set[frozenset[int]]()
+    for index in _order(blocks, words, limits, rng):
         block = blocks[index]
         taken = {place[rater] for rater in block.taken_by if rater in place}
+        out = set(taken)
+        if limits is not None:
+            able = limits.able[index]
+            out.update(everybody - able)
+            room = loads.words + words[index] <= limits.words
+            out.update(np.flatnonzero(~room).tolist())
+            # What comes later in the order stays out too: what is rated is then the beginning of
+            # a random order, and no selection of what was short.
+            if able in full or len(raters) - len(out) < block.need:
+                full.add(able)
+                continue
         unit = units[index]
         known = np.array([unit in mine for mine in loads.units])
         shown = np.zeros(len(raters), dtype=bool)
@@ -78,7 +108,7 @@ def choose_raters(
             met = loads.shared[:, together].sum(axis=1) if together else np.zeros(len(raters))
             linked = np.isin(group, group[together])
             order = np.lexsort((chance, loads.words, met, linked, counts, ~known, shown))
-            best = next(i for i in order.tolist() if i not in taken and i not in picked)
+            best = next(i for i in order.tolist() if i not in out and i not in picked)
             if together and not linked[best]:
                 group[group == group[best]] = group[together[0]]
             picked.append(best)
@@ -95,6 +125,22 @@ def choose_raters(
                 counts[one] += 1
         chosen[index] = tuple(picked)
     return chosen
+
+
+def _order(
+    blocks: Sequence[Block],
+    words: Sequence[float],
+    limits: Limits | None,
+    rng: np.random.Generator,
+) -> list[int]:
+    if limits is not None and limits.ends():
+        return list(limits.order)
+    # Many raters first, and then longest first: each rater then has some of the long ones, and
+    # the short ones even it out.
+    chance = rng.permutation(len(blocks))
+    needs = np.array([block.need for block in blocks], dtype=np.int64)
+    order = np.lexsort((chance, -np.asarray(words, dtype=float), -needs))
+    return [int(index) for index in order]
 
 
 def _groups(shared: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -32,6 +32,24 @@ class Reading:
             key: _words(text) for key, text in connection.execute(select(t.c.id, t.c.text))
         }
 
+    def enter(self, response: int, text: str, *, like: int) -> None:
+        """Take in a response that was made since, with the passages of another."""
+        self._response[response] = _words(text)
+        if like in self._passages:
+            self._passages[response] = self._passages[like]
+
+    def has(self, response: int, query: int) -> tuple[bool, bool]:
+        """Say whether there are passages and a reference."""
+        return bool(self._passages.get(response)), self._reference[query] > 0
+
+    def length(self, response: int) -> int:
+        """Return the words of a response's own text."""
+        return self._response[response]
+
+    def mean_length(self) -> float:
+        """Return the mean words of a response's own text; 0 without responses."""
+        return sum(self._response.values()) / max(len(self._response), 1)
+
     def words(self, query: int, responses: Mapping[int, frozenset[str]]) -> int:
         """Return the words that a rater reads of responses to one query.
 

@@ -5,10 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from study.assigning.given import Held, add
-from study.assigning.needs import Needs
+from study.assigning.comparisons import ComparisonsPlanned
+from study.assigning.desk import Desk, words_of_held
+from study.assigning.drawing import Sample
+from study.assigning.given import MAIN_PHASE, Held, Pass, add, held_by_raters
+from study.assigning.needs import Block, Needs
 from study.assigning.planning import connected
-from study.assigning.reading_time import Reading
+from study.assigning.rows import Row
+from study.assigning.sharing import HOURS_END, Shared
 
 
 @dataclass(frozen=True)
@@ -17,10 +21,37 @@ class RaterLoad:
 
     rater: str
     queries: int
+    """Of the main rating."""
     responses: int
     new_responses: int
     hours: float
-    """Reading alone, at the study's words_per_minute."""
+    """Reading alone, at the study's words_per_minute; everything together."""
+    hours_by_purpose: dict[str, float] = field(default_factory=dict)
+    """main, calibration, check, repeat, ...: what makes up the hours."""
+
+
+@dataclass(frozen=True)
+class StratumDrawn:
+    """A stratum of the sample."""
+
+    stratum: str | None
+    units: int
+    """Queries or responses that there are."""
+    drawn: int
+    probability: float | None
+    """Of each that is drawn; None where raters' hours end at different places in it."""
+
+
+@dataclass(frozen=True)
+class LeftOver:
+    """What is drawn and goes to nobody."""
+
+    reason: str
+    queries: list[str]
+    """Their keys."""
+    responses: int
+    hours: float
+    """Reading that it would take, all of its raters together."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +65,7 @@ class Assigned:
     responses: int
     """Responses that get further raters."""
     assignments: int
-    """New ones."""
+    """New ones of the main rating."""
     open_slots: int
     """New slots that nobody has yet."""
     covered: int
@@ -48,6 +79,16 @@ class Assigned:
     """construct, reason, responses: what can't be rated on a construct, and why."""
     unratable: list[str] = field(default_factory=list)
     """Keys of responses that can be rated on none of the constructs."""
+    further: dict[str, int] = field(default_factory=dict)
+    """Purpose to new assignments that are no main rating: calibration, check, repeat."""
+    sample_of: str = "queries"
+    sample: list[StratumDrawn] = field(default_factory=list)
+    left_over: list[LeftOver] = field(default_factory=list)
+    updated: int = 0
+    """Assignments of before whose inclusion probability or stratum is another now."""
+    notes: list[str] = field(default_factory=list)
+    """What is not quite as the design asks, and why."""
+    comparisons: ComparisonsPlanned | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as plain objects for JSON."""
@@ -56,50 +97,72 @@ class Assigned:
 
 def summary(
     found: Needs,
-    rows: Sequence[Mapping[str, Any]],
+    shared: Shared,
+    rows: Sequence[Row],
     codes: Mapping[str, int],
-    held: Held,
-    reading: Reading,
+    desk: Desk,
+    sample: Sample,
+    chances: Mapping[int, tuple[float, str | None]],
     *,
     words_per_minute: float,
-    per_item: int,
+    updated: int,
+    notes: Sequence[str],
+    comparisons: ComparisonsPlanned | None,
     stored: bool,
 ) -> Assigned:
-    """Sum up new rows and what raters held before; `held` is brought up to date."""
+    """Sum up new rows and what raters held before."""
     per_hour = words_per_minute * 60
-    query_of = {response: block.query for block in found.blocks for response in block.responses}
+    query_of = {answer.id: answer.query for answer in desk.frame.answers}
+    query_of |= {one.response: one.query for one in desk.imported}
+    query_of |= desk.copies.queries | {one.response: one.query for one in desk.given}
+    given = {(block.query, r) for block in found.blocks for r in block.responses}
+    over = {(b.query, r) for b in shared.over for r in b.responses}
+    over |= {(b.query, r) for b, _ in shared.unread for r in b.responses}
     new: Counter[int | None] = Counter()
-    everything: Held = {}
+    further: Counter[str] = Counter()
+    by_purpose = _held_by_purpose(desk)
+    slots: Held = {}
     for row in rows:
-        rater, response = row["rater_id"], row["response_id"]
-        new[rater] += 1
-        if rater is None:
-            add(everything, 0, query_of[response], response, row["construct_keys"])
+        rater, response, purpose = row["rater_id"], row["response_id"], row["purpose"]
+        if purpose == "main":
+            new[rater] += 1
         else:
-            add(held, rater, query_of[response], response, row["construct_keys"])
-    return Assigned(
-        stored=stored,
-        per_item=per_item,
-        queries=len(set(query_of.values())),
-        responses=len(query_of),
-        assignments=len(rows) - new[None],
-        open_slots=new[None],
-        covered=found.covered,
-        raters=[
+            further[purpose] += 1
+        the_pass = (MAIN_PHASE if purpose == "check" else purpose, row["round"], row["repeat"])
+        held = slots if rater is None else by_purpose.setdefault(purpose, {})
+        who = 0 if rater is None else rater
+        add(held, who, the_pass, query_of[response], response, row["construct_keys"])
+    reached = {(row["rater_id"], row["response_id"]) for row in rows if row["purpose"] == "main"}
+    new_responses = Counter(rater for rater, _ in reached)
+    loads = []
+    for code, rater in codes.items():
+        hours = _hours(desk, by_purpose, rater, per_hour)
+        mine = _queries(by_purpose.get("main", {}).get(rater, {}))
+        loads.append(
             RaterLoad(
                 rater=code,
-                queries=len(held.get(rater, {})),
-                responses=sum(map(len, held.get(rater, {}).values())),
-                new_responses=new[rater],
-                hours=reading.total(held.get(rater, {})) / per_hour,
+                queries=len(mine),
+                responses=sum(map(len, mine.values())),
+                new_responses=new_responses[rater],
+                hours=sum(hours.values()),
+                hours_by_purpose=hours,
             )
-            for code, rater in codes.items()
-        ],
-        slot_hours=reading.total(everything.get(0, {})) / per_hour,
+        )
+    assigned = given - over
+    return Assigned(
+        stored=stored,
+        per_item=desk.design.per_item,
+        queries=len({query for query, _ in assigned}),
+        responses=len(assigned),
+        assignments=sum(new.values()) - new[None],
+        open_slots=new[None],
+        covered=found.covered,
+        raters=loads,
+        slot_hours=words_of_held(desk.reading, slots.get(0, {})) / per_hour,
         connected=connected(
             (rater, response)
-            for rater, queries in held.items()
-            for responses in queries.values()
+            for rater, passes in by_purpose.get("main", {}).items()
+            for responses in _queries(passes).values()
             for response in responses
         ),
         left_out=[
@@ -107,4 +170,86 @@ def summary(
             for (key, reason), count in sorted(found.left_out.items())
         ],
         unratable=found.unratable,
+        further=dict(sorted(further.items())),
+        sample_of=desk.design.sample_of,
+        sample=_strata(sample, chances),
+        left_over=_left_over(shared, desk, per_hour),
+        updated=updated,
+        notes=list(notes),
+        comparisons=comparisons,
     )
+
+
+def _held_by_purpose(desk: Desk) -> dict[str, Held]:
+    purposes = {one.purpose for one in desk.given}
+    return {p: held_by_raters(g for g in desk.given if g.purpose == p) for p in sorted(purposes)}
+
+
+def _queries(passes: Mapping[Pass, Mapping[int, Mapping[int, Any]]]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for queries in passes.values():
+        for query, responses in queries.items():
+            found.setdefault(query, set()).update(responses)
+    return found
+
+
+def _hours(
+    desk: Desk, by_purpose: Mapping[str, Held], rater: int, per_hour: float
+) -> dict[str, float]:
+    """Return the hours of each purpose; a check costs what it adds to the work around it."""
+    found: dict[str, float] = {}
+    for purpose, held in by_purpose.items():
+        if purpose != "check" and rater in held:
+            found[purpose] = words_of_held(desk.reading, held[rater]) / per_hour
+    checks = by_purpose.get("check", {}).get(rater)
+    if checks:
+        both: Held = {}
+        for purpose in ("main", "check"):
+            for the_pass, queries in by_purpose.get(purpose, {}).get(rater, {}).items():
+                for query, responses in queries.items():
+                    for response, keys in responses.items():
+                        add(both, rater, the_pass, query, response, keys)
+        together = words_of_held(desk.reading, both[rater]) / per_hour
+        found["check"] = together - found.get("main", 0.0)
+    return found
+
+
+def _strata(sample: Sample, chances: Mapping[int, tuple[float, str | None]]) -> list[StratumDrawn]:
+    found = []
+    for one in sample.strata:
+        own = {chances[unit.id][0] for unit in one.chosen if unit.id in chances}
+        found.append(
+            StratumDrawn(
+                stratum=one.stratum,
+                units=len(one.units),
+                drawn=len([unit for unit in one.chosen if unit.id in chances]),
+                probability=own.pop() if len(own) == 1 else None,
+            )
+        )
+    return found
+
+
+def _left_over(shared: Shared, desk: Desk, per_hour: float) -> list[LeftOver]:
+    by_reason: dict[str, list[Block]] = {}
+    for block, reason in shared.unread:
+        by_reason.setdefault(reason, []).append(block)
+    if shared.over:
+        by_reason[HOURS_END] = shared.over
+    found = []
+    for reason, blocks in sorted(by_reason.items()):
+        words = sum(
+            block.need
+            * desk.cost(
+                block.query, dict.fromkeys(block.responses, frozenset(block.construct_keys))
+            )
+            for block in blocks
+        )
+        found.append(
+            LeftOver(
+                reason=reason,
+                queries=[desk.key(query) for query in dict.fromkeys(b.query for b in blocks)],
+                responses=len({r for block in blocks for r in block.responses}),
+                hours=words * (1 + desk.design.repeats) / per_hour,
+            )
+        )
+    return found

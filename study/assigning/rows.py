@@ -1,114 +1,94 @@
-"""The rows to be stored: a plan in each rater's own order of work."""
+"""The rows to be stored: each rater's work in an order of their own."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from study.assigning.given import Held
-from study.assigning.needs import Block
-from study.assigning.planning import Loads, choose_raters
-from study.assigning.reading_time import Reading
+from study.assigning.rounds import Rounds
 
 Row = dict[str, Any]
 
 
-def rows_of_raters(
-    blocks: Sequence[Block],
-    raters: Sequence[int],
-    held: Held,
-    shown: Mapping[int, set[int]],
-    last: Mapping[int | None, int],
-    reading: Reading,
+class Piece(NamedTuple):
+    """A response that somebody is to rate."""
+
+    response: int
+    construct_keys: tuple[str, ...]
+    purpose: str = "main"
+    repeat: int = 0
+    layout: str = "single"
+
+
+@dataclass
+class Group:
+    """The work of a rater on one query in one phase."""
+
+    query: int
+    pieces: list[Piece] = field(default_factory=list)
+    """What is new."""
+    places: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """Round to the positions of what the rater has of it already and has not begun."""
+
+
+def in_order(
+    rater: int | None,
+    groups: Sequence[Group],
+    position: int,
+    rounds: Rounds | None,
     rng: np.random.Generator,
-    *,
-    split_queries: bool,
 ) -> list[Row]:
-    """Choose raters for each block, and set the new work behind what they have already.
+    """Return the rows of one rater and phase, behind `position`.
 
-    Queries come in an order of the rater's own, and the responses to a query one after another.
+    Groups come as they are given, and responses to a query one after another, shuffled. With
+    rounds, each construct has a row of its own, and groups are shuffled anew from the second
+    round on. What joins a group that is there already goes among it.
     """
-    by_rater: dict[int, dict[int, list[tuple[int, Block]]]] = defaultdict(dict)
-    units = [block.responses[0] if split_queries else block.query for block in blocks]
-    chosen = choose_raters(
-        blocks,
-        units,
-        raters,
-        [float(reading.words(block.query, _alike(block))) for block in blocks],
-        _loads(raters, held, shown, reading, split_queries),
-        rng,
-    )
-    for block, places in zip(blocks, chosen, strict=True):
-        for place in places:
-            mine = by_rater[place].setdefault(block.query, [])
-            mine += [(response, block) for response in block.responses]
     rows: list[Row] = []
-    for place, rater in enumerate(raters):
-        position = last.get(rater, -1)
-        queries = list(by_rater.get(place, {}).values())
-        for index in rng.permutation(len(queries)):
-            work = queries[index]
-            for response, block in (work[i] for i in rng.permutation(len(work))):
-                position += 1
-                rows.append(_row(rater, response, block, position))
-    return _with_shuffled_constructs(rows, rng)
+    parts: list[tuple[int, frozenset[str] | None]] = [(0, None)]
+    if rounds is not None:
+        parts = [(place, frozenset({key})) for key, place in rounds.items()]
+    shuffled = list(groups)
+    for number, (place, keys) in enumerate(parts):
+        if number:
+            shuffled = [groups[index] for index in rng.permutation(len(groups))]
+        for group in shuffled:
+            for index in rng.permutation(len(group.pieces)):
+                piece = group.pieces[index]
+                wanted = tuple(k for k in piece.construct_keys if keys is None or k in keys)
+                if not wanted:
+                    continue
+                if group.places.get(place):
+                    at = int(rng.choice(group.places[place]))
+                else:
+                    position += 1
+                    at = position
+                rows.append(_row(rater, piece, wanted, at, place))
+    return rows
 
 
-def rows_of_slots(
-    blocks: Sequence[Block], last: Mapping[int | None, int], rng: np.random.Generator
+def of_slots(
+    groups: Iterable[tuple[Group, int]],
+    position: int,
+    rounds: Rounds | None,
+    rng: np.random.Generator,
 ) -> list[Row]:
-    """Return slots without a rater, those of a query one after another."""
-    position = last.get(None, -1)
+    """Return slots without a rater: of each group that many, one after another."""
+    work = list(groups)
     rows: list[Row] = []
-    for index in rng.permutation(len(blocks)):
-        block = blocks[index]
-        for _ in range(block.need):
-            for response in block.responses:
-                position += 1
-                rows.append(_row(None, response, block, position))
-    return _with_shuffled_constructs(rows, rng)
+    for index in rng.permutation(len(work)):
+        group, need = work[index]
+        for _ in range(need):
+            more = in_order(None, [group], position, rounds, rng)
+            position += len(more)
+            rows += more
+    return rows
 
 
-def _loads(
-    raters: Sequence[int],
-    held: Held,
-    shown: Mapping[int, set[int]],
-    reading: Reading,
-    split_queries: bool,
-) -> Loads:
-    units: list[set[int]] = []
-    for rater in raters:
-        queries = held.get(rater, {})
-        units.append(set().union(*queries.values()) if split_queries else set(queries))
-    shared = np.zeros((len(raters), len(raters)), dtype=np.int64)
-    for i, one in enumerate(units):
-        for j, other in enumerate(units[:i]):
-            shared[i, j] = shared[j, i] = len(one & other)
-    words = [float(reading.total(held.get(rater, {}))) for rater in raters]
-    seen = [shown.get(rater, set()) for rater in raters]
-    return Loads(units=units, words=np.array(words), shared=shared, shown=seen)
-
-
-def _alike(block: Block) -> dict[int, frozenset[str]]:
-    return dict.fromkeys(block.responses, frozenset(block.construct_keys))
-
-
-def _row(rater: int | None, response: int, block: Block, position: int) -> Row:
-    return {
-        "rater_id": rater,
-        "response_id": response,
-        "construct_keys": block.construct_keys,
-        "purpose": "main",
-        "position": position,
-        "repeat": 0,
-        "channel": "own",
-        "inclusion_prob": 1.0,
-    }
-
-
-def _with_shuffled_constructs(rows: list[Row], rng: np.random.Generator) -> list[Row]:
-    # The order of constructs within a stage is part of the design, so it is stored.
+def with_shuffled_constructs(rows: list[Row], rng: np.random.Generator) -> list[Row]:
+    """Give each row an order of constructs of its own, which is part of the design."""
     alike: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
         alike[row["construct_keys"]].append(row)
@@ -117,3 +97,19 @@ def _with_shuffled_constructs(rows: list[Row], rng: np.random.Generator) -> list
         for row, order in zip(those, orders.tolist(), strict=True):
             row["construct_keys"] = [keys[i] for i in order]
     return rows
+
+
+def _row(rater: int | None, piece: Piece, keys: tuple[str, ...], position: int, round_: int) -> Row:
+    return {
+        "rater_id": rater,
+        "response_id": piece.response,
+        "construct_keys": keys,
+        "purpose": piece.purpose,
+        "position": position,
+        "round": round_,
+        "repeat": piece.repeat,
+        "layout": piece.layout,
+        "channel": "own",
+        "inclusion_prob": 1.0,
+        "stratum": None,
+    }

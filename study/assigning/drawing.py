@@ -1,0 +1,157 @@
+"""The sample: which responses are rated, and with which probability each was drawn."""
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from study.assigning.bands import bands
+from study.assigning.calibration import calibration_queries
+from study.assigning.frame import Answer, Frame
+from study.assigning.given import Given
+from study.assigning.sampling import Drawn, draw, probabilities
+from study.assigning.strata import strata_of, units_of
+from study.campaign import Study
+from study.campaign_sections import DesignSpec
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is drawn."""
+
+    of_queries: bool
+    strata: list[Drawn]
+    answers: Sequence[Answer]
+    """All that can be rated."""
+    calibration: list[int]
+    """Queries that everybody has first."""
+    at_stake: float
+    """The probability of a query to be left for the draw, and not taken for calibration."""
+    notes: list[str]
+
+    @property
+    def units(self) -> set[int]:
+        """The queries or responses that are drawn."""
+        return {unit.id for one in self.strata for unit in one.chosen}
+
+    def responses(self) -> set[int]:
+        """Return the responses that are to be rated."""
+        units = self.units
+        if self.of_queries:
+            return {answer.id for answer in self.answers if answer.query in units}
+        return units
+
+    def ranks(self) -> dict[int, float]:
+        """Return how far behind each unit is in its stratum's sample, as a share of it."""
+        return {
+            unit.id: (place + 0.5) / len(one.chosen)
+            for one in self.strata
+            for place, unit in enumerate(one.chosen)
+        }
+
+    def chances(self, cut: Collection[int] = ()) -> dict[int, tuple[float, str | None]]:
+        """Return probability and stratum of each unit that is rated."""
+        names = {unit.id: one.stratum for one in self.strata for unit in one.chosen}
+        found = probabilities(self.strata, cut)
+        return {unit: (chance * self.at_stake, names[unit]) for unit, chance in found.items()}
+
+
+def draw_sample(
+    connection: Connection,
+    study: Study,
+    design: DesignSpec,
+    frame: Frame,
+    given: Sequence[Given],
+    takers: Callable[[int], Hashable],
+    readable: Callable[[int], bool],
+) -> Sample:
+    """Draw what is to be rated, and choose the queries for calibration.
+
+    Parameters
+    ----------
+    takers
+        Query to those who may be given it.
+    readable
+        Whether all raters may be given a query.
+    """
+    seed = study.config.seed
+    answers = frame.ratable(study.config.constructs)
+    of_queries = design.sample_of == "queries"
+    kept = {one.response for one in given if one.counts}
+    stored = {one.query for one in given if one.purpose == "calibration"}
+    band = bands(connection, study, design)
+    notes: list[str] = []
+
+    def drawn(barred: Collection[int]) -> list[Drawn]:
+        units = units_of(
+            answers,
+            frame,
+            design,
+            seed,
+            kept=kept,
+            barred=barred,
+            cell=takers,
+            band=band,
+        )
+        return draw(units, design.sample, allocation=design.allocation, seed=seed)
+
+    # What is drawn of queries goes first, so that its probability is its share of the stratum.
+    # Where all others are rated, or responses are drawn, calibration goes first.
+    first = drawn(stored) if of_queries and design.sample is not None else None
+    calibration, short = _calibration(
+        design, answers, frame, given, seed, first, readable, everything=first is None
+    )
+    strata = first if first is not None else drawn(stored.union(calibration))
+    taken = stored.union(calibration)
+    queries = {answer.query for answer in answers}
+    at_stake = 1.0 if of_queries else 1 - len(queries & taken) / max(len(queries), 1)
+    notes += short
+    if "system" in strata_of(design) and "system" not in design.strata:
+        notes.append("Stratified by system too, so that all systems have equally many.")
+    size = sum(len(one.chosen) for one in strata)
+    if design.sample is not None and size != design.sample:
+        notes.append(_other_size(design, size))
+    empty = [one.stratum for one in strata if not one.chosen]
+    if empty:
+        named = "; ".join(str(name) for name in empty[:5])
+        more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+        notes.append(f"Nothing is drawn from {len(empty)} of {len(strata)} strata: {named}{more}.")
+    return Sample(of_queries, strata, answers, calibration, at_stake, notes)
+
+
+def _calibration(
+    design: DesignSpec,
+    answers: Sequence[Answer],
+    frame: Frame,
+    given: Sequence[Given],
+    seed: int,
+    first: list[Drawn] | None,
+    readable: Callable[[int], bool],
+    *,
+    everything: bool,
+) -> tuple[list[int], list[str]]:
+    if not design.calibration or not design.ratings:
+        return [], []
+    spoken_for = {unit.id for one in first or () for unit in one.chosen}
+    return calibration_queries(
+        design.calibration,
+        answers,
+        frame,
+        given,
+        seed,
+        spoken_for=spoken_for,
+        readable=readable,
+        everything=everything,
+    )
+
+
+def _other_size(design: DesignSpec, size: int) -> str:
+    if size < (design.sample or 0):
+        return (
+            f"The sample holds {size:,} {design.sample_of}, all that are free, "
+            f"not {design.sample:,}."
+        )
+    return (
+        f"The sample holds {size:,} {design.sample_of}, not {design.sample:,}: what was assigned "
+        "before stays in it, with all of its strata whose random numbers are smaller."
+    )
