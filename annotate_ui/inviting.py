@@ -271,8 +271,12 @@ def make_raters(
 
 def make_personal_link(connection: Connection, study: Study, rater_id: int) -> str:
     """Return a new link that lets this rater in from now on."""
+    return personal_link(study, new_token(connection, rater_id))
+
+
+def personal_link(study: Study, token: str) -> str:
+    """Return the link that holds a rater's token."""
     # The fragment of an address reaches no server, no proxy's log and no Referer header.
-    token = new_token(connection, rater_id)
     return f"{study.config.rating.base_url.rstrip('/')}/join#{token}"
 
 

@@ -12,9 +12,9 @@ from sqlalchemy import Connection, insert, select, update
 from study.nouns import Invitation, now, table
 
 
-def new_token(connection: Connection, rater_id: int) -> str:
-    """Return a new token that lets a rater in from now on."""
-    token = secrets.token_urlsafe(32)
+def new_token(connection: Connection, rater_id: int, token: str | None = None) -> str:
+    """Return a new token that lets a rater in from now on: this one, or a random one."""
+    token = token or secrets.token_urlsafe(32)
     connection.execute(
         insert(table(Invitation)).values(
             rater_id=rater_id, token_hash=_hashed(token), created_at=now()
@@ -32,6 +32,13 @@ def rater_of_token(connection: Connection, token: str) -> tuple[int, int] | None
         )
     ).first()
     return None if row is None else (row.rater_id, row.id)
+
+
+def was_made(connection: Connection, token: str) -> bool:
+    """Say whether a token ever let somebody in, revoked or not."""
+    t = table(Invitation)
+    made = select(t.c.id).where(t.c.token_hash == _hashed(token))
+    return connection.execute(made).first() is not None
 
 
 def is_live(connection: Connection, invitation_id: int) -> bool:

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.inviting import alone, make_personal_link, make_raters
+from annotate_ui.inviting import alone, make_raters, personal_link
 from annotate_ui.taking_part.enrolment_links import (
     LinkState,
     close_link,
@@ -17,7 +17,7 @@ from annotate_ui.taking_part.enrolment_links import (
     renew_link,
     state_of,
 )
-from annotate_ui.tokens import rater_of_token
+from annotate_ui.tokens import mark_used, new_token, rater_of_token, was_made
 from study.campaign import Study
 from study.errors import StudyError
 from study.nouns import Enrolment, EnrolmentLink, now, table
@@ -72,7 +72,13 @@ def joined_by(connection: Connection, token: str, rater_id: int) -> tuple[bool, 
     return (False, None) if row is None else (True, row.external_id)
 
 
-def enrol(study: Study, token: str, external_id: str | None = None) -> Enrolled:
+def enrol(
+    study: Study,
+    token: str,
+    external_id: str | None = None,
+    *,
+    personal_token: str | None = None,
+) -> Enrolled:
     """Make a rater of whoever holds an enrolment link's token.
 
     Parameters
@@ -84,6 +90,10 @@ def enrol(study: Study, token: str, external_id: str | None = None) -> Enrolled:
     external_id
         The id under which a recruiter knows them. It opens nothing: who comes with the id of
         somebody who has joined is refused.
+    personal_token
+        The secret of the personal link, 256 bits that nobody else can know; made at random unless
+        given. Who comes with it again is the rater who joined with it, so that a form that was
+        sent twice makes one rater.
 
     Raises
     ------
@@ -97,6 +107,8 @@ def enrol(study: Study, token: str, external_id: str | None = None) -> Enrolled:
         link = link_behind(connection, token)
         if link is None:
             raise EnrolmentRefusedError("unknown", "No enrolment link has this token.")
+        if personal_token is not None and was_made(connection, personal_token):
+            return _enrolled(connection, study, personal_token)
         if link.closed_at is not None:
             raise EnrolmentRefusedError("closed", f"The enrolment link {link.name!r} is closed.")
         n = table(Enrolment)
@@ -112,11 +124,18 @@ def enrol(study: Study, token: str, external_id: str | None = None) -> Enrolled:
                 link_id=link.id, rater_id=rater_id, external_id=external_id, created_at=now()
             )
         )
-        personal = make_personal_link(connection, study, rater_id)
-        found = rater_of_token(connection, personal.partition("#")[2])
-        if found is None:
-            raise RuntimeError("the link that was just made lets nobody in")
-        return Enrolled(rater_id, found[1], personal)
+        made = new_token(connection, rater_id, personal_token)
+        enrolled = _enrolled(connection, study, made)
+        # Whoever enrols is let in at once.
+        mark_used(connection, enrolled.invitation_id)
+        return enrolled
+
+
+def _enrolled(connection: Connection, study: Study, personal_token: str) -> Enrolled:
+    found = rater_of_token(connection, personal_token)
+    if found is None:
+        raise EnrolmentRefusedError("joined", "The link of whoever joined like this is revoked.")
+    return Enrolled(*found, personal_link(study, personal_token))
 
 
 def checked_id(external_id: str | None) -> str | None:

@@ -1,6 +1,10 @@
 """Joining by a link that many share, and the personal link that comes of it."""
 
-from flask import Blueprint, g, redirect, render_template, request
+import hmac
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+
+from flask import Blueprint, current_app, g, redirect, render_template, request, session
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
@@ -84,11 +88,24 @@ def begin(token: str) -> ResponseReturnValue:
         external_id = _id_in(request.form)
         if _has_joined_here(token, external_id):
             return redirect("/rate", 303)
-        made = enrol(study(), token, external_id)
+        made = enrol(
+            study(), token, external_id, personal_token=_personal_token(token, external_id)
+        )
     except EnrolmentRefusedError as error:
         return _unknown() if error.reason == "unknown" else answer(_REFUSED[error.reason])
     sign_in(made.rater_id, made.invitation_id)
     return render_template("enrolled.html", page="enrolled", link=made.personal_link)
+
+
+def _personal_token(token: str, external_id: str | None) -> str:
+    """Return the same secret for the same form of the same browser, and none that can be guessed.
+
+    A form that is sent twice, by an impatient hand or a bad line, finds the rater it made.
+    """
+    secret: bytes = current_app.config["SECRET_KEY"]
+    parts = ("enrol", session["csrf_token"], token, external_id or "")
+    told = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return urlsafe_b64encode(hmac.digest(secret, told, sha256)).decode().rstrip("=")
 
 
 def _has_joined_here(token: str, external_id: str | None) -> bool:

@@ -8,6 +8,18 @@ from study import Study
 from study.nouns import Assignment, Rating, table
 
 
+def opened(study: Study, settings: str = "", **texts: str) -> Study:
+    """Return the study with these texts and settings under [rating], opened anew."""
+    path = study.folder / "study.toml"
+    kept = path.read_text(encoding="utf-8").partition("\n[rating]")[0]
+    names = "".join(f'{setting} = "{setting}.md"\n' for setting in texts)
+    path.write_text(f"{kept}\n[rating]\n{names}{settings}\n", encoding="utf-8")
+    for setting, text in texts.items():
+        (study.folder / f"{setting}.md").write_text(text, encoding="utf-8")
+    study.close()
+    return Study.open(study.folder)
+
+
 def rate(study: Study, rater_id: int, *, least: int = 0, keys: int | None = None) -> None:
     """Store values for a rater's assignments from the `least`th on, for so many constructs."""
     a = table(Assignment)

@@ -12,18 +12,7 @@ from annotate_ui.taking_part.texts import LONGEST, RaterText, texts_of
 from study import Study, StudyError
 from study.campaign_sections import RatingSpec
 from study.nouns import Consent, Rater, table
-
-
-def opened(study: Study, **texts: str) -> Study:
-    """Return the study with these texts, opened anew."""
-    settings = study.folder / "study.toml"
-    kept = settings.read_text(encoding="utf-8").partition("\n[rating]")[0]
-    names = "".join(f'{setting} = "{setting}.md"\n' for setting in texts)
-    settings.write_text(f"{kept}\n[rating]\n{names}", encoding="utf-8")
-    for setting, text in texts.items():
-        (study.folder / f"{setting}.md").write_text(text, encoding="utf-8")
-    study.close()
-    return Study.open(study.folder)
+from tests.annotate_ui.taking_part.joined import opened
 
 
 def rater(study: Study) -> int:
