@@ -164,13 +164,17 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
 
 
 def _confirm(rater: str, held: dict[str, int], sever: bool, as_json: bool) -> None:
-    if as_json or not sys.stdin.isatty():
+    if as_json or not _at_a_terminal():
         raise click.UsageError("Confirm with --yes; it can't be undone.")
     what = "cut off from the person" if sever else "removed"
     rows = ", ".join(f"{count:,} of {name}" for name, count in held.items())
     click.echo(f"To be {what}, for good: {rows} (rows by table).")
     if click.prompt("Type the rater's code to confirm", default="", show_default=False) != rater:
         raise click.UsageError("That is another code. Nothing was erased.")
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def _megabytes(size: int) -> str:

@@ -62,7 +62,7 @@ def around(folder: Path) -> set[str]:
     return {str(p.relative_to(folder)) for p in folder.rglob("*") if "state" not in p.parts}
 
 
-def refuses(data: bytes, tmp_path: Path, why: str = "") -> None:
+def refuses(data: bytes, tmp_path: Path, why: str = ".") -> None:
     inside = tmp_path / "inside"
     inside.mkdir(exist_ok=True)
     path = inside / "b.ccrs-backup"
