@@ -39,6 +39,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
     from study import Study
+    from study.interim_looks import interim_looks
     from study.judge_runs import judge_runs
     from study.rater_rules import rules_of_raters
     from study.status import current_systems
@@ -63,6 +64,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
             rows = preference_table(connection, versions)
             runs = judge_runs(connection)
             rules = rules_of_raters(connection, versions)
+            looks = sum(interim_looks(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
         scores = ScoreTable.from_frame(frame, scales, own, names)
         edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
@@ -90,6 +92,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "overall": config.analysis.overall,
         "wanted_width": config.analysis.wanted_width,
         "seed": config.seed,
+        "looks": looks,
         "scorer_notes": {name: spec.note for name, spec in config.scorers.items() if spec.note},
         "rules_apart": tuple(_rules_apart(scores, rules, runs)),
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),

@@ -96,7 +96,7 @@ def _ceiling(
         yield estimate
 
 
-def raters_against_others(context: Context) -> Iterator[Estimate]:
+def raters_against_others(context: Context, scopes: Sequence[Scope] = SCOPES) -> Iterator[Estimate]:
     """`rater_against_others`: each rater's correlation with the mean of the other raters."""
     for construct, data in context.rated.items():
         if len(data.raters) < 2:
@@ -105,7 +105,7 @@ def raters_against_others(context: Context) -> Iterator[Estimate]:
             own = data.ratings[:, column]
             others = mean_over(np.delete(data.ratings, column, axis=1))
             others[~np.isfinite(own)] = np.nan
-            for scope in SCOPES:
+            for scope in scopes:
                 statistic = association(
                     "pearson",
                     own,

@@ -43,8 +43,14 @@ class Options:
     """Allowance of the alternative annotator test: .2 experts, .15 skilled, .1 a crowd."""
     overall: str | None = None
     """Construct that holds an overall human rating, from which a composite's weights are learnt."""
+    layout: str | None = None
+    """Layout of the pages whose ratings are taken, where there are two: single or side_by_side;
+    the one with more values unless given."""
     wanted_width: float | None = None
     """Half-width in points that corrected means should reach; 5% of the scale unless given."""
+    looks: int = 0
+    """How often somebody looked at interim figures while people rated: from the first on, the
+    design is sequential."""
 
     def __post_init__(self) -> None:
         if self.wanted_width is not None and not self.wanted_width > 0:
@@ -53,6 +59,8 @@ class Options:
             raise AnalysisError(
                 f"reference {self.reference!r}: use one of {', '.join(get_args(Reference))}"
             )
+        if self.looks < 0:
+            raise AnalysisError(f"{self.looks} looks at interim figures: give 0 or more")
         if self.resamples < 100:
             raise AnalysisError(f"{self.resamples} resamples are too few; take 100 or more")
         if not 0.5 < self.level < 1:
