@@ -33,8 +33,7 @@ def each_against_others(context: Context) -> list[AgainstOthers]:
         AgainstOthers(
             one.scorers[0], one.constructs[0], one.value, one.ci_low, one.ci_high, one.n_queries
         )
-        for one in raters_against_others(context)
-        if one.scope == "pooled"
+        for one in raters_against_others(context, ("pooled",))
     ]
 
 

@@ -1,8 +1,11 @@
 """Signals in a rater's values on one construct: straight-lining, little variation, gaps."""
 
-import numpy as np
-import pandas as pd
+from dataclasses import dataclass
+from typing import Self
 
+import numpy as np
+
+from analysis.query_statistic import BoolArray, FloatArray, IntArray
 from annotate_ui.watching.signal import Signal, too_few
 from annotate_ui.watching.straight_lining import longest_run
 
@@ -15,6 +18,9 @@ _RARE, _LONGER = 0.001, 1.5
 #: Share of the most frequent value from which variation is doubtful.
 _MODAL = 0.9
 
+#: The same where nobody else rated the responses.
+_MODAL_ALONE = 0.95
+
 #: A rater's spread, or share of other values, is small below this share of the other raters'.
 _SPREAD, _OTHER_VALUES = 0.25, 1 / 3
 
@@ -22,17 +28,32 @@ _SPREAD, _OTHER_VALUES = 0.25, 1 / 3
 _MISSING, _MORE_MISSING = 0.2, 3.0
 
 
-def straight_lining(own: pd.DataFrame, construct: str, seed: int) -> Signal:
-    """Return whether a run of equal values is longer than the rater's own values explain.
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What raters said on one construct, in the order of rating: (n,) each, NaN without a value."""
 
-    `own` are the rater's values on the construct in the order of rating.
-    """
-    given = own[own["value"].notna()]
-    queries = given["query"].nunique()
-    if len(given) < LEAST_VALUES or queries < LEAST_QUERIES:
-        return too_few("straight_lining", construct, len(given), "values")
-    values = given["value"].to_numpy(dtype=np.float64)
-    run = longest_run(values, given["query"].to_numpy(dtype=np.int64), seed)
+    rater: IntArray
+    response: IntArray
+    query: IntArray
+    value: FloatArray
+
+    def where(self, chosen: BoolArray) -> Self:
+        """Return a part of it."""
+        parts = (self.rater, self.response, self.query, self.value)
+        return type(self)(*(part[chosen] for part in parts))
+
+    @property
+    def given(self) -> Self:
+        """Those with a value."""
+        return self.where(np.isfinite(self.value))
+
+
+def straight_lining(own: Said, construct: str, seed: int) -> Signal:
+    """Return whether a run of equal values is longer than the rater's own values explain."""
+    given = own.given
+    if given.value.size < LEAST_VALUES or np.unique(given.query).size < LEAST_QUERIES:
+        return too_few("straight_lining", construct, given.value.size, "values")
+    run = longest_run(given.value, given.query, seed)
     flagged = run.p <= _RARE and run.length >= _LONGER * run.expected
     return Signal(
         "straight_lining",
@@ -46,25 +67,22 @@ def straight_lining(own: pd.DataFrame, construct: str, seed: int) -> Signal:
     )
 
 
-def little_variation(own: pd.DataFrame, others: pd.DataFrame, construct: str) -> Signal:
+def little_variation(own: Said, others: Said, construct: str) -> Signal:
     """Return whether a rater's values hardly differ where the others' do.
 
-    `others` are values of other raters on the same construct and responses.
+    Others count with their values on the responses that the rater has.
     """
-    values = own["value"].dropna()
-    if len(values) < LEAST_VALUES:
-        return too_few("little_variation", construct, len(values), "values")
-    modal = float(values.value_counts(normalize=True).iloc[0])
-    spread = float(values.std())
-    words = f"the most frequent value is {modal:.0%} of {len(values)} values"
-    rest = others[others["response"].isin(own["response"])].dropna(subset="value")
-    if len(rest) < LEAST_VALUES:
-        flagged = modal >= 0.95
-        told = None
+    values = own.given.value
+    if values.size < LEAST_VALUES:
+        return too_few("little_variation", construct, values.size, "values")
+    modal, spread = _modal_share(values), float(values.std(ddof=1))
+    words = f"the most frequent value is {modal:.0%} of {values.size} values"
+    there = others.where(np.isin(others.response, own.response)).given
+    told: float | None = None
+    if there.value.size < LEAST_VALUES:
+        flagged = modal >= _MODAL_ALONE
     else:
-        told = float(rest["value"].value_counts(normalize=True).iloc[0])
-        by_rater = rest.groupby("rater")["value"].std()
-        usual = float(by_rater.mean()) if by_rater.notna().any() else 0.0
+        told, usual = _modal_share(there.value), _mean_spread(there)
         alike = modal >= _MODAL and 1 - modal < _OTHER_VALUES * (1 - told)
         flagged = alike or spread < _SPREAD * usual
         words += f", {told:.0%} of the others' there; spread {spread:.1f} against {usual:.1f}"
@@ -74,17 +92,18 @@ def little_variation(own: pd.DataFrame, others: pd.DataFrame, construct: str) ->
         "flagged" if flagged else "fine",
         modal,
         told,
-        len(values),
+        values.size,
         words,
     )
 
 
-def many_missing(own: pd.DataFrame, others: pd.DataFrame, construct: str) -> Signal:
+def many_missing(own: Said, others: Said, construct: str) -> Signal:
     """Return whether a rater leaves out far more than the others do on the construct."""
-    if len(own) < LEAST_VALUES:
-        return too_few("many_missing", construct, len(own), "responses")
-    share = float(own["value"].isna().mean())
-    usual = float(others["value"].isna().mean()) if len(others) else 0.0
+    count = own.value.size
+    if count < LEAST_VALUES:
+        return too_few("many_missing", construct, count, "responses")
+    share = float(np.isnan(own.value).mean())
+    usual = float(np.isnan(others.value).mean()) if others.value.size else 0.0
     flagged = share >= _MISSING and share >= _MORE_MISSING * usual
     return Signal(
         "many_missing",
@@ -92,6 +111,20 @@ def many_missing(own: pd.DataFrame, others: pd.DataFrame, construct: str) -> Sig
         "flagged" if flagged else "fine",
         share,
         usual,
-        len(own),
-        f"{share:.0%} of {len(own)} responses without a value, {usual:.0%} among the others",
+        count,
+        f"{share:.0%} of {count} responses without a value, {usual:.0%} among the others",
     )
+
+
+def _modal_share(values: FloatArray) -> float:
+    return float(np.unique(values, return_counts=True)[1].max() / values.size)
+
+
+def _mean_spread(said: Said) -> float:
+    """Mean over raters of the standard deviation of each; 0 where nobody has two values."""
+    raters = np.unique(said.rater, return_inverse=True)[1]
+    count = np.bincount(raters)
+    mean = np.bincount(raters, said.value) / count
+    squares = np.bincount(raters, (said.value - mean[raters]) ** 2)
+    several = count > 1
+    return float(np.sqrt(squares[several] / (count[several] - 1)).mean()) if several.any() else 0.0

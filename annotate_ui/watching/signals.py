@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from annotate_ui.watching.against_others import AgainstOthers, each_against_others, low_agreement
 from annotate_ui.watching.checks import answered, checks_missed, stored_checks
-from annotate_ui.watching.habits import little_variation, many_missing, straight_lining
+from annotate_ui.watching.habits import Said, little_variation, many_missing, straight_lining
 from annotate_ui.watching.pace import reading_shares, too_fast
 from annotate_ui.watching.signal import Signal
 from annotate_ui.watching.stored import values
@@ -51,11 +52,12 @@ def rater_signals(study: Study) -> list[RaterSignals]:
         for one in each_against_others(context):
             against.setdefault(one.construct, []).append(one)
     main = said[(said["purpose"] == "main") & (said["repeat"] == 0)]
-    by_construct = {str(key): rows for key, rows in main.groupby("construct", sort=False)}
+    by_construct = {str(key): _said(rows) for key, rows in main.groupby("construct", sort=False)}
+    people = said.drop_duplicates("rater_id").set_index("rater_id")["rater"]
     found = []
-    for rater in sorted(said["rater"].unique()):
+    for rater_id, rater in people.sort_values().items():
         signals = [
-            *_of_values(rater, by_construct, study.config.seed),
+            *_of_values(rater_id, by_construct, study.config.seed),
             too_fast(shares.get(rater, [])),
             checks_missed(missed.get(rater, [])),
             *_of_agreement(rater, against),
@@ -64,11 +66,19 @@ def rater_signals(study: Study) -> list[RaterSignals]:
     return found
 
 
-def _of_values(rater: str, by_construct: dict[str, pd.DataFrame], seed: int) -> Iterator[Signal]:
-    for construct, rows in by_construct.items():
-        mine = rows["rater"] == rater
+def _said(rows: pd.DataFrame) -> Said:
+    # Arrays in place of a frame: a campaign has many raters, each held against all others.
+    rater, response, query = (
+        rows[name].to_numpy(dtype=np.int64) for name in ("rater_id", "response", "query")
+    )
+    return Said(rater, response, query, rows["value"].to_numpy(dtype=np.float64))
+
+
+def _of_values(rater: Any, by_construct: dict[str, Said], seed: int) -> Iterator[Signal]:
+    for construct, said in by_construct.items():
+        mine = said.rater == rater
         if mine.any():
-            own, others = rows[mine], rows[~mine]
+            own, others = said.where(mine), said.where(~mine)
             yield straight_lining(own, construct, seed)
             yield little_variation(own, others, construct)
             yield many_missing(own, others, construct)
