@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from study.assigning.result import Assigned, RaterLoad
+    from study.assigning.result import Assigned
 
 
 @click.command()
@@ -23,10 +21,8 @@ if TYPE_CHECKING:
 @click.option(
     "--per-item",
     type=click.IntRange(1),
-    default=3,
-    show_default=True,
     metavar="K",
-    help="Raters for each response.",
+    help="Raters for each response; 3 unless study.toml says otherwise.",
 )
 @click.option(
     "--open",
@@ -41,31 +37,95 @@ if TYPE_CHECKING:
     "raters.",
 )
 @click.option("--constructs", metavar="KEYS", help="Only these constructs: QR,CC.")
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Draw N queries at random, with all their responses; all unless given.",
+)
+@click.option(
+    "--sample-of",
+    type=click.Choice(["queries", "responses"]),
+    help="Whether queries are drawn, or responses one by one.",
+)
+@click.option(
+    "--strata",
+    metavar="NAMES",
+    help="Stratify the sample by these: attributes of queries, and for responses system and "
+    "judge_score.",
+)
+@click.option(
+    "--overlap",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Share of the queries that go to K raters; the others go to one.",
+)
+@click.option(
+    "--hours",
+    type=click.FloatRange(0, min_open=True),
+    metavar="H",
+    help="Reading hours that a rater is given at most.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(["single", "side_by_side"]),
+    help="One response a page, or all of a rater's responses to a query beside each other.",
+)
+@click.option(
+    "--calibration",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Queries that every rater rates first, kept out of agreement.",
+)
+@click.option(
+    "--checks",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Checks that each rater meets in between, unannounced.",
+)
+@click.option(
+    "--repeats",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Share of a rater's queries that they rate again in another session.",
+)
+@click.option(
+    "--one-construct-a-pass",
+    is_flag=True,
+    default=None,
+    help="Raters go through all responses once for each construct.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the plan and store nothing.")
 @click.option("--yes", is_flag=True, help="Store without asking first.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 def assign(
     folder: Path,
     raters: str | None,
-    per_item: int,
+    per_item: int | None,
     open_slots: bool,
     split_queries: bool,
     constructs: str | None,
+    strata: str | None,
     dry_run: bool,
     yes: bool,
     as_json: bool,
+    **design: Any,
 ) -> None:
     """Decide who rates what in STUDY: seeded, balanced, and added to what is assigned already.
 
-    In a terminal the plan is shown first and stored on a yes.
+    Options go before the settings under [design] in study.toml. In a terminal the plan is shown
+    first and stored on a yes.
 
     \b
     Examples:
       ccrs assign my-study --raters anna,ben,cara --per-item 2
       ccrs assign my-study --raters 6 --dry-run
+      ccrs assign my-study --sample 200 --strata domain --hours 10
+      ccrs assign my-study --calibration 3 --checks 5 --repeats 0.1
       ccrs assign my-study --open --per-item 3
     """
     from study.assigning.assigning import assign as assign_study
+    from study.assigning.terminal import show
     from study.campaign import Study
 
     if open_slots and raters is not None:
@@ -76,13 +136,15 @@ def assign(
         "open_slots": open_slots,
         "split_queries": split_queries,
         "constructs": None if constructs is None else _list(constructs),
+        "strata": None if strata is None else _list(strata),
+        **design,
     }
     study = Study.open(folder)
     asks = not (dry_run or yes or as_json) and _at_a_terminal()
     if asks:
         plan = assign_study(study, dry_run=True, **options)
-        _show(plan)
-        if (plan.assignments or plan.open_slots) and not click.confirm("Store this?"):
+        show(plan)
+        if plan.anything and not click.confirm("Store this?"):
             click.echo("Nothing was stored.")
             return
     done = assign_study(study, dry_run=dry_run, **options)
@@ -92,14 +154,13 @@ def assign(
         click.echo(json.dumps(done.as_json(), ensure_ascii=False, indent=1))
         return
     if not asks:
-        _show(done)
+        show(done)
     if dry_run:
         click.echo("Nothing was stored. Leave --dry-run out to store it.")
         return
-    if done.open_slots:
-        click.echo(f"Stored {_counted(done.open_slots, 'open slot')}.")
-    elif done.assignments:
-        click.echo(f"Stored {_counted(done.assignments, 'assignment')}.")
+    told = _stored(done)
+    if told:
+        click.echo(f"Stored {' and '.join(told)}.")
     new = " --new 10" if open_slots else ""
     click.echo(f"Next: ccrs invite {folder}{new}")
 
@@ -121,78 +182,16 @@ def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _show(plan: "Assigned") -> None:
-    from rich.console import Console
-    from rich.text import Text
+def _stored(done: "Assigned") -> list[str]:
+    from study.assigning.terminal import counted
 
-    console = Console(highlight=False)
-    each = f"{_counted(plan.per_item, 'rater')} each"
-    if plan.assignments or plan.open_slots:
-        console.print(
-            f"{_counted(plan.responses, 'response')} to "
-            f"{_counted(plan.queries, 'query', 'queries')}, {each}: "
-            + (
-                _counted(plan.open_slots, "open slot")
-                if plan.open_slots
-                else _counted(plan.assignments, "assignment")
-            )
-        )
-        if plan.covered:
-            console.print(f"Assigned already, with {each}: {_counted(plan.covered, 'response')}.")
-    else:
-        console.print(
-            f"Nothing to assign: {_counted(plan.covered, 'response')} "
-            f"{'has' if plan.covered == 1 else 'have'} {each}."
-        )
-    if plan.raters:
-        console.print(_loads(plan.raters))
-        console.print("Hours are for reading alone; deciding and typing come on top.")
-    elif plan.open_slots:
-        console.print(
-            f"Reading everything once takes {_hours(plan.slot_hours)} hours; "
-            "deciding and typing come on top."
-        )
-    if plan.raters and not plan.connected:
-        console.print(
-            "Raters are not all linked through shared responses: their severities can't be "
-            "compared. A higher --per-item or fewer raters links them."
-        )
-    for one in plan.left_out:
-        console.print(
-            Text(
-                f"Not rated on {one['construct']}: {_counted(one['responses'], 'response')}, "
-                f"since {one['reason']}."
-            )
-        )
-    if plan.unratable:
-        first = ", ".join(plan.unratable[:5])
-        more = f" and {len(plan.unratable) - 5} more" if len(plan.unratable) > 5 else ""
-        console.print(
-            Text(
-                f"Not assigned, since no construct can be rated: "
-                f"{_counted(len(plan.unratable), 'response')} ({first}{more})."
-            )
-        )
-
-
-def _loads(loads: "list[RaterLoad]") -> "Table":
-    from rich.table import Table
-    from rich.text import Text
-
-    rows = Table(box=None, pad_edge=False)
-    rows.add_column("rater", overflow="fold")
-    for title in ("queries", "responses", "of them new", "hours of reading"):
-        rows.add_column(title, justify="right", no_wrap=True)
-    for load in loads:
-        counts = (load.queries, load.responses, load.new_responses)
-        rows.add_row(Text(load.rater), *(f"{n:,}" for n in counts), _hours(load.hours))
-    return rows
-
-
-def _counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def _hours(hours: float) -> str:
-    # What is there is never shown as nothing.
-    return "<0.1" if 0 < hours < 0.05 else f"{hours:.1f}"
+    told = []
+    if done.open_slots:
+        told.append(counted(done.open_slots, "open slot"))
+    if done.assignments or done.further:
+        told.append(counted(done.assignments + sum(done.further.values()), "assignment"))
+    if done.comparisons is not None and done.comparisons.comparisons:
+        told.append(counted(done.comparisons.comparisons, "comparison"))
+    if done.updated:
+        told.append(f"{counted(done.updated, 'probability', 'probabilities')} of before")
+    return told

@@ -34,7 +34,8 @@ class Desk:
     """All constructs of the study."""
     frame: Frame
     reading: Reading
-    held: Held
+    by_purpose: Mapping[str, Held]
+    """Purpose to what raters have for it."""
     works: Mapping[int, Work]
     """Rater to their main work."""
     had: Mapping[int, frozenset[int]]
@@ -84,10 +85,9 @@ class Desk:
 
     def held_words(self, rater: int, *, purposes: Iterable[str] | None = None) -> float:
         """Return the words of all that a rater has, or of some purposes alone."""
-        if purposes is None:
-            return words_of_held(self.reading, self.held.get(rater, {}))
-        wanted = set(purposes)
-        some = [one for one in self.by_rater.get(rater, ()) if one.purpose in wanted]
+        mine = self.by_rater.get(rater, ())
+        wanted = None if purposes is None else set(purposes)
+        some = [one for one in mine if wanted is None or one.purpose in wanted]
         return words_of_held(self.reading, held_by_raters(some).get(rater, {}))
 
 
@@ -126,7 +126,7 @@ def desk_of(
         everything=study.config.constructs,
         frame=frame,
         reading=reading,
-        held=held_by_raters(given),
+        by_purpose=_by_purpose(given),
         works={rater: main_work(mine) for rater, mine in by_rater.items()},
         had={rater: frozenset(mine) for rater, mine in had.items()},
         given=given,
@@ -143,6 +143,13 @@ def desk_of(
             if one.rater is not None and not one.gone
         },
     )
+
+
+def _by_purpose(given: Iterable[Given]) -> dict[str, Held]:
+    some: dict[str, list[Given]] = {}
+    for one in given:
+        some.setdefault(one.purpose, []).append(one)
+    return {purpose: held_by_raters(those) for purpose, those in some.items()}
 
 
 def main_work(given: Iterable[Given]) -> Work:

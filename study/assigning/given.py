@@ -36,11 +36,8 @@ class Given(NamedTuple):
     stratum: str | None
     gone: bool
     """Another took its place after its lease ran out, or it was taken back unfinished."""
-
-    @property
-    def counts(self) -> bool:
-        """Whether it is one of the ratings that a response needs."""
-        return self.purpose == "main" and self.repeat == 0 and not self.gone
+    counts: bool
+    """Whether it is one of the ratings that a response needs."""
 
     @property
     def the_pass(self) -> Pass:
@@ -79,6 +76,7 @@ def given_so_far(connection: Connection) -> list[Given]:
     found = []
     for row in rows:
         wanted = keys.setdefault(tuple(row.construct_keys), frozenset(row.construct_keys))
+        first = row.purpose == "main" and row.repeat == 0
         unfinished = row.released_at is not None and not wanted <= finished.get(row.id, set())
         found.append(
             Given(
@@ -95,6 +93,7 @@ def given_so_far(connection: Connection) -> list[Given]:
                 inclusion_prob=row.inclusion_prob,
                 stratum=row.stratum,
                 gone=row.later is not None or unfinished,
+                counts=first and row.later is None and not unfinished,
             )
         )
     return found
@@ -128,7 +127,8 @@ def add(
 ) -> None:
     """Enter that a rater has a response in a pass."""
     mine = held.setdefault(rater, {}).setdefault(the_pass, {}).setdefault(query, {})
-    mine[response] = mine.get(response, frozenset()).union(keys)
+    before = mine.get(response)
+    mine[response] = frozenset(keys) if before is None else before.union(keys)
 
 
 def shown_later_stages(connection: Connection) -> dict[int, set[int]]:

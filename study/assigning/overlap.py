@@ -15,6 +15,8 @@ def overlapping(
     Those that have several already go first, then those with the smallest permanent random
     numbers; `queries` are database keys with keys.
     """
+    if share == 1:
+        return {query for query, _ in queries}
     raters: Counter[tuple[int, str]] = Counter()
     several = set()
     for one in given:

@@ -8,7 +8,7 @@ from typing import Any
 from study.assigning.comparisons import ComparisonsPlanned
 from study.assigning.desk import Desk, words_of_held
 from study.assigning.drawing import Sample
-from study.assigning.given import MAIN_PHASE, Held, Pass, add, held_by_raters
+from study.assigning.given import MAIN_PHASE, Held, Pass, add
 from study.assigning.needs import Block, Needs
 from study.assigning.planning import connected
 from study.assigning.rows import Row
@@ -90,6 +90,12 @@ class Assigned:
     """What is not quite as the design asks, and why."""
     comparisons: ComparisonsPlanned | None = None
 
+    @property
+    def anything(self) -> bool:
+        """Whether there is anything to store."""
+        compared = self.comparisons.comparisons if self.comparisons else 0
+        return bool(self.assignments or self.open_slots or self.further or self.updated or compared)
+
     def as_json(self) -> dict[str, Any]:
         """Return the figures as plain objects for JSON."""
         return asdict(self)
@@ -120,7 +126,8 @@ def summary(
     over |= {(b.query, r) for b, _ in shared.unread for r in b.responses}
     new: Counter[int | None] = Counter()
     further: Counter[str] = Counter()
-    by_purpose = _held_by_purpose(desk)
+    # The desk is not used after this, so what is new may be entered into what there was.
+    by_purpose = dict(desk.by_purpose)
     slots: Held = {}
     for row in rows:
         rater, response, purpose = row["rater_id"], row["response_id"], row["purpose"]
@@ -178,11 +185,6 @@ def summary(
         notes=list(notes),
         comparisons=comparisons,
     )
-
-
-def _held_by_purpose(desk: Desk) -> dict[str, Held]:
-    purposes = {one.purpose for one in desk.given}
-    return {p: held_by_raters(g for g in desk.given if g.purpose == p) for p in sorted(purposes)}
 
 
 def _queries(passes: Mapping[Pass, Mapping[int, Mapping[int, Any]]]) -> dict[int, set[int]]:
