@@ -7,6 +7,7 @@ rater saved, or still saves, stays theirs.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -67,8 +68,8 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     a = table(Assignment)
     had = _had(connection, rater_id)
     languages = languages_of(connection, study.config, rater_id)
-    queries = _queries_held(connection, rater_id)
-    most = _most_queries(connection, rater_id)
+    queries = queries_held(connection, rater_id)
+    most = most_queries(connection, rater_id)
     only = queries if most is not None and len(queries) >= most else None
     shown = _shown_later_stages(connection, rater_id)
     fallback = None
@@ -85,15 +86,30 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     return fallback
 
 
-def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
-    """Give the rater one free slot for each response of a query; return how many.
+@dataclass(frozen=True)
+class Taken:
+    """A slot that a rater was handed."""
+
+    query_id: int
+    response_id: int
+    construct_keys: tuple[str, ...]
+    round: int
+    repeat: int
+    layout: str
+    position: int
+    """Every second place is left free."""
+    leased_until: datetime
+
+
+def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Taken]:
+    """Give the rater one free slot for each response of a query; return them in order.
 
     The caller holds `lock_slots`.
     """
     a = table(Assignment)
     first = free_query(connection, study, rater_id)
     if first is None:
-        return 0
+        return []
     had = _had(connection, rater_id)
     rows = connection.execute(
         _free_for(rater_id)
@@ -114,9 +130,23 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
     order = np.random.default_rng([study.config.seed, rater_id, first.query_id, first.repeat])
     place = next_position(connection, rater_id)
     until = lease_end(study)
+    taken = []
     for offset, index in enumerate(order.permutation(len(chosen))):
         slot = chosen[index]
-        held = {"rater_id": rater_id, "leased_until": until, "position": place + offset}
+        position = place + 1 + 2 * offset
+        keys = tuple(slot.construct_keys)
+        one = Taken(
+            first.query_id,
+            slot.response_id,
+            keys,
+            slot.round,
+            slot.repeat,
+            slot.layout,
+            position,
+            until,
+        )
+        taken.append(one)
+        held = {"rater_id": rater_id, "leased_until": until, "position": position}
         if slot.rater_id is None:
             connection.execute(update(a).where(a.c.id == slot.id).values(**held))
             continue
@@ -125,7 +155,7 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
             insert(a).values(**copied, **held, replaces_id=slot.id, config_hash=study.config_hash)
         )
     _release_checks(connection, first.query_id, {s.rater_id for s in chosen if s.rater_id})
-    return len(chosen)
+    return taken
 
 
 _HANDED_ON_WITH = (
@@ -221,7 +251,7 @@ def _is_new(slot: Row[Any], had: Mapping[tuple[int, int], set[str]]) -> bool:
     return had.get((slot.response_id, slot.repeat), set()).isdisjoint(slot.construct_keys)
 
 
-def _queries_held(connection: Connection, rater_id: int) -> set[int]:
+def queries_held(connection: Connection, rater_id: int) -> set[int]:
     """Return the queries that a rater has in the main work, without those that went to others."""
     a, r = table(Assignment), table(Response)
     successor = aliased(a)
@@ -268,8 +298,9 @@ def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]
         )
 
 
-def _most_queries(connection: Connection, rater_id: int) -> int | None:
+def most_queries(connection: Connection, rater_id: int) -> int | None:
+    """Return how many queries a rater is handed at most; None: as many as there are."""
     # Enrolment hands back work when somebody leaves, so it builds on this module.
-    from annotate_ui.taking_part.enrolling import most_queries
+    from annotate_ui.taking_part import enrolling
 
-    return most_queries(connection, rater_id)
+    return enrolling.most_queries(connection, rater_id)

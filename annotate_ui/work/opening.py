@@ -10,7 +10,7 @@ from annotate_ui.comparing.opening import next_comparison
 from annotate_ui.comparing.progress import comparisons_done
 from annotate_ui.taking_part.gates import open_gate
 from annotate_ui.taking_part.leaving import has_left
-from annotate_ui.work.joining_in import calibrate
+from annotate_ui.work.joining_in import calibrate, check
 from annotate_ui.work.leasing import free_query, lock_rater, lock_slots, renew, take_slots
 from annotate_ui.work.pausing import paused
 from annotate_ui.work.phases import FEEDBACK
@@ -160,7 +160,9 @@ def _main(connection: Connection, study: Study, rater_id: int, work: Work) -> Op
             session = session_of(connection, study.config, rater_id)
             if session.is_over(study.config) and free_query(connection, study, rater_id):
                 return Opened("break", due_from=session.next_from(study.config))
-            if take_slots(connection, study, rater_id):
+            taken = take_slots(connection, study, rater_id)
+            if taken:
+                check(connection, study, rater_id, taken)
                 page = rater_work(connection, study.config, rater_id).turn("main")
     return None if page is None else _shown(connection, study, rater_id, page)
 
