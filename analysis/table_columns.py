@@ -105,6 +105,18 @@ def position_faults(position: np.ndarray[Any, np.dtype[np.float64]]) -> list[str
     ]
 
 
+LAYOUTS = ("single", "side_by_side")
+
+
+def layout_faults(columns: Columns) -> list[str]:
+    """Ratings were given on pages with one response, or with several; empty where not known."""
+    columns.text("layout")
+    unknown = [name for name in columns.names["layout"] if name not in LAYOUTS]
+    if not unknown:
+        return []
+    return [f"layout is {unknown[0]!r}; it is {' or '.join(LAYOUTS)}, or empty"]
+
+
 def one_human_scale(
     columns: Columns,
     scales: Mapping[str, Scale],

@@ -21,6 +21,7 @@ from analysis.errors import TableError
 from analysis.scales import Scale
 from analysis.table_columns import (
     Columns,
+    layout_faults,
     one_human_scale,
     position_faults,
     suspicions,
@@ -32,7 +33,7 @@ from analysis.table_columns import (
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
     "system", "repeat", "missing_reason", "rule", "inclusion_prob", "stratum", "source",
-    "response_words", "position",
+    "response_words", "position", "layout",
 )  # fmt: skip
 _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
@@ -101,7 +102,7 @@ class ScoreTable(_Table):
             One row for each response, construct, scorer, repeat and producing system, with the
             columns response_id, query_id, construct, scorer, scorer_kind, value, and optionally
             system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source,
-            response_words, position.
+            response_words, position, layout.
         scales, scorer_scales
             Declared scales by construct, and by (scorer, construct) where they differ.
         construct_names
@@ -127,8 +128,8 @@ class ScoreTable(_Table):
         words = columns.number("response_words")
         position = columns.number("position")
         faults = columns.faults
-        faults += words_faults(response, words)
-        faults += position_faults(position)
+        faults += words_faults(response, words) + position_faults(position)
+        faults += layout_faults(columns)
         faults += check.kinds(kind, columns.names["scorer_kind"])
         faults += check.one_each(
             response, columns.names["response_id"], query, columns.names["query_id"],
@@ -172,6 +173,8 @@ class ScoreTable(_Table):
             table["response_words"] = words
         if np.isfinite(position).any():
             table["position"] = position
+        if table["layout"].isna().all():
+            table = table.drop(columns="layout")
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(

@@ -18,7 +18,8 @@ MEANING = {
     "system": "system that gave the response; a response of several systems has a row for each, "
     "with the same values",
     "construct": "key of what was measured",
-    "scorer": "code of a rater, name of a judge run or of a metric",
+    "scorer": "code of a rater, name of a judge run or of a metric; CODE (adjudicated) for what a "
+    "rater said as adjudicator",
     "scorer_kind": "human, adjudicated, judge or metric",
     "repeat": "0, or 1, 2, ... for a further value of the same scorer",
     "value": "points on the scale of the construct or, where it has one, of the scorer; empty "
@@ -31,6 +32,8 @@ MEANING = {
     "source": "where the value was given: own pages, another named place, or imported",
     "response_words": "number of words of the response, parted by white space",
     "position": "the rater's how-manieth value it was, counted from 1; empty where not known",
+    "layout": "what its rater saw on a page: single, one response, or side_by_side, all to a "
+    "query; empty for what was not rated here",
     "response_a": "id of the first response of a comparison",
     "response_b": "id of the second response of a comparison",
     "query": "text of the query",

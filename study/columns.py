@@ -16,6 +16,7 @@ SCORE_COLUMNS = {
     "source": "str",
     "response_words": "float64",
     "position": "float64",
+    "layout": "str",
 }
 PREFERENCE_COLUMNS = {
     "query_id": "str",

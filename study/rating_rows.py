@@ -3,7 +3,7 @@
 from typing import Any, Literal, get_args
 
 import pandas as pd
-from sqlalchemy import Connection, and_, case, func, literal, null, or_, select
+from sqlalchemy import Connection, and_, case, func, null, or_, select
 
 from study.errors import StudyError
 from study.frames import selected
@@ -15,6 +15,9 @@ Edits = Literal["before_reveal", "last"]
 # Ratings for training, calibration or checks say how raters learn; they are no measurements.
 MEASURING = ("main", "repeat")
 
+ADJUDICATING = "adjudication"
+"""What an adjudicator says is no rater's value: it enters the table as another kind of scorer."""
+
 _OWN_PAGES = "own"
 
 _TOO_LATE = "first given after a later stage was shown"
@@ -22,7 +25,10 @@ _AGAIN = "given to a response a second time by the same rater"
 
 
 def rating_rows(connection: Connection, edits: Edits) -> pd.DataFrame:
-    """Return one value of each construct of each assignment that measures.
+    """Return one value of each construct of each assignment that measures or adjudicates.
+
+    What a rater says as adjudicator stands under a name of its own, CODE (adjudicated): a scorer
+    is of one kind, and the same person may have rated other responses.
 
     Beside what the score table holds there are `left_out` (why a row does not count; None where
     it does) and `edited` (whether the last value is another than the one before the reveal).
@@ -62,6 +68,7 @@ def rating_rows(connection: Connection, edits: Edits) -> pd.DataFrame:
 def _revisions(connection: Connection) -> pd.DataFrame:
     """Return for each rating its last revision, and the last one before a reveal (`in_time`)."""
     g, a, w = table(Rating), table(Assignment), table(Rater)
+    adjudicated = a.c.purpose == ADJUDICATING
     keys = g.c.assignment_id, g.c.construct_key
     before = func.max(case((g.c.after_reveal, null()), else_=g.c.revision))
     ends = (
@@ -84,14 +91,15 @@ def _revisions(connection: Connection) -> pd.DataFrame:
             a.c.response_id.label("response"),
             g.c.construct_key.label("construct"),
             g.c.construct_version,
-            w.c.code.label("scorer"),
-            literal("human").label("scorer_kind"),
+            case((adjudicated, w.c.code + " (adjudicated)"), else_=w.c.code).label("scorer"),
+            case((adjudicated, "adjudicated"), else_="human").label("scorer_kind"),
             a.c.repeat,
             g.c.value,
             func.nullif(g.c.status, "rated").label("missing_reason"),
             null().label("rule"),
             a.c.inclusion_prob,
             a.c.stratum,
+            a.c.layout,
             g.c.channel.label("source"),
             ends.c.first_id,
         )
@@ -105,7 +113,7 @@ def _revisions(connection: Connection) -> pd.DataFrame:
                 or_(ends.c.last == g.c.revision, ends.c.before == g.c.revision),
             ),
         )
-        .where(a.c.purpose.in_(MEASURING))
+        .where(a.c.purpose.in_((*MEASURING, ADJUDICATING)))
         .order_by(g.c.revision),
     )
     types: Any = {"value": "float64", "last": "bool", "in_time": "bool"}

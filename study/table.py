@@ -11,6 +11,7 @@ import pandas as pd
 from sqlalchemy import Connection, Table, and_, case, false, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.decision_rows import decision_rows
 from study.frames import selected
 from study.nouns import (
     PROMPT_NOT_WHOLE,
@@ -34,6 +35,8 @@ _STORED_TYPES = {
     "value": "float64",
     "inclusion_prob": "float64",
     "position": "float64",
+    "a": "int64",
+    "b": "int64",
 }
 
 
@@ -82,8 +85,14 @@ def score_table(
 def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
     responses = _responses(connection, _outputs(connection))
-    rows = _preferences(connection)
+    # Of one type each, so that an empty part or column has no say in the type of the whole.
+    imported = _of_stored_types(_preferences(connection))
+    decided = _of_stored_types(decision_rows(connection))
     left_out: dict[str, int] = {}
+    twice = _also_decided(imported, decided)
+    if twice.any():
+        left_out["imported for a rater who compared the same here"] = int(twice.sum())
+    rows = pd.concat([imported[~twice], decided], ignore_index=True)
     rows = _on_current_constructs(rows, versions, left_out)
     replaced = _replaced(responses)
     stale = rows["a"].isin(replaced) | rows["b"].isin(replaced)
@@ -95,6 +104,17 @@ def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.
     result = _typed(rows, PREFERENCE_COLUMNS).reset_index(drop=True)
     result.attrs["left_out"] = left_out
     return result
+
+
+def _also_decided(imported: pd.DataFrame, decided: pd.DataFrame) -> Any:
+    """Return which imported rows a rater's own decision stands against, in either order."""
+
+    def keys(rows: pd.DataFrame) -> pd.MultiIndex:
+        pair = rows[["a", "b"]]
+        ends = rows.assign(a=pair.min(axis=1), b=pair.max(axis=1))
+        return pd.MultiIndex.from_frame(ends[["a", "b", "construct", "scorer", "repeat"]])
+
+    return keys(imported).isin(keys(decided))
 
 
 def _on_current_constructs(

@@ -18,16 +18,18 @@ def pilot_of(
     import numpy as np
 
     from analysis.errors import AnalysisError
+    from analysis.layouts import of_one_layout
     from analysis.matrix import construct_data
     from analysis.planning.components import components_of
 
+    scores, said = of_one_layout(found.scores)
     keys = (construct,) if construct else found.scores.constructs
     if construct and construct not in found.scores.constructs:
         there = ", ".join(found.scores.constructs)
         raise AnalysisError(f"there is no construct {construct!r}; there are {there}")
     why: list[str] = []
     for key in keys:
-        data = construct_data(found.scores, key)
+        data = construct_data(scores, key)
         if scorer is not None and scorer not in data.scorers:
             there = ", ".join(data.scorers) or "none"
             why.append(f"{key}: there is no judge or metric {scorer!r}; there are {there}")
@@ -46,6 +48,7 @@ def pilot_of(
         width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
         width = width if scale is None else scale.width
         note = f"Components: from {found.name}, {key}{f' and {judge}' if judge else ''}"
+        note = note if said is None else f"{note}. {said}"
         return parts, per_query, width, note
     raise AnalysisError("\n".join(["no construct can serve as pilot", *why]))
 

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     type=click.Choice(["mean_of_raters", "adjudicated"]),
     help="What judges are compared with. Default: as in study.toml, else mean_of_raters.",
 )
+@click.option(
+    "--layout",
+    type=click.Choice(["single", "side_by_side"]),
+    help="Which of people's ratings are taken, where they rated in two layouts of the page. "
+    "Default: the one with more values.",
+)
 @click.option("--resamples", type=click.IntRange(100, 100_000), help="Default: 2000.")
 @click.option("--seed", type=click.IntRange(0), help="Default: as in study.toml, else 0.")
 @click.option(
@@ -102,6 +108,7 @@ def report(
     preferences: Path | None,
     preference_scale: str | None,
     reference: str | None,
+    layout: str | None,
     resamples: int | None,
     seed: int | None,
     level: float | None,
@@ -139,6 +146,7 @@ def report(
     folder = out or default_folder(source)
     given = {
         "reference": reference,
+        "layout": layout,
         "resamples": resamples,
         "seed": seed,
         "level": level,

@@ -33,7 +33,7 @@ def write(source: Source, title: str, folder: Path, verify: bool, as_json: bool)
         from analysis.verify import verify as verified
 
         with terminal.working("Checking against krippendorff, pingouin and scipy"):
-            checks = [check.as_json() for check in verified(source.scores)]
+            checks = [check.as_json() for check in verified(analysis.scores)]
             write_document(content.with_checks(checks), folder)
     differing = [check for check in checks if check["agrees"] is False]
     if as_json:

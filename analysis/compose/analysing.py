@@ -16,6 +16,7 @@ from analysis.compose.reliability import alphas
 from analysis.compose.score_properties import ends_of_scale
 from analysis.errors import AnalysisError
 from analysis.estimates import Estimate, EstimateList
+from analysis.layouts import of_one_layout, values_by_layout
 from analysis.matrix import ConstructData
 from analysis.tables import PreferenceTable, ScoreTable
 from analysis.threads import one_blas_thread
@@ -110,7 +111,12 @@ def _context(
 ) -> Context:
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
         raise AnalysisError("there are no scores and no preferences to analyze")
-    return Context(scores, preferences, options or Options(), edited)
+    options = options or Options()
+    scores, said = of_one_layout(scores, options.layout)
+    if edited is not None and said is not None:
+        (layout,) = values_by_layout(scores)
+        edited, _ = of_one_layout(edited, layout)
+    return Context(scores, preferences, options, edited, said)
 
 
 def _analysis(
@@ -120,6 +126,8 @@ def _analysis(
     warnings = [*scores.warnings, *(preferences.warnings if preferences else ())]
     with one_blas_thread():
         found = EstimateList(tuple(figures(context)))
+    if context.layout_left_out is not None:
+        warnings.insert(0, context.layout_left_out)
     return Analysis(title, context, found, (*warnings, *_weights(scores)))
 
 

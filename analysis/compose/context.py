@@ -31,6 +31,8 @@ class Context:
     options: Options
     edited: ScoreTable | None = None
     """The scores with what raters changed after they had been shown more, where they did."""
+    layout_left_out: str | None = None
+    """What is said of ratings left out since they come from pages of another layout."""
 
     @cached_property
     def rated_queries(self) -> tuple[str, ...]:

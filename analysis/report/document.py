@@ -109,6 +109,8 @@ def _provenance(
             "alt_test_epsilon": options.alt_test_epsilon,
             "overall": options.overall,
             "wanted_width": options.wanted_width,
+            "looks": options.looks,
+            "layout": options.layout,
         },
         "input_hash": {
             "scores": analysis.scores.digest(),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -73,6 +73,8 @@ class ScoreRow(_Row):
     """Length of the response, where a bare table says it; a study counts it in the text."""
     position: int | None = Field(default=None, ge=1)
     """Place in the rater's own order, where a bare table says it."""
+    layout: Literal["single", "side_by_side"] | None = None
+    """What the rater saw on a page, where a table says it."""
 
     @model_validator(mode="after")
     def _names_a_response(self) -> Self:

@@ -25,6 +25,7 @@ from study.scales import Scale
 
 IMPORTED = "imported"
 WITH_ITSELF = "a comparison of a response with itself (the two have the same content)"
+LAYOUT = "layout of a score (the value is kept; a study knows the layout of its own ratings)"
 IN_USE = "an id of a response with several versions taken as the version in use"
 
 # How many replaced responses are named.
@@ -84,6 +85,8 @@ class Scoring:
             return
         self._mark(placed.number, response)
         value, reason = _value_or_reason(row)
+        if row.layout is not None:
+            self._tally.left_out[LAYOUT] += 1
         if scale is not None:
             self.watch.see(row.scorer, row.construct_key, value, scale)
         extra = (row.inclusion_prob, row.stratum, row.source or IMPORTED, row.rule)

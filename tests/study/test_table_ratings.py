@@ -118,7 +118,7 @@ def test_a_slot_that_came_back_to_its_rater_gives_one_value(any_study: Study) ->
 def test_nothing_that_is_no_measurement_is_counted_as_left_out(any_study: Study) -> None:
     (response,) = add_responses(any_study)
     anna = add_rater(any_study, "anna")
-    for purpose in ("training", "calibration", "check", "adjudication"):
+    for purpose in ("training", "calibration", "check"):
         learning = add_assignment(any_study, anna, response, ["QR"], purpose=purpose)
         add_ratings(any_study, learning, "QR", [Rated(5.0, after_reveal=True)])
     add_assignment(any_study, None, response, ["QR"])
@@ -150,3 +150,20 @@ def test_a_raters_values_have_their_places_in_the_order_of_committing(study: Stu
         add_ratings(study, assignment, "QR", [40.0, 45.0])
     table = study.score_table()
     assert table.set_index("response_id")["position"].to_dict() == {"r0": 2.0, "r1": 1.0}
+
+
+def test_an_adjudicator_is_a_scorer_of_another_kind(any_study: Study) -> None:
+    first, second = add_responses(any_study, 2)
+    dora = add_rater(any_study, "dora")
+    main = add_assignment(any_study, dora, first, ["QR"], layout="side_by_side")
+    add_ratings(any_study, main, "QR", [50.0])
+    given = {"purpose": "adjudication", "inclusion_prob": 0.25, "stratum": "random"}
+    adjudicated = add_assignment(any_study, dora, second, ["QR"], **given)
+    add_ratings(any_study, adjudicated, "QR", [80.0, Rated(60.0, after_reveal=True)])
+    blind, informed = any_study.score_table(), any_study.score_table("last")
+    shown = ["scorer", "scorer_kind", "value", "inclusion_prob", "stratum", "layout"]
+    assert blind[shown].to_numpy().tolist() == [
+        ["dora", "human", 50.0, 1.0, None, "side_by_side"],
+        ["dora (adjudicated)", "adjudicated", 80.0, 0.25, "random", "single"],
+    ]
+    assert informed["value"].tolist() == [50.0, 60.0]

@@ -27,6 +27,7 @@ BESIDE: Fields = {
     "source": ("source",),
     "response_words": ("response_words",),
     "position": ("position",),
+    "layout": ("layout",),
 }
 FIELDS: Fields = {
     **NAMING,
@@ -101,4 +102,5 @@ def beside(cells: RecordCells) -> dict[str, Any]:
         "source": cells.key("source"),
         "response_words": cells.whole("response_words"),
         "position": cells.whole("position"),
+        "layout": cells.key("layout"),
     }
