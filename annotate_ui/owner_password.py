@@ -10,7 +10,7 @@ from study.campaign import Study
 from study.errors import StudyError
 from study.nouns import OwnerPassword, now, table
 
-__all__ = ["LEAST", "MOST", "Password", "is_right", "newest_password", "set_password"]
+__all__ = ["LEAST", "MOST", "Password", "is_right", "newest_password", "set_password", "where_told"]
 
 LEAST, MOST = 12, 1000
 """Characters of a password. Hashing a longer one would be work for nothing."""
@@ -40,6 +40,8 @@ def set_password(study: Study, password: str) -> None:
         )
     if len(set(password)) < 4:
         raise StudyError("The password is a few characters over and over; choose another.")
+    if "\x00" in password:
+        raise StudyError("The password holds a NUL character; type it anew.")
     try:
         hashed = generate_password_hash(password, method="scrypt")
     except UnicodeEncodeError:
@@ -61,4 +63,15 @@ def is_right(password: Password, given: str) -> bool:
     """Say whether this is the password, in a time that does not tell how much of it is right."""
     # What can't be the password is hashed all the same: an answer in no time would say so.
     known = given[: MOST + 1].encode("utf-8", "replace").decode("utf-8")
+    # To the hash, NUL characters at the end are none at all.
+    known = known.replace("\x00", "\ufffd")
     return check_password_hash(password.hash, known)
+
+
+def where_told(study: Study) -> str:
+    """Return, for whoever serves a study, where its owner's pages are, or how to have them."""
+    with study.read() as connection:
+        there = newest_password(connection) is not None
+    if not there:
+        return f"There are no owner's pages; `ccrs owner-password {study.folder}` opens them."
+    return f"The owner's pages: {study.config.rating.base_url.rstrip('/')}/owner"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from waitress.server import create_server
 
+from annotate_ui.owner_password import where_told
 from annotate_ui.serving.errors_log import log_errors
 from annotate_ui.serving.listening import address_of, listen, reached
 from annotate_ui.serving.opening import opening
@@ -87,6 +88,7 @@ def serve(
             say(f"Warning: {size.warning}")
         for line in found.lines(study):
             say(line)
+        say(where_told(study))
         say("Stop with Ctrl-C. What raters have saved is kept.")
         sys.stdout.flush()
         left = run(server, ending)

@@ -1,11 +1,11 @@
 """What every page of the owner's goes through: a password that exists, and a session under it."""
 
-from flask import Blueprint, abort, redirect, render_template, request
+from flask import Blueprint, Response, abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 
 from annotate_ui.owner_password import newest_password
-from annotate_ui.web.owner import session as owner_session
+from annotate_ui.web.owner import session as owner_session, watched
 from annotate_ui.web.problems import Problem, answer
 from annotate_ui.web.signed_in import study
 from annotate_ui.web.wording import gettext as _
@@ -35,6 +35,13 @@ def admit() -> ResponseReturnValue | None:
     if request.endpoint not in _IN_PASSING:
         owner_session.go_on()
     return None
+
+
+@pages.after_request
+def _changed(response: Response) -> Response:
+    if request.method == "POST":
+        watched.forget()
+    return response
 
 
 @pages.errorhandler(CSRFError)

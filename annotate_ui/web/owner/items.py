@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
 from annotate_ui.web.owner.blueprint import pages
+from annotate_ui.web.owner.watched import watched
 from annotate_ui.web.signed_in import study
 from study.campaign import Study
 from study.nouns import Assignment, Query, Rater, Rating, Response, table
@@ -92,7 +93,6 @@ def item(response_id: int) -> ResponseReturnValue:
 def _items(served: Study) -> list[Item]:
     import pandas as pd
 
-    from annotate_ui.watching.progress import campaign_progress
     from study.assigning.adjudication_plan import people_differ
 
     lengths = {one.key: one.scale.max - one.scale.min for one in served.config.constructs}
@@ -104,7 +104,7 @@ def _items(served: Study) -> list[Item]:
         current, _ = current_responses(connection)
     ids = {one.response_id: one.id for one in current}
     found = []
-    for one in campaign_progress(served, ()).items:
+    for one in watched().progress.items:
         rows = by_response.get(one.response, [])
         wide = [row.range for row in rows if not pd.isna(row.range)]
         found.append(

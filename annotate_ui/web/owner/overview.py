@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.people import everybody
+from annotate_ui.web.owner.watched import watched
 from annotate_ui.web.signed_in import study
 from study.nouns import Look, table
 
@@ -13,17 +14,18 @@ from study.nouns import Look, table
 @pages.get("")
 def overview() -> ResponseReturnValue:
     """Show how the campaign goes."""
-    from annotate_ui.watching.progress import campaign_progress
     from annotate_ui.work.pausing import paused
 
     served = study()
     with served.read() as connection:
         message = paused(connection)
         ids = {code: one.public_id for code, one in everybody(connection).items()}
+    seen = watched()
     return render_template(
         "owner/overview.html",
         page="overview",
-        progress=campaign_progress(served),
+        progress=seen.progress,
+        at=seen.at,
         paused=message,
         ids=ids,
     )

@@ -11,6 +11,7 @@ from annotate_ui.inviting import Invited, RaterLink, invite, list_links, revoke
 from annotate_ui.web.limits import computations
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.people import Person, everybody, person
+from annotate_ui.web.owner.watched import watched
 from annotate_ui.web.signed_in import study
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def raters() -> ResponseReturnValue:
         "owner/raters.html",
         page="raters",
         lines=_lines(),
+        at=watched().at,
         enrolment=enrolment_links(study()),
     )
 
@@ -97,17 +99,13 @@ def let_in(public_id: str) -> ResponseReturnValue:
 
 
 def _lines() -> list[Line]:
-    from annotate_ui.watching.progress import campaign_progress
-    from annotate_ui.watching.signals import rater_signals
-
     served = study()
     with served.read() as connection:
         people = everybody(connection)
-    found = rater_signals(served)
-    work = {one.rater: one for one in campaign_progress(served, found).raters}
-    signals = {one.rater: one for one in found}
+    seen = watched()
+    work = {one.rater: one for one in seen.progress.raters}
     return [
-        Line(people[link.rater], link, work.get(link.rater), signals.get(link.rater))
+        Line(people[link.rater], link, work.get(link.rater), seen.signals.get(link.rater))
         for link in list_links(served)
         if link.rater in people
     ]

@@ -1,0 +1,174 @@
+"""The owner's pages in a browser: audited in light and dark, wide and on a phone, and used."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import insert
+
+from annotate_ui.owner_password import set_password
+from study import Study
+from study.nouns import Look, now, table
+from tests.annotate_ui.browser.auditing import grave_violations
+from tests.annotate_ui.browser.campaign import fill
+from tests.annotate_ui.browser.conftest import Serve
+from tests.annotate_ui.browser.pages import Served
+from tests.study.assigning.test_adjudicating import rated
+
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+PASSWORD = "three plain random words"
+HOSTILE = '"><script>document.title = "broken"</script>'
+PAGES = {
+    "overview": "",
+    "raters": "/raters",
+    "items": "/items",
+    "item": "/items/1",
+    "agreement": "/agreement",
+    "judge": "/judge",
+    "stopping": "/stopping",
+    "adjudication": "/adjudication",
+    "export": "/export",
+    "looks": "/looks",
+}
+
+
+def campaign(study: Study) -> None:
+    """Two raters who agree and one with a hostile code who does not, and a rule to stop by."""
+    with (study.folder / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write("\n[stopping]\nhalf_width = 5\n")
+    fill(study, queries=12, systems=2)
+    steps = [float(4 * n) for n in range(24)]
+    keys = ("QR", "AC")
+    rated(study, {"anna": steps, "ben": [n + 3 for n in steps], HOSTILE: steps[::-1][:20]}, keys)
+    states = [{"stop": False, "constructs": [_narrowed(30 * n, 24.0 / n)]} for n in (1, 2, 3)]
+    with study.write() as connection:
+        for state in states:
+            connection.execute(
+                insert(table(Look)).values(
+                    kind="stopping",
+                    seen_in="page",
+                    ratings=48,
+                    result={"stopping": state},
+                    created_at=now(),
+                )
+            )
+    set_password(study, PASSWORD)
+
+
+def _narrowed(queries: int, width: float) -> dict[str, Any]:
+    ends = {"low": 50 - width, "high": 50 + width, "half_width": width, "wanted": 5.0}
+    told = {"stop": False, "more": 40, "next_look": None, "reason": "still too wide"}
+    return {"construct": "QR", "value": 50.0, **ends, **told, "queries": queries}
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Any:
+    """Return a tab of the owner's, of the size and in the colors that a test asks for."""
+    size, scheme = getattr(request, "param", (WIDE, "light"))
+    context = browser.new_context(viewport=size, color_scheme=scheme, locale="en-GB")
+    context.set_default_timeout(30_000)
+    yield context.new_page()
+    context.close()
+
+
+def sign_in(page: Page, served: Served) -> None:
+    page.goto(f"{served.address}/owner")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/owner")
+
+
+def heard(page: Page) -> list[str]:
+    """Return where errors of the page are gathered."""
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "console",
+        lambda message: errors.append(message.text) if message.type == "error" else None,
+    )
+    return errors
+
+
+@pytest.mark.parametrize(
+    "page",
+    [(WIDE, "light"), (PHONE, "dark")],
+    ids=["wide-light", "phone-dark"],
+    indirect=True,
+)
+def test_no_page_has_a_grave_fault(study: Study, serve: Serve, page: Page) -> None:
+    served = serve(study, filled=campaign)
+    errors, found = heard(page), dict[str, str]()
+    size = page.viewport_size
+    assert size is not None
+    scheme = "dark" if size == PHONE else "light"
+
+    def audit(name: str) -> None:
+        found[name] = grave_violations(page)
+        # Nothing but tables, which scroll for themselves, is wider than the window.
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= size["width"], name
+        folder = os.environ.get("CCRS_TEST_PICTURES")
+        if folder:
+            picture = Path(folder) / f"owner-{name}-{size['width']}-{scheme}.png"
+            page.screenshot(path=picture, full_page=True)
+
+    page.goto(f"{served.address}/owner")
+    audit("sign-in")
+    page.get_by_label("Password").fill("not the password")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    audit("sign-in-failed")
+    sign_in(page, served)
+    for name, address in PAGES.items():
+        page.goto(f"{served.address}/owner{address}")
+        audit(name)
+    page.goto(f"{served.address}/owner/raters")
+    page.get_by_role("link", name=HOSTILE).click()
+    page.get_by_text("Remove from the campaign").click()
+    audit("rater")
+    page.get_by_role("button", name="Make another link").click()
+    expect(page.get_by_text("They are not shown again")).to_be_visible()
+    audit("links")
+    page.goto(f"{served.address}/owner/adjudication")
+    page.get_by_label("Adjudicator").fill("dora")
+    page.get_by_role("button", name="Show the plan").click()
+    audit("plan")
+    page.get_by_role("button", name="Store this").click()
+    expect(page.get_by_text("widest range")).to_be_visible()
+    page.goto(f"{served.address}/owner/agreement")
+    page.get_by_role("button", name="Compute now").click()
+    expect(page.locator("[data-running]")).to_be_visible()
+    audit("computing")
+    # The script brings the figures in when they are there.
+    expect(page.get_by_role("img")).to_be_visible(timeout=120_000)
+    audit("agreement-computed")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You are signed out")).to_be_visible()
+    assert {name: faults for name, faults in found.items() if faults} == {}
+    # A refused password is an answer that browsers report.
+    assert [error for error in errors if "403" not in error] == []
+    assert "broken" not in page.title()
+
+
+def test_a_link_is_copied_and_a_campaign_paused(study: Study, serve: Serve, page: Page) -> None:
+    served = serve(study, filled=campaign)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sign_in(page, served)
+    page.goto(f"{served.address}/owner/raters")
+    page.get_by_role("link", name="anna", exact=True).click()
+    page.get_by_role("button", name="Make another link").click()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(rf"{served.address}/join#[\w-]{{43}}", copied)
+    page.goto(f"{served.address}/owner")
+    page.get_by_label("What raters are told").fill("Back on Monday.")
+    page.get_by_role("button", name="Pause the campaign").click()
+    expect(page.get_by_text("Back on Monday.")).to_be_visible()
+    with page.expect_download() as download:
+        page.goto(f"{served.address}/owner/export")
+        page.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == "export.zip"

@@ -1,0 +1,266 @@
+"""What the owner's pages show and do, with people whose names and words are hostile."""
+
+import re
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from flask import Flask
+from sqlalchemy import insert, select
+
+from annotate_ui.inviting import list_links
+from annotate_ui.work.pausing import paused
+from study import Study
+from study.nouns import Assignment, Look, Rater, now, table
+from tests.annotate_ui.rated_campaign import give
+from tests.annotate_ui.web.conftest import Browser
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }}${7*7}",
+    "\u202egnp.exe\u202c",
+    "<svg/onload=alert(1)>",
+)
+PAGES = ("", "/raters", "/items", "/agreement", "/judge", "/stopping", "/adjudication", "/export")
+
+
+def ids(study: Study) -> dict[str, str]:
+    w = table(Rater)
+    with study.read() as connection:
+        return {row.code: row.public_id for row in connection.execute(select(w))}
+
+
+def shown(figure: str, construct: str = "QR") -> dict[str, Any]:
+    return {
+        "statistic": figure,
+        "constructs": [construct],
+        "scorers": ["<b>anna</b>"],
+        "scope": "pooled",
+        "value": 0.5,
+        "ci_low": 0.25,
+        "ci_high": 0.75,
+        "reason": None,
+        "n_responses": 40,
+        "n_raters": 2,
+        "n_queries": 20,
+    }
+
+
+def looked(study: Study, kind: str, **result: Any) -> None:
+    with study.write() as connection:
+        connection.execute(
+            insert(table(Look)).values(
+                kind=kind, seen_in="page", ratings=7, result=result, created_at=now()
+            )
+        )
+
+
+def test_hostile_names_and_words_are_shown_as_text(
+    owner: Browser, protected: Study, come: Callable[[str], Browser]
+) -> None:
+    for code in HOSTILE:
+        give(protected, code)
+    anna = come("anna")
+    anna.go_on()
+    for number, words in enumerate(HOSTILE):
+        anna.save("QR", float(number), base=number, comment=words)
+    owner.submit("/owner/pause", message=HOSTILE[0])
+    pages = [owner.get(f"/owner{page}") for page in PAGES]
+    pages += [owner.get(f"/owner/raters/{ids(protected)[code]}") for code in HOSTILE]
+    pages.append(owner.get(f"/owner/items/{_rated(protected)}"))
+    text = ""
+    for page in pages:
+        assert page.status_code == 200, page.request.path
+        text += page.text
+        assert "<script>alert" not in page.text
+        assert "<img src=x" not in page.text
+        assert "<svg/onload" not in page.text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "49" not in re.findall(r"<bdi>(\d+)</bdi>", text)
+    plan = owner.submit("/owner/adjudication", rater=HOSTILE[1], sample="1", widest="0")
+    assert "onerror=alert(1)&gt;" in plan.text or plan.status_code == 409
+    assert "<img src=x" not in plan.text
+
+
+def _rated(study: Study) -> int:
+    a, w = table(Assignment), table(Rater)
+    with study.read() as connection:
+        return int(
+            connection.execute(
+                select(a.c.response_id)
+                .join(w, a.c.rater_id == w.c.id)
+                .where(w.c.code == "anna")
+                .order_by(a.c.position)
+                .limit(1)
+            ).scalar_one()
+        )
+
+
+def test_a_campaign_is_paused_and_taken_up_again(owner: Browser, protected: Study) -> None:
+    page = owner.submit("/owner/pause", message="Back on Monday.")
+    assert "The campaign is paused" in page.text
+    with protected.read() as connection:
+        assert paused(connection) == "Back on Monday."
+    page = owner.submit("/owner/resume")
+    assert "Pause the campaign" in page.text
+    with protected.read() as connection:
+        assert paused(connection) is None
+    long = owner.submit("/owner/pause", message="x" * 501)
+    assert long.status_code == 409
+    assert "500 at most" in long.text
+
+
+def test_links_are_made_shown_once_and_ended(app: Flask, owner: Browser, protected: Study) -> None:
+    here = f"/owner/raters/{ids(protected)['anna']}"
+    assert "There was never a link." in owner.get(here).text
+    made = owner.submit(f"{here}/link").text
+    (link,) = re.findall(r'value="(http[^"]+/join#[\w-]+)"', made)
+    assert link not in owner.get(here).text
+    anna = Browser(app.test_client())
+    assert anna.begin(link).status_code == 200
+    another = re.findall(r'value="(http[^"]+/join#[\w-]+)"', owner.submit(f"{here}/link").text)
+    assert another != [link]
+    assert anna.get("/rate").status_code == 401
+    assert "The link has ended." in owner.submit(f"{here}/revoke").text
+    assert anna.begin(another[0]).status_code == 403
+    new = owner.submit("/owner/raters", count="2").text
+    assert len(re.findall(r'value="http[^"]+/join#', new)) == 2
+    assert {link.rater for link in list_links(protected)} == {"anna", "ben", "rater-1", "rater-2"}
+    for count in ("0", "101", "x", ""):
+        assert owner.submit("/owner/raters", count=count).status_code == 400
+
+
+def test_a_rater_is_removed_and_let_in_again(
+    owner: Browser, protected: Study, come: Callable[[str], Browser]
+) -> None:
+    anna = come("anna")
+    here = f"/owner/raters/{ids(protected)['anna']}"
+    assert "Removed. What was finished stays" in owner.submit(f"{here}/remove").text
+    assert anna.get("/rate").status_code == 401
+    assert "has left" in owner.get("/owner/raters").text
+    assert "Remove the rater" in owner.submit(f"{here}/readmit").text
+
+
+@pytest.mark.parametrize("page", ["raters", "items"])
+def test_there_is_no_page_of_what_is_not_there(owner: Browser, page: str) -> None:
+    for name in ("0" * 32, "0", "999", "99999999999999999999", "x", "-1", "%00"):
+        assert owner.get(f"/owner/{page}/{name}").status_code == 404
+    assert owner.get("/owner/chart/x-light.svg").status_code == 404
+    assert owner.get("/owner/chart/agreement-blue.svg").status_code == 404
+    assert owner.get("/owner/chart/stopping-light.svg?construct=nothing").status_code == 404
+
+
+def test_adjudication_is_planned_shown_and_stored(
+    owner: Browser, protected: Study, come: Callable[[str], Browser]
+) -> None:
+    nothing = owner.submit("/owner/adjudication", rater="dora", sample="1", widest="1")
+    assert nothing.status_code == 409
+    assert "nothing to adjudicate yet" in nothing.text
+    for code, value in (("anna", 10.0), ("ben", 60.0)):
+        rater = come(code)
+        for _ in range(2):
+            rater.go_on()
+            rater.save("QR", value)
+    plan = owner.submit("/owner/adjudication", rater="dora", sample="1", widest="1")
+    assert "1 of the other 1, probability 1" in plan.text
+    assert "dora" not in ids(protected)
+    wanted = {"rater": "dora", "sample": "1", "widest": "1"}
+    stored = owner.submit("/owner/adjudication/store", **wanted)
+    assert "widest range" in stored.text
+    assert "dora" in ids(protected)
+    assert "50%" in owner.get("/owner/items").text
+    for wrong in ({"sample": "x"}, {"widest": "-1"}, {"sample": "9999999"}):
+        assert owner.submit("/owner/adjudication", **{**wanted, **wrong}).status_code == 400
+
+
+def test_the_export_is_one_file(owner: Browser) -> None:
+    for form in ("csv", "parquet"):
+        answer = owner.client.post("/owner/export", data={"csrf_token": owner.csrf, "format": form})
+        assert answer.headers["Content-Disposition"] == "attachment; filename=export.zip"
+        with ZipFile(BytesIO(answer.data)) as packed:
+            names = set(packed.namelist())
+        answer.close()
+        assert {f"responses.{form}", "codebook.md"} <= names
+    assert owner.submit("/owner/export", format="exe").status_code == 400
+
+
+def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) -> None:
+    assert "Nobody has looked yet." in owner.get("/owner/agreement").text
+    figures = [shown("krippendorff_alpha"), shown("icc"), shown("rater_against_others")]
+    looked(protected, "agreement", figures=figures)
+    page = owner.get("/owner/agreement").text
+    assert "Not for stopping." in page
+    assert "0.50" in page
+    assert "[0.25, 0.75]" in page
+    assert "&lt;b&gt;anna" in page
+    for theme in ("light", "dark"):
+        drawn = owner.get(f"/owner/chart/agreement-{theme}.svg")
+        assert drawn.mimetype == "image/svg+xml"
+        assert "<script" not in drawn.text
+        assert "style" not in drawn.text
+    assert "agreement among people" in owner.get("/owner/looks").text
+
+
+def test_the_judge_is_shown_only_to_who_asks(
+    owner: Browser, protected: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotate_ui.web.owner.agreeing.machine_names", lambda _: {"judge-a"})
+    looked(protected, "judge", judge="judge-a", figures=[shown("pearson")])
+    assert "0.50" not in owner.get("/owner/judge").text
+    assert "Better left alone" in owner.get("/owner/judge").text
+    assert "0.50" in owner.get("/owner/judge?shown=1").text
+    for page in PAGES:
+        if page != "/judge":
+            assert "[0.25, 0.75]" not in owner.get(f"/owner{page}").text
+
+
+def test_a_computation_is_started_and_waited_for(
+    owner: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[tuple[str, str | None]] = []
+    monkeypatch.setattr(
+        "annotate_ui.watching.looks.start",
+        lambda _, kind, judge=None: started.append((kind, judge)),
+    )
+    owner.submit("/owner/compute/agreement")
+    owner.submit("/owner/compute/judge", judge="judge-a")
+    owner.submit("/owner/compute/stopping")
+    assert started == [("agreement", None), ("judge", "judge-a"), ("stopping", None)]
+    assert owner.submit("/owner/compute/everything").status_code == 404
+    monkeypatch.setattr("annotate_ui.watching.looks.running", lambda _: "agreement")
+    assert 'data-running="agreement"' in owner.get("/owner/agreement").text
+    assert owner.get("/owner/running").get_json() == {"running": "agreement"}
+
+
+def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, app: Flask) -> None:
+    assert "declares no rule" in owner.get("/owner/stopping").text
+    rule = protected.config.stopping.model_copy(update={"half_width": 5.0})
+    served = app.config["STUDY"]
+    config = served.config.model_copy(update={"stopping": rule})
+    app.config["STUDY"] = served.__class__(
+        served.folder, config, served.config_hash, served.versions
+    )
+    assert "It was not computed yet." in owner.get("/owner/stopping").text
+    for queries, width in ((30, 9.0), (60, 6.0)):
+        construct = {
+            "construct": "QR",
+            "value": 50.0,
+            "low": 50.0 - width,
+            "high": 50.0 + width,
+            "half_width": width,
+            "wanted": 5.0,
+            "stop": False,
+            "more": 25,
+            "queries": queries,
+            "next_look": None,
+            "reason": "too wide",
+        }
+        looked(protected, "stopping", stopping={"stop": False, "constructs": [construct]})
+    page = owner.get("/owner/stopping").text
+    assert "Not enough is rated yet." in page
+    assert "[44.0, 56.0]" in page
+    drawn = owner.get("/owner/chart/stopping-light.svg?construct=QR").text
+    assert drawn.count("<circle") == 2
