@@ -38,6 +38,10 @@ seed = 0
 # base_url = "http://127.0.0.1:8350"
 # language = "en"
 # words_per_minute = 238
+# consent = "consent.md"         # raters agree to it before anything else
+# instructions = "instructions.md"
+# completion_code = "..."        # shown once all is done
+# completion_url = "https://recruiter.example/done?cc={{code}}"
 
 # [analysis]
 # reference = "mean_of_raters"   # or "adjudicated"
