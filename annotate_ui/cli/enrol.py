@@ -132,12 +132,13 @@ def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_
     warnings = []
     if not slots:
         warnings.append(
-            f"No slot is open, so whoever joins has nothing to rate; see `ccrs assign "
-            f"{study.folder} --open`."
+            "No slot is open, so whoever joins has nothing to rate; `ccrs assign` makes slots "
+            "with --open."
         )
     warnings += _on_this_computer(study)
     lines += [f"Warning: {warning}" for warning in warnings]
-    lines.append(f"Next: ccrs {'serve' if slots else 'assign'} {study.folder}")
+    following = f"serve {study.folder}" if slots else f"assign {study.folder} --open"
+    lines.append(f"Next: ccrs {following}")
     say({**data, "link": url, "open_slots": slots, "warnings": warnings}, lines, as_json)
 
 
