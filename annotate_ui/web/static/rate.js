@@ -157,6 +157,7 @@ function turnTo(index, focus) {
   for (const group of document.querySelectorAll(".group")) group.classList.toggle("active", group.contains(views[index].section));
   if (isWide()) clock.turnTo(views[index].timed);
   columns.turnTo(views[index].letter);
+  renderSkip();
   if (focus) {
     const { field } = views[index];
     field.focus();
@@ -221,7 +222,10 @@ function settle(event) {
   else if (kind !== "saved") keepAsDraft(entry, mine);
   if (kind === "saved") alerts.drop(`stale ${entry.url} ${entry.body.construct}`);
   if (kind === "stale") tellStale(entry, mine, answer.current, here, name);
-  if (kind === "invalid") tellBack(_("%(name)s: %(problem)s It is a draft again.", { name, problem: answer.error?.message ?? _("This can't be saved.") }), entry, here);
+  if (kind === "invalid") {
+    const problem = answer.error?.message ?? _("This can't be saved.");
+    tellBack(_("%(name)s: %(problem)s It is a draft again.", { name, problem }), entry, here);
+  }
   if (kind === "refused") tellBack(_("%(name)s: the server did not take %(value)s. %(problem)s It is kept in this browser.", { name, value: whatIs(mine), problem: answer.error?.message ?? "" }), entry, here);
   render();
 }

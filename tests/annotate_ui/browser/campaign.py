@@ -62,11 +62,11 @@ def fill(study: Study, queries: int = 3, systems: int = 2, passages: int = 3) ->
     import_rows(study, rows, source="test", sha256=uuid4().hex, importer="responses")
 
 
-def served_at(study: Study, address: str) -> Study:
-    """Name the address of the pages in study.toml, and open the study anew."""
+def served_at(study: Study, address: str, rating: str = "") -> Study:
+    """Name the address of the pages in study.toml, with further settings, and open it anew."""
     folder: Path = study.folder
     with (folder / "study.toml").open("a", encoding="utf-8") as settings:
-        settings.write(f'\n[rating]\nbase_url = "{address}"\n')
+        settings.write(f'\n[rating]\nbase_url = "{address}"\n{rating}\n')
     study.close()
     return Study.open(folder)
 

@@ -17,6 +17,7 @@ from tests.annotate_ui.browser.campaign import fill, give, served_at
 from tests.annotate_ui.browser.pages import Rater, Served
 from tests.annotate_ui.browser.server import Server, free_port
 from tests.annotate_ui.browser.wire import Wire
+from tests.annotate_ui.rated_campaign import ALL
 from tests.conftest import absent
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -44,18 +45,30 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def serving(
-    study: Study, raters: Sequence[str], filled: Callable[[Study], None], state: Path
+    study: Study,
+    raters: Sequence[str],
+    filled: Callable[[Study], None],
+    state: Path,
+    *,
+    keys: Sequence[str] = ALL,
+    arranged: Callable[[Study], None] | None = None,
+    rating: str = "",
 ) -> Iterator[Served]:
-    """Fill a study, assign all of it to each rater, and serve it."""
+    """Fill a study, assign all of it to each rater, arrange that otherwise, and serve it.
+
+    `keys` are the constructs that are assigned, `rating` further lines of the section `[rating]`.
+    """
     port = free_port()
     with ExitStack() as ends:
         wire = Wire(port)
         ends.callback(wire.close)
-        study = served_at(study, f"http://127.0.0.1:{wire.port}")
+        study = served_at(study, f"http://127.0.0.1:{wire.port}", rating)
         ends.callback(study.close)
         filled(study)
         for rater in raters:
-            give(study, rater)
+            give(study, rater, keys=keys)
+        if arranged is not None:
+            arranged(study)
         links = {made.rater: made.link for made in invite(study, raters)}
         server = Server(study.folder, state, port)
         ends.callback(server.stop)
@@ -68,8 +81,10 @@ def serve(tmp_path: Path, browser: Browser) -> Iterator[Serve]:
     """Return what fills a study, assigns all of it to raters, and serves it."""
     with ExitStack() as ends:
 
-        def started(study: Study, *raters: str, filled: Callable[[Study], None] = fill) -> Served:
-            return ends.enter_context(serving(study, raters, filled, tmp_path / "state"))
+        def started(
+            study: Study, *raters: str, filled: Callable[[Study], None] = fill, **other: Any
+        ) -> Served:
+            return ends.enter_context(serving(study, raters, filled, tmp_path / "state", **other))
 
         yield started
 

@@ -1,0 +1,131 @@
+"""Responses beside each other, and scales other than a number from 0 to 100."""
+
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from study import Study
+from tests.annotate_ui.browser.auditing import grave_violations
+from tests.annotate_ui.browser.campaign import fill, response
+from tests.annotate_ui.browser.conftest import Arrive, Serve
+from tests.annotate_ui.browser.layouts import fill_three, side_by_side, with_scales
+from tests.annotate_ui.browser.pages import (
+    Rater,
+    enter,
+    focused,
+    moving_on,
+    saved,
+    state,
+    wait_all_saved,
+)
+
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+_WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep a picture for whoever asks: CCRS_TEST_PICTURES names a folder."""
+    folder = os.environ.get("CCRS_TEST_PICTURES")
+    if folder:
+        width = page.viewport_size["width"] if page.viewport_size else 0
+        page.screenshot(path=Path(folder) / f"{name}-{width}.png")
+
+
+def revisions(rater: Rater, construct: str) -> list[tuple[int, float | None]]:
+    return [(row.revision, row.value) for row in rater.ratings(construct)]
+
+
+@SIZES
+def test_responses_beside_each_other_are_rated_line_by_line(
+    study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
+) -> None:
+    served = serve(study, "anna", filled=fill_three, arranged=side_by_side)
+    anna = arrive(served, "anna", viewport=size)
+    page = anna.begin()
+    photograph(page, "beside-1")
+    assert page.locator(".column").count() == 3
+    for system in range(3):
+        assert response(0, system) in page.locator(".columns").inner_text()
+    assert page.evaluate(_WIDER) <= 0
+    assert grave_violations(page) == ""
+    for letter, value in (("A", 10), ("B", 20)):
+        expect(page.locator(".column.current h2")).to_have_text(f"Response {letter}")
+        page.locator(f"#value-QR-{letter}").focus()
+        enter(page, value)
+        saved(page, f"QR-{letter}")
+    expect(page.locator("#construct-QR-A .given")).to_have_text("10")
+    photograph(page, "beside-2")
+    with moving_on(page):
+        page.locator("#value-QR-C").focus()
+        enter(page, 30)
+    assert [row.value for row in anna.ratings("QR")] == [10, 20, 30]
+    assert len({row.response for row in anna.ratings("QR")}) == 3, "each is a rating of its own response"
+    photograph(page, "beside-passages")
+    expect(page.locator("[data-new]").first).to_be_focused()
+    page.get_by_role("button", name="Open all passages").click()
+    assert grave_violations(page) == ""
+    photograph(page, "beside-passages-open")
+    page.locator("#construct-CC-B .open").click()
+    page.get_by_role("button", name="Skip response B").click()
+    page.locator("#skip-reason").fill("broken off")
+    page.get_by_role("button", name="Skip", exact=True).click()
+    wait_all_saved(page)
+    expect(state(page, "CC-B")).to_have_text("skipped")
+    expect(state(page, "ID-B")).to_have_text("skipped")
+    expect(state(page, "CC-A")).to_have_text("not rated")
+    page.goto(f"{served.address}/rate/history")
+    expect(page.locator("main")).to_contain_text("response B")
+    assert grave_violations(page) == ""
+    photograph(page, "history")
+    assert anna.violations == []
+    assert anna.errors == []
+
+
+@SIZES
+def test_points_are_chosen_by_click_by_key_and_by_number(
+    study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
+) -> None:
+    keys = ("use", "tone", "rank", "depth")
+    one = partial(fill, queries=1, systems=2)
+    served = serve(with_scales(study), "anna", filled=one, keys=keys)
+    anna = arrive(served, "anna", viewport=size)
+    page = anna.begin()
+    photograph(page, "likert-row")
+    assert page.locator("#construct-use :checked").count() == 0, "nothing is chosen beforehand"
+    assert grave_violations(page) == ""
+    page.get_by_text("mostly").click()
+    saved(page, "use")
+    expect(page.locator("#value-use")).to_have_value("4")
+    assert [(r.value, r.input_kind) for r in anna.ratings("use")] == [(4, "button")]
+    # By keys: what is passed on the way is no revision.
+    page.locator("#construct-use :checked").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(800)
+    assert revisions(anna, "use") == [(1, 4), (2, 2)]
+    page.keyboard.press("Enter")
+    assert focused(page) == "value-tone"
+    photograph(page, "likert-list")
+    assert grave_violations(page) == ""
+    enter(page, 3)
+    saved(page, "tone")
+    photograph(page, "likert-eleven")
+    assert page.locator("#construct-rank input[type=radio]").count() == 11
+    page.locator("#construct-rank .point").nth(7).click()
+    saved(page, "rank")
+    assert revisions(anna, "rank") == [(1, 7)]
+    page.locator("#value-rank").press("Enter")
+    photograph(page, "stepped")
+    assert grave_violations(page) == ""
+    page.keyboard.type("42")
+    page.keyboard.press("Enter")
+    expect(page.locator("#error-depth")).to_contain_text("in steps of 5")
+    page.locator("#value-depth").fill("45")
+    with moving_on(page):
+        page.keyboard.press("Enter")
+    assert page.locator("#construct-depth [data-at]").count() == 4
+    assert anna.errors == []

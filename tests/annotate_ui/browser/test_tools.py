@@ -1,0 +1,182 @@
+"""What helps a rater along: find in passages, undo, the list of keys, a least width, times."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import select
+
+from study import Study
+from study.nouns import OpenedPassage, Rating, table
+from tests.annotate_ui.browser.auditing import grave_violations
+from tests.annotate_ui.browser.campaign import passage
+from tests.annotate_ui.browser.conftest import Arrive, Newcomer, Serve
+from tests.annotate_ui.browser.pages import (
+    Rater,
+    enter,
+    field,
+    focused,
+    moving_on,
+    saved,
+    state,
+    wait_all_saved,
+)
+from tests.annotate_ui.browser.test_layouts import SIZES, photograph
+
+
+def second_stage(anna: Rater) -> Page:
+    """Come to the second stage, whose passages were just revealed."""
+    page = anna.begin()
+    for value in (10, 20):
+        with moving_on(page):
+            field(page, "QR").focus()
+            enter(page, value)
+    return page
+
+
+@SIZES
+def test_words_are_found_in_passages(newcomer: Newcomer, size: dict[str, int]) -> None:
+    anna = newcomer(viewport=size)
+    page = second_stage(anna)
+    opened = page.locator(".passage[open]")
+    expect(opened).to_have_count(0)
+    words, told = page.locator("#find-words"), page.locator("#find-count")
+    words.fill("p")
+    page.wait_for_timeout(500)
+    expect(opened).to_have_count(0)
+    words.fill(passage(0, 0, 1).upper())
+    expect(told).to_have_text("1 match")
+    expect(opened).to_have_count(1)
+    expect(page.locator("mark")).to_have_text(passage(0, 0, 1))
+    expect(page.locator(".passage .opened").nth(1)).to_have_text("opened")
+    words.fill("opening hours")
+    expect(told).to_have_text("15 matches")
+    words.press("Enter")
+    expect(told).to_have_text("1 of 15")
+    words.press("Shift+Enter")
+    expect(told).to_have_text("15 of 15")
+    expect(page.locator("mark[data-here]")).to_be_in_viewport()
+    photograph(page, "find")
+    assert grave_violations(page) == ""
+    words.fill("(no [such* word")
+    expect(told).to_have_text("No match")
+    words.press("Escape")
+    expect(words).to_have_value("")
+    expect(page.locator("mark")).to_have_count(0)
+    expect(opened).to_have_count(0)
+    # What stood open for the reader is what counts as opened.
+    p = table(OpenedPassage)
+    for _ in range(30):
+        with anna.served.study.read() as connection:
+            places = connection.execute(select(p.c.assignment_id, p.c.position)).all()
+        if len({row.position for row in places}) == 3:
+            break
+        page.wait_for_timeout(100)
+    assert {row.position for row in places} == {0, 1, 2}
+    assert anna.errors == []
+
+
+def test_undo_brings_the_earlier_value_back_as_a_further_revision(newcomer: Newcomer) -> None:
+    anna = newcomer()
+    page = second_stage(anna)
+    undo = page.locator("#undo")
+    field(page, "CC").focus()
+    enter(page, 30)
+    saved(page, "CC")
+    expect(undo).to_be_hidden()
+    page.locator("#construct-CC .open").click()
+    page.locator("#comment-CC").fill("too kind")
+    field(page, "CC").fill("31")
+    field(page, "CC").press("Enter")
+    saved(page, "CC")
+    undo.click()
+    expect(field(page, "CC")).to_have_value("30")
+    expect(page.locator("#comment-CC")).to_have_value("too kind")
+    expect(undo).to_be_hidden()
+    wait_all_saved(page)
+    assert [(row.value, row.comment) for row in anna.ratings("CC")] == [
+        (30, None),
+        (30, "too kind"),
+        (31, "too kind"),
+        (30, "too kind"),
+    ]
+
+
+def test_the_list_of_keys(newcomer: Newcomer) -> None:
+    anna = newcomer()
+    page = anna.begin()
+    dialog = page.get_by_role("dialog", name="Keys")
+    assert focused(page) == "value-QR"
+    page.keyboard.type("?")
+    expect(dialog).to_be_hidden()
+    expect(field(page, "QR")).to_have_value("?")
+    field(page, "QR").fill("")
+    page.get_by_role("link", name="Overview").focus()
+    page.keyboard.type("?")
+    expect(dialog).to_be_visible()
+    photograph(page, "keys")
+    assert grave_violations(page) == ""
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    assert "Overview" in page.evaluate("document.activeElement.textContent")
+    page.locator("#keys-open").click()
+    dialog.get_by_role("checkbox").uncheck()
+    dialog.get_by_role("button", name="Close").click()
+    page.reload()
+    page.get_by_role("link", name="Overview").focus()
+    page.keyboard.type("?")
+    expect(dialog).to_be_hidden()
+    page.locator("#keys-open").press("Enter")
+    expect(dialog.get_by_role("checkbox")).not_to_be_checked()
+    assert anna.errors == []
+
+
+def test_a_study_for_wide_screens_shows_and_opens_nothing_on_narrow_ones(
+    study: Study, serve: Serve, arrive: Arrive
+) -> None:
+    served = serve(study, "anna", rating="min_width = 1000")
+    narrow, wide = {"width": 900, "height": 800}, {"width": 1100, "height": 800}
+    anna = arrive(served, "anna", viewport=narrow)
+    page = anna.join()
+    button = page.locator("#go-on")
+    expect(button).to_have_text("Make the window 1000 pixels wide to go on")
+    button.click(force=True)
+    page.wait_for_timeout(500)
+    assert page.url.endswith("/rate")
+    photograph(page, "narrow-desk")
+    page.set_viewport_size(wide)
+    expect(button).to_have_text("Start rating")
+    button.click()
+    page.wait_for_url(re.compile(r"/rate/\w+/1$"))
+    expect(page.locator("#too-narrow")).to_be_hidden()
+    assert focused(page) == "value-QR"
+    page.keyboard.type("4")
+    page.set_viewport_size(narrow)
+    expect(page.locator("main")).to_be_hidden()
+    expect(page.locator("#too-narrow")).to_contain_text("1000 pixels")
+    assert grave_violations(page) == ""
+    photograph(page, "narrow-step")
+    page.set_viewport_size(wide)
+    expect(page.locator("#field-question")).to_be_visible()
+    expect(field(page, "QR")).to_have_value("4")
+    page.set_viewport_size(narrow)
+    page.reload()
+    expect(page.locator("main")).to_be_hidden()
+    page.set_viewport_size(wide)
+    expect(state(page, "QR")).to_have_text("draft")
+    assert anna.errors == []
+
+
+def test_active_and_wall_time_are_told(newcomer: Newcomer) -> None:
+    anna = newcomer()
+    page = anna.begin()
+    page.wait_for_timeout(1200)
+    with moving_on(page):
+        enter(page, 40)
+    g = table(Rating)
+    with anna.served.study.read() as connection:
+        newest = select(g.c.active_seconds, g.c.wall_seconds).order_by(g.c.id.desc())
+        row = connection.execute(newest).first()
+    assert row is not None
+    assert row.wall_seconds >= 1.2
+    assert row.active_seconds == pytest.approx(row.wall_seconds, abs=0.2)
