@@ -1,5 +1,6 @@
 """What becomes of the places in the design that an erased person held."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
@@ -75,7 +76,11 @@ def reopen(connection: Connection, study: Study, slots: list[dict[str, Any]]) ->
 def release_unfinished(connection: Connection, rater_id: int) -> int:
     """Take unfinished assignments and undecided comparisons back; return how many responses."""
     a, c, d = table(Assignment), table(Comparison), table(Decision)
-    mine = connection.execute(select(a).where(a.c.rater_id == rater_id)).all()
+    # What was handed on has its place in the design elsewhere.
+    handed_on = select(a.c.replaces_id).where(a.c.replaces_id.is_not(None))
+    mine = connection.execute(
+        select(a).where(a.c.rater_id == rater_id, a.c.id.not_in(handed_on))
+    ).all()
     unfinished = _unfinished(connection, mine)
     for id_ in unfinished:
         connection.execute(
@@ -93,7 +98,7 @@ def release_unfinished(connection: Connection, rater_id: int) -> int:
     return len(unfinished)
 
 
-def _unfinished(connection: Connection, rows: "list[Row[Any]] | Any") -> set[int]:
+def _unfinished(connection: Connection, rows: Iterable[Row[Any]]) -> set[int]:
     g = table(Rating)
     counted = select(g.c.assignment_id, func.count(g.c.construct_key.distinct())).group_by(
         g.c.assignment_id

@@ -121,7 +121,7 @@ def test_severed_values_stay_under_a_fresh_code(planted: Planted) -> None:
     assert [row["kind"] for row in rows(planted.study, Departure)] == ["removed"]
     assert len(rows(planted.study, Invitation)) == 1
     unfinished = [row for row in rows(planted.study, Assignment) if row["released_at"]]
-    assert len(unfinished) == done.reopened == 2
+    assert len(unfinished) == done.reopened == 1
 
 
 def test_looks_stay_without_the_person(planted_sqlite: Planted) -> None:
