@@ -23,7 +23,7 @@ def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
     \b
     Examples:
       ccrs owner-password my-study
-      ccrs owner-password my-study --stdin < password.txt
+      pass show my-study | ccrs owner-password my-study --stdin
     """
     from annotate_ui.owner_password import set_password
     from study.campaign import Study

@@ -137,7 +137,7 @@ def test_no_page_has_a_grave_fault(study: Study, serve: Serve, page: Page) -> No
     page.get_by_role("button", name="Show the plan").click()
     audit("plan")
     page.get_by_role("button", name="Store this").click()
-    expect(page.get_by_text("widest range")).to_be_visible()
+    expect(page.get_by_role("cell", name="widest range")).to_be_visible()
     page.goto(f"{served.address}/owner/agreement")
     page.get_by_role("button", name="Compute now").click()
     expect(page.locator("[data-running]")).to_be_visible()
