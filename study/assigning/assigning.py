@@ -122,6 +122,7 @@ def assign(
         rows = with_shuffled_constructs(rows, rng)
         chances = sample.chances(_cut(sample, shared, given))
         _with_chances(rows, sample, chances, frame, given)
+        _with_places(rows, given)
         changed = _changed(sample, chances, given)
         if not dry_run:
             _store(connection, rows, changed, study.config_hash)
@@ -277,6 +278,23 @@ def _with_chances(
             drawn = chances.get(unit) if unit is not None else None
             known = drawn or before.get(response, (1.0, None))
             row["inclusion_prob"], row["stratum"] = known
+
+
+def _with_places(rows: Sequence[Row], given: Sequence[Given]) -> None:
+    """Have new rows take the places of what was taken back, so that nobody else is handed it."""
+    vacant: dict[int, list[Given]] = {}
+    for one in given:
+        if one.vacant:
+            vacant.setdefault(one.response, []).append(one)
+    for row in rows if vacant else ():
+        if row["purpose"] != "main":
+            continue
+        keys = frozenset(row["construct_keys"])
+        for one in vacant.get(row["response_id"], ()):
+            if one.construct_keys <= keys:
+                row["replaces_id"] = one.id
+                vacant[row["response_id"]].remove(one)
+                break
 
 
 def _changed(sample: Sample, chances: Chances, given: Sequence[Given]) -> list[dict[str, Any]]:

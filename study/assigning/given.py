@@ -38,6 +38,8 @@ class Given(NamedTuple):
     """Another took its place after its lease ran out, or it was taken back unfinished."""
     counts: bool
     """Whether it is one of the ratings that a response needs."""
+    vacant: bool
+    """It was one of them, was taken back unfinished, and nobody has taken its place."""
 
     @property
     def the_pass(self) -> Pass:
@@ -94,6 +96,7 @@ def given_so_far(connection: Connection) -> list[Given]:
                 stratum=row.stratum,
                 gone=row.later is not None or unfinished,
                 counts=first and row.later is None and not unfinished,
+                vacant=first and row.later is None and unfinished,
             )
         )
     return found

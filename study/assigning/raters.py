@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select
 
 from study.campaign import Study
 from study.errors import StudyError
-from study.nouns import Rater, RaterBase, table
+from study.nouns import Departure, Rater, RaterBase, table
 from study.scorers import machine_names, scorer_names
 
 MOST_RATERS = 1000
@@ -33,9 +33,16 @@ def raters_by_code(
     """
     w = table(Rater)
     stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
+    left = _left(connection)
+    gone = {code for code, rater in stored.items() if rater in left}
     found: dict[str, int] = {}
     machines = machine_names(connection)
-    for index, code in enumerate(_codes(study, raters, stored, scorer_names(connection))):
+    for index, code in enumerate(_codes(study, raters, stored, scorer_names(connection), gone)):
+        if code in gone:
+            raise StudyError(
+                f"Rater {code!r} has left {study.folder}. Name others, or let them in again "
+                f"with `ccrs watch {study.folder} --readmit {code}`."
+            )
         if code in machines:
             raise StudyError(
                 f"{code!r} is the name of a judge or metric of {study.folder}; "
@@ -56,14 +63,23 @@ def raters_by_code(
     return found
 
 
+def _left(connection: Connection) -> set[int]:
+    """Return the raters whose last departure was not taken back."""
+    d = table(Departure)
+    rows = connection.execute(select(d.c.rater_id, d.c.kind).order_by(d.c.id))
+    last = {row.rater_id: row.kind for row in rows}
+    return {rater for rater, kind in last.items() if kind != "readmitted"}
+
+
 def _codes(
     study: Study,
     raters: Sequence[str] | int | None,
     stored: Mapping[str, int],
     taken: Container[str],
+    gone: Container[str],
 ) -> Sequence[str]:
     if raters is None:
-        codes = sorted(stored)
+        codes = [code for code in sorted(stored) if code not in gone]
         if not codes:
             raise StudyError(
                 f"{study.folder} has no raters yet. Name them: --raters anna,ben,cara, "
@@ -78,7 +94,8 @@ def _codes(
         )
     if isinstance(raters, int):
         # Who was imported under such a name is somebody else.
-        free = (c for c in map("rater-{}".format, count_from(1)) if c in stored or c not in taken)
+        named = map("rater-{}".format, count_from(1))
+        free = (c for c in named if c not in gone and (c in stored or c not in taken))
         return list(islice(free, raters))
     twice = sorted({code for code in raters if raters.count(code) > 1})
     if twice:

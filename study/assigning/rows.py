@@ -112,4 +112,5 @@ def _row(rater: int | None, piece: Piece, keys: tuple[str, ...], position: int, 
         "channel": "own",
         "inclusion_prob": 1.0,
         "stratum": None,
+        "replaces_id": None,
     }

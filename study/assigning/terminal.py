@@ -156,6 +156,9 @@ def _show_comparisons(console: Console, plan: "Assigned") -> None:
     told = ", ".join(f"{systems}: {count:,}" for systems, count in compared.by_systems.items())
     if told:
         console.print(Text(f"Pairs by systems: {told}."))
+    shared = ", ".join(f"{rater}: {count:,}" for rater, count in compared.by_rater.items())
+    if shared:
+        console.print(Text(f"Comparisons by rater: {shared}."))
     if compared.short:
         console.print(f"No rater is free for {counted(compared.short, 'comparison')}.")
     if compared.comparisons and not compared.connected:

@@ -18,7 +18,16 @@ from study.importing.rows import PassageRow, Placed, ResponseRow
 from study.nouns import Assignment, Rater, Rating, Response, Reveal, table
 
 
-def fill(study: Study, queries: int, systems: int = 2, **other: Any) -> None:
+def fill(
+    study: Study,
+    queries: int,
+    systems: int = 2,
+    *,
+    query_id_of: str | None = None,
+    response_of_six: bool = False,
+    **other: Any,
+) -> None:
+    """Import queries with responses; `response_of_six` makes each long enough to be copied."""
     rows: list[Placed] = []
     for q in range(queries):
         for s in range(systems):
@@ -31,6 +40,10 @@ def fill(study: Study, queries: int, systems: int = 2, **other: Any) -> None:
                 "references": ("reference",),
                 **other,
             }
+            if query_id_of is not None:
+                given |= {"query_id": f"{query_id_of}-{q}", "query": f"{query_id_of} {q}"}
+            if response_of_six:
+                given["response"] += " one two three four five six"
             rows.append(Placed(len(rows) + 1, ResponseRow(**given)))
     import_rows(study, rows, source="t", sha256=uuid4().hex, importer="responses")
 
