@@ -4,6 +4,7 @@ from typing import Any
 
 from babel.support import NullTranslations
 from flask import Flask, current_app
+from markupsafe import escape
 
 from annotate_ui.web.script_words import script_words
 
@@ -22,8 +23,8 @@ def install_words(app: Flask, words: NullTranslations, language: str = "en") -> 
     app.config["WORDS_LANGUAGE"] = language
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
-        lambda text: _words().ugettext(text),
-        lambda one, many, count: _words().ungettext(one, many, count),
+        lambda text: _shown(_words().ugettext(text), text),
+        lambda one, many, count: _shown(_words().ungettext(one, many, count), one, many),
         newstyle=True,
     )
     app.context_processor(_interface)
@@ -91,6 +92,11 @@ def _interface() -> dict[str, Any]:
         "interface": {"language": language, "direction": direction(language)},
         "script_words": lambda: script_words(_words(), language),
     }
+
+
+def _shown(found: str, *originals: str) -> str:
+    # Jinja takes what these return for markup; a catalogue's words are none.
+    return found if found in originals else str(escape(found))
 
 
 def _words() -> NullTranslations:
