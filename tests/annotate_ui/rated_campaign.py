@@ -60,7 +60,7 @@ def give(
             made = insert(w).values(code=rater, attributes={}).returning(w.c.id)
             rater_id = found or connection.execute(made).scalar_one()
         responses = connection.execute(select(r.c.id, r.c.key).order_by(r.c.id)).all()
-        wanted = None if queries is None else tuple(f"{query}:" for query in queries)
+        wanted = None if queries is None else tuple(f"{query}/" for query in queries)
         places = count(1000 * repeat)
         rows = [
             {
