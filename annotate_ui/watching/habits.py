@@ -39,8 +39,9 @@ class Said:
 
     def where(self, chosen: BoolArray) -> Self:
         """Return a part of it."""
-        parts = (self.rater, self.response, self.query, self.value)
-        return type(self)(*(part[chosen] for part in parts))
+        return type(self)(
+            self.rater[chosen], self.response[chosen], self.query[chosen], self.value[chosen]
+        )
 
     @property
     def given(self) -> Self:

@@ -1,8 +1,8 @@
 """A rated campaign, simulated and written straight into the tables.
 
-Careful raters: a response's worth with an effect of its query, two fifths of it at the ceiling, plus
-the rater's severity and noise, in steps of 5; active seconds of .5 to 1.6 of the reading time; a
-fiftieth is left out. Careless raters do the same but for their one habit.
+Careful raters: a response's worth with an effect of its query, two fifths of it at the ceiling,
+plus the rater's severity and noise, in steps of 5; active seconds of .5 to 1.6 of the reading time;
+a fiftieth is left out. Careless raters do the same but for their one habit.
 """
 
 from collections.abc import Mapping
@@ -64,15 +64,11 @@ def simulate(
         add(CheckPair, [_pair(original, damaged, keys) for original, damaged in pairs])
         truth = _truth(draw, queries, systems, len(keys))
         truth = np.vstack([truth, truth[[original for original, _ in pairs]] - 45])
-        turn = draw.permutation(len(habits))
+        queries_of = _drawn(draw, queries, len(habits), per_item)
         assigned: list[dict[str, Any]] = []
         ratings: list[dict[str, Any]] = []
-        for place, (code, habit) in enumerate(habits.items()):
-            mine = [
-                int(q)
-                for q in draw.permutation(queries)
-                if (int(turn[place]) - q * per_item) % len(habits) < per_item
-            ]
+        for place, habit in enumerate(habits.values()):
+            mine = [int(q) for q in draw.permutation(queries_of[place])]
             work = [(q, q * systems + int(s)) for q in mine for s in draw.permutation(systems)]
             # Checks are met with their originals, the copy some queries later.
             for original, damaged in pairs:
@@ -91,6 +87,16 @@ def simulate(
         assert total == len(truth)
         add(Assignment, assigned)
         add(Rating, ratings)
+
+
+def _drawn(draw: np.random.Generator, queries: int, raters: int, per_item: int) -> list[list[int]]:
+    """Return the queries of each rater: a query goes to those who have the fewest so far."""
+    found: list[list[int]] = [[] for _ in range(raters)]
+    for query in range(queries):
+        order = sorted(draw.permutation(raters), key=lambda rater: len(found[rater]))
+        for rater in order[:per_item]:
+            found[rater].append(query)
+    return found
 
 
 def _truth(draw: np.random.Generator, queries: int, systems: int, keys: int) -> Any:
