@@ -4,10 +4,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, exists, func, select
 
 from study.nouns import (
     Assignment,
+    CheckPair,
+    Decision,
+    ExpectedValue,
     ImportedFile,
     JudgeRun,
     Noun,
@@ -54,6 +57,11 @@ class Status:
     raters: int
     judge_runs: int
     preferences: int
+    """Comparisons that were imported or made here."""
+    training: int
+    """Responses that raters learn from."""
+    checks: int
+    """Responses that raters are checked with, damaged copies among them."""
     files: list[dict[str, Any]]
     scorers: list[ScorerStatus]
     left_out: dict[str, int]
@@ -91,18 +99,27 @@ def study_status(study: "Study") -> Status:
         rating = rating_progress(connection, study.construct_versions(connection))
         counts: dict[type[Noun], int] = {
             noun: _count(connection, noun)
-            for noun in (Query, Passage, Assignment, Rater, JudgeRun, Preference)
+            for noun in (Passage, Assignment, Rater, JudgeRun, Preference)
         }
         answers = select(func.count()).select_from(table(Response)).where(is_answer())
         counts[Response] = int(connection.execute(answers).scalar_one())
         r, q, f = table(Response), table(Query), table(ImportedFile)
+        # Queries of material alone are none of the study's own.
+        answered = exists().where(r.c.query_id == q.c.id, is_answer())
         bare = connection.execute(
             select(func.count()).select_from(r).where(r.c.context_hash.is_(None), is_answer())
         ).scalar_one()
         unanswered = sum(
-            not references for (references,) in connection.execute(select(q.c.references))
+            not references
+            for (references,) in connection.execute(select(q.c.references).where(answered))
+        )
+        counts[Query] = int(
+            connection.execute(select(func.count()).select_from(q).where(answered)).scalar_one()
         )
         outputs = current_systems(connection)
+        material = _material(connection)
+        made = select(func.count(table(Decision).c.comparison_id.distinct()))
+        preferences = counts[Preference] + int(connection.execute(made).scalar_one())
         files = [
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
             for row in connection.execute(select(f).order_by(f.c.id))
@@ -118,14 +135,26 @@ def study_status(study: "Study") -> Status:
         assignments=counts[Assignment],
         raters=counts[Rater],
         judge_runs=counts[JudgeRun],
-        preferences=counts[Preference],
+        preferences=preferences,
+        training=len(material["training"]),
+        checks=len(material["check"]),
         files=files,
         scorers=scorers,
         left_out=dict(scores.attrs["left_out"]),
         edited=scores.attrs["edited"],
         rating=rating,
-        next_step=_next_step(study, counts[Response], scorers, counts[Preference], rating),
+        next_step=_next_step(study, counts[Response], scorers, preferences, rating),
     )
+
+
+def _material(connection: Connection) -> dict[str, set[int]]:
+    """Return the responses with expected values by purpose; damaged copies are checks."""
+    found: dict[str, set[int]] = {"training": set(), "check": set()}
+    e, p = table(ExpectedValue), table(CheckPair)
+    for purpose, response in connection.execute(select(e.c.purpose, e.c.response_id)):
+        found[purpose].add(response)
+    found["check"].update(connection.execute(select(p.c.damaged_id)).scalars())
+    return found
 
 
 def _count(connection: Connection, noun: type[Noun]) -> int:

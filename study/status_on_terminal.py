@@ -26,6 +26,10 @@ def show_status(status: Status) -> None:
     )
     for system, outputs in status.systems.items():
         console.print(Text(f"  {system}: {outputs} outputs"))
+    if status.training or status.checks:
+        console.print(
+            f"Beside them {status.training} to train raters with, {status.checks} to check them."
+        )
     if status.responses_without_passages:
         console.print(f"{status.responses_without_passages} responses have no passages.")
     if status.queries_without_reference:

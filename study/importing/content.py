@@ -49,12 +49,12 @@ class ContentStore:
         self.without_references = 0
         """New responses that came without."""
 
-    def add(self, number: int, row: ResponseRow) -> None:
-        """Add what a row says, or note why it can't be added."""
+    def add(self, number: int, row: ResponseRow) -> int | None:
+        """Add what a row says and return the response, or note why it can't be added."""
         row = self._without_blanks(row)
         query = self._query(number, row)
         if query is None:
-            return
+            return None
         hashes = [digest(passage.text.encode()) for passage in row.passages]
         content = digest(row.response.encode(), *hashes)
         if not row.response.strip():
@@ -62,13 +62,14 @@ class ContentStore:
         before = self._tally.added.total()
         response = self._response(number, row, query, content, hashes)
         if response is None or not self._output(number, row.system, query, response):
-            return
+            return None
         if row.response_id is not None:
             self._rows_of.setdefault(row.response_id, number)
         if self._tally.added.total() == before:
             self._count_known(number, row, query, response)
         if self._responses.full or self._passages.full:
             self._write()
+        return response
 
     def _without_blanks(self, row: ResponseRow) -> ResponseRow:
         """Take blank passages and references away: they are no context, and count as missing."""
@@ -194,7 +195,7 @@ class ContentStore:
     def _new_response(
         self, number: int, row: ResponseRow, held: HeldResponse, hashes: list[bytes]
     ) -> int:
-        noun = ResponseBase(key=held.key, version=held.version, text=row.response)
+        noun = ResponseBase(key=held.key, version=held.version, text=row.response, role=row.role)
         response = self._responses.add(
             **noun.model_dump(),
             query_id=held.query,

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from study.errors import Fault
 from study.words import Attributes, Key, ScorerKind, Text
 
+ResponseRole = Literal["answer", "training", "check"]
+
 # More repeats than this are a shifted column, not a design.
 _MOST_REPEATS = 1_000_000
 
@@ -40,11 +42,37 @@ class ResponseRow(_Row):
     attributes: Attributes = Field(default_factory=dict)
     """Attributes of the query, such as its domain."""
 
+    @property
+    def role(self) -> ResponseRole:
+        """What the response comes in for: to be measured."""
+        return "answer"
+
     @model_validator(mode="after")
     def _asks_something(self) -> Self:
         if not self.query.strip():
             raise ValueError("the query's text is blank; give the question that was asked")
         return self
+
+
+class ExpectedRange(_Row):
+    """The range in which a value should lie, with the reason that raters are told."""
+
+    low: float
+    high: float
+    why: Text | None = Field(default=None, max_length=5000)
+
+
+class ExpectedRow(ResponseRow):
+    """A response for raters to learn from or be checked with, of no system."""
+
+    purpose: Literal["training", "check"] = "training"
+    expected: dict[Key, ExpectedRange]
+    """By construct."""
+
+    @property
+    def role(self) -> ResponseRole:
+        """What the response comes in for."""
+        return self.purpose
 
 
 class ScoreRow(_Row):

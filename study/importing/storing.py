@@ -10,8 +10,9 @@ from sqlalchemy import Connection, select
 from study.errors import Fault, InputError, nearest
 from study.importing.batches import Batch
 from study.importing.content import ContentStore
+from study.importing.expecting import ExpectedStore
 from study.importing.held import Held
-from study.importing.rows import Placed, PreferenceRow, ResponseRow
+from study.importing.rows import ExpectedRow, Placed, PreferenceRow, ResponseRow
 from study.importing.scoring import Scoring
 from study.importing.summary import ImportSummary
 from study.importing.tally import Tally
@@ -87,8 +88,10 @@ def import_rows(
         scoring = Scoring(
             connection, study.config, held, tally, conflicts_as_repeats=conflicts_as_repeats
         )
-        _take(rows, content, scoring, tally)
+        expected = ExpectedStore(connection, study.config, content, tally)
+        _take(rows, content, expected, scoring, tally)
         content.finish()
+        expected.finish()
         versions = study.construct_versions(connection)
         scoring.join(connection, versions)
         if not allow_unmatched:
@@ -129,6 +132,7 @@ def _alone(connection: Connection) -> None:
 def _take(
     rows: Iterable[Placed | Fault],
     content: ContentStore,
+    expected: ExpectedStore,
     scoring: Scoring,
     tally: Tally,
 ) -> None:
@@ -137,6 +141,8 @@ def _take(
             tally.see(placed.row if isinstance(placed, Fault) else placed.number)
             if isinstance(placed, Fault):
                 tally.faults.append(placed)
+            elif isinstance(placed.row, ExpectedRow):
+                expected.add(placed, placed.row)
             elif isinstance(placed.row, ResponseRow):
                 content.add(placed.number, placed.row)
             elif isinstance(placed.row, PreferenceRow):

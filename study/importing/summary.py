@@ -102,4 +102,5 @@ _SINGULAR = {
     "passages": "passage",
     "scores": "score",
     "preferences": "preference",
+    "expected values": "expected value",
 }

@@ -26,7 +26,7 @@ FIELDS: Fields = {
 def recognises(head: Head) -> bool:
     """Whether rows hold queries and responses, and no single score."""
     return has(FIELDS, head.columns, "query", "response") and not (
-        {"construct", "value"} <= folded(head.columns)
+        {"construct", "value"} <= folded(head.columns) or "expected" in folded(head.columns)
     )
 
 
