@@ -68,6 +68,10 @@ def test_a_stranger_joins_rates_and_gets_the_code(
     page.get_by_role("button", name="Begin").click()
     own = page.get_by_label("Your personal link").input_value()
     assert own.startswith(f"{served.address}/join#")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("status")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == own
     audit("personal-link")
     page.get_by_role("button", name="Go on").click()
     page.wait_for_url("**/consent")
