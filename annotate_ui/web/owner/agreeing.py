@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flask import Response, abort, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import BadRequest
 
 from annotate_ui.web.limits import computations
 from annotate_ui.web.owner import charts
@@ -42,8 +43,6 @@ def judge() -> ResponseReturnValue:
     from annotate_ui.watching.looks import failure, newest, running
 
     served = study()
-    with served.read() as connection:
-        judges = sorted(machine_names(connection))
     # The figures are for whoever asked for them with the button, and for nobody in passing.
     shown = request.args.get("shown") == "1"
     return render_template(
@@ -52,7 +51,7 @@ def judge() -> ResponseReturnValue:
         look=newest(served, "judge") if shown else None,
         before=newest(served, "judge") is not None,
         shown=shown,
-        judges=judges,
+        judges=_judges(),
         constructs=served.config.constructs,
         running=running(served),
         failure=failure(served),
@@ -72,7 +71,10 @@ def compute(kind: str) -> ResponseReturnValue:
     }
     if kind not in back:
         abort(404)
-    start(study(), kind, request.form.get("judge") if kind == "judge" else None)
+    named = request.form.get("judge") if kind == "judge" else None
+    if kind == "judge" and named not in _judges():
+        raise BadRequest
+    start(study(), kind, named)
     return redirect(back[kind], 303)
 
 
@@ -100,6 +102,11 @@ def chart(kind: str, theme: str) -> ResponseReturnValue:
     if drawn is None:
         abort(404)
     return Response(drawn, mimetype="image/svg+xml")
+
+
+def _judges() -> list[str]:
+    with study().read() as connection:
+        return sorted(machine_names(connection))
 
 
 def _rows(look: "LookResult", statistic: str) -> list[charts.Interval]:

@@ -8,7 +8,9 @@ from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.people import everybody
 from annotate_ui.web.owner.watched import watched
 from annotate_ui.web.signed_in import study
+from study.errors import StudyError
 from study.nouns import Look, table
+from study.words import storable
 
 
 @pages.get("")
@@ -36,7 +38,11 @@ def pause() -> ResponseReturnValue:
     """Open nothing new to raters from now on."""
     from annotate_ui.work.pausing import pause as pause_study
 
-    pause_study(study(), request.form.get("message", "").strip())
+    try:
+        message = storable(request.form.get("message", "").strip())
+    except ValueError as error:
+        raise StudyError(f"The message {error}.") from None
+    pause_study(study(), message)
     return redirect("/owner", 303)
 
 

@@ -111,6 +111,7 @@ def test_a_campaign_is_paused_and_taken_up_again(owner: Browser, protected: Stud
     long = owner.submit("/owner/pause", message="x" * 501)
     assert long.status_code == 409
     assert "500 at most" in long.text
+    assert "NUL character" in owner.submit("/owner/pause", message="a\x00b").text
 
 
 def test_links_are_made_shown_once_and_ended(app: Flask, owner: Browser, protected: Study) -> None:
@@ -225,7 +226,9 @@ def test_a_computation_is_started_and_waited_for(
         "annotate_ui.watching.looks.start",
         lambda _, kind, judge=None: started.append((kind, judge)),
     )
+    monkeypatch.setattr("annotate_ui.web.owner.agreeing.machine_names", lambda _: {"judge-a"})
     owner.submit("/owner/compute/agreement")
+    assert owner.submit("/owner/compute/judge", judge="--help").status_code == 400
     owner.submit("/owner/compute/judge", judge="judge-a")
     owner.submit("/owner/compute/stopping")
     assert started == [("agreement", None), ("judge", "judge-a"), ("stopping", None)]
