@@ -32,6 +32,34 @@ seed = 0
 # [preferences]
 # scale = {{ min = -2, max = 2, step = 1, level = "ordinal" }}
 
+# [design]                      # who rates what; see "Who rates what" in study/README.md
+# sample = 200                  # queries drawn at random; all unless given
+# sample_of = "queries"         # or "responses", one by one
+# strata = []                   # ["domain"]; for responses also "system" and "judge_score"
+# allocation = "proportional"   # or "equal"
+# judge = "judge-1"             # whose scores make the bands of judge_score
+# judge_construct = "QR"        # the mean over constructs unless given
+# bands = []                    # [50, 80]: below 50, 50 to below 80, from 80
+# per_item = 3                  # raters for each response
+# overlap = 1.0                 # share of the queries that go to per_item raters
+# hours = 10                    # reading hours of a rater at most; no end unless given
+# calibration = 0               # queries that everybody rates first
+# training = 0                  # training responses of one attempt
+# pass_mark = 0.8
+# training_attempts = 3
+# checks = 0                    # checks that each rater meets
+# repeats = 0.0                 # share of a rater's queries that they rate again
+# repeat_after_hours = 24
+# one_construct_a_pass = false
+# layout = "single"             # or "side_by_side"
+# comparisons = 0.0             # share of the pairs of systems that are compared directly
+# comparison_constructs = []    # all unless given
+# ratings = true                # false: comparisons only
+
+# [raters."anna"]
+# languages = ["de", "en"]      # all unless given
+# hours = 4                     # design.hours unless given
+
 # [rating]
 # disclosure = "staged"          # or "all": every field at once
 # lease_minutes = 120
