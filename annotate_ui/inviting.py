@@ -61,6 +61,8 @@ class RaterLink:
     used: datetime | None
     """When the link was first used; null: not yet."""
     assignments: int
+    left: bool = False
+    """They withdrew or were removed, and their links ended with that."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the link as values that JSON can hold."""
@@ -71,6 +73,7 @@ class RaterLink:
             "made": made,
             "used": used,
             "assignments": self.assignments,
+            "left": self.left,
         }
 
 
@@ -159,6 +162,7 @@ def list_links(study: Study) -> list[RaterLink]:
     with study.read() as connection:
         raters = _raters(connection)
         newest = {row.rater_id: row for row in connection.execute(select(t).order_by(t.c.id))}
+        gone = departed(connection)
     return [
         RaterLink(
             rater.code,
@@ -166,6 +170,7 @@ def list_links(study: Study) -> list[RaterLink]:
             newest[rater.id].created_at if rater.id in newest else None,
             newest[rater.id].used_at if rater.id in newest else None,
             rater.assignments,
+            rater.id in gone,
         )
         for rater in raters.values()
     ]

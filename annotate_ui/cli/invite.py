@@ -237,7 +237,8 @@ def _print(found: list[RaterLink]) -> None:
     rows = Table("rater", "link", "made (UTC)", "first used", box=None, pad_edge=False)
     rows.add_column("assignments", justify="right")
     for link in found:
-        state = "live" if link.live else "revoked" if link.made else "none"
+        ended = "left" if link.left else "revoked" if link.made else "none"
+        state = "live" if link.live else ended
         made, used = (
             "" if at is None else at.strftime("%Y-%m-%d %H:%M") for at in (link.made, link.used)
         )

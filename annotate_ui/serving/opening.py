@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from annotate_ui.inviting import CHANNEL, list_links
+from annotate_ui.taking_part.enrolment_links import list_links as enrolment_links
 from study.campaign import Study
 from study.nouns import Assignment, Rating, table
 
@@ -14,7 +15,7 @@ class Opening:
     """How a campaign stands when its pages open."""
 
     raters: int
-    """Everybody who is known, with a link or not."""
+    """Everybody who is known, with a link or not, and whoever may still join by enrolment links."""
     with_link: int
     without_link: int
     """Raters with assignments and no live link."""
@@ -37,6 +38,7 @@ class Opening:
 def opening(study: Study) -> Opening:
     """Count raters, links and assignments of a study."""
     links = list_links(study)
+    places = [link.quota - link.counted for link in enrolment_links(study) if link.open]
     a, r = table(Assignment), table(Rating)
     with study.read() as connection:
         # A slot that was handed on is work of whoever has it now.
@@ -53,9 +55,11 @@ def opening(study: Study) -> Opening:
         )
         answered = {assignment: int(number) for assignment, number in rows}
     return Opening(
-        raters=len(links),
+        raters=len(links) + sum(places),
         with_link=sum(link.live for link in links),
-        without_link=sum(link.assignments > 0 and not link.live for link in links),
+        without_link=sum(
+            link.assignments > 0 and not link.live and not link.left for link in links
+        ),
         assignments=len(asked),
         left=sum(answered.get(row.id, 0) < len(row.construct_keys) for row in asked),
     )

@@ -6,6 +6,8 @@ from hashlib import sha256
 import pytest
 from sqlalchemy import select, update
 
+from annotate_ui.inviting import list_links as rater_links
+from annotate_ui.serving.opening import opening
 from annotate_ui.taking_part.enrolling import (
     EnrolmentRefusedError,
     close_link,
@@ -138,6 +140,17 @@ def test_a_closed_link_lets_nobody_join_and_a_renewed_one_has_another_address(
     again = token_of(renew_link(any_study, "spring"))
     assert refused(any_study, token) == "unknown"
     enrol(any_study, again)
+
+
+def test_a_server_is_sized_for_whoever_may_still_join(any_study: Study) -> None:
+    token = made(any_study, quota=30)
+    made(any_study, "closed", quota=500)
+    close_link(any_study, "closed")
+    one = enrol(any_study, token)
+    assert opening(any_study).raters == 30
+    leave(any_study, one.rater_id, "withdrew")
+    assert opening(any_study).raters == 31
+    assert [(link.live, link.left) for link in rater_links(any_study)] == [(False, True)]
 
 
 @pytest.mark.parametrize(
