@@ -199,6 +199,8 @@ def export(
     from study.exporting import export_study
 
     if rater is not None:
+        if overwrite or form != "csv":
+            raise click.UsageError("--rater writes one new JSON file; leave the other options out.")
         _export_rater(Study.open(folder), rater, out, as_json)
         return
     done = export_study(

@@ -92,7 +92,10 @@ def archive(
     if not out.parent.is_dir():
         raise StudyError(f"{out.parent} is no folder; make it first.")
     ledger = Ledger.of(study)
-    with tempfile.TemporaryDirectory(prefix=".ccrs-archive-", dir=out.parent) as made:
+    with (
+        ledger.noted("archive", out),
+        tempfile.TemporaryDirectory(prefix=".ccrs-archive-", dir=out.parent) as made,
+    ):
         folder = Path(made) / "study"
         folder.mkdir()
         left_out = _copy_database(study, folder / _DATABASE, comments, advance)
@@ -110,7 +113,6 @@ def archive(
             _readme(study, rows, files, left_out, comments), encoding="utf-8"
         )
         size = _pack(folder, out, study)
-    ledger.note_copy("archive", out)
     return Archive(out, size, rows, left_out)
 
 

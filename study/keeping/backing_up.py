@@ -83,7 +83,7 @@ def backup(
         }
         members = {SETTINGS: study.folder / "study.toml"}
         members |= {f"{BESIDE}{name}": source for name, source in beside.items()}
-    with _room(path, study) as folder:
+    with ledger.noted("backup", path), _room(path, study) as folder:
         if study.engine.dialect.name == "sqlite":
             database, name, kind = folder / "copy", SQLITE, "sqlite"
             copy_sqlite(study.folder / study.config.database, database, advance)
@@ -95,7 +95,6 @@ def backup(
         manifest = seal(
             path, {**members, name: database}, {**about, "database": kind, "rows": rows}, advance
         )
-    ledger.note_copy("backup", path)
     return Backup(path, path.stat().st_size, manifest.rows, tuple(beside))
 
 

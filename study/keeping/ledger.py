@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -88,6 +88,11 @@ class Ledger:
         with self._alone():
             self._append("copies.jsonl", line)
 
+    def forget_copy(self, path: Path) -> None:
+        """Take a copy off the list that was not made after all."""
+        with self._alone():
+            self._keep("copies.jsonl", lambda line: line["path"] != str(path.resolve()))
+
     def copies(self) -> list[NotedCopy]:
         """Return the copies that were made, each path once, the oldest first."""
         found: dict[str, NotedCopy] = {}
@@ -104,11 +109,7 @@ class Ledger:
     def forget_erasure(self, at: datetime) -> None:
         """Take an erasure back that did not come about."""
         with self._alone():
-            kept = [line for line in self._lines("erasures.jsonl") if line["at"] != at.isoformat()]
-            text = "".join(json.dumps(line) + "\n" for line in kept)
-            draft = self.folder / f".{secrets.token_hex(8)}"
-            _write(draft, text.encode(_ENCODED), os.O_EXCL)
-            draft.replace(self.folder / "erasures.jsonl")
+            self._keep("erasures.jsonl", lambda line: line["at"] != at.isoformat())
 
     def erasures(self) -> list[NotedErasure]:
         """Return the erasures in their order."""
@@ -133,6 +134,19 @@ class Ledger:
         return path.read_bytes()
 
     @contextmanager
+    def noted(self, kind: str, path: Path) -> Iterator[None]:
+        """Remember a copy that is made in the block, from its beginning on.
+
+        Who is erased meanwhile may still be in it.
+        """
+        self.note_copy(kind, path)
+        try:
+            yield
+        except BaseException:
+            self.forget_copy(path)
+            raise
+
+    @contextmanager
     def _alone(self) -> Iterator[None]:
         from filelock import FileLock
 
@@ -152,6 +166,12 @@ class Ledger:
 
     def _append(self, name: str, line: dict[str, Any]) -> None:
         _write(self.folder / name, (json.dumps(line) + "\n").encode(_ENCODED), os.O_APPEND)
+
+    def _keep(self, name: str, is_kept: Callable[[dict[str, Any]], bool]) -> None:
+        text = "".join(json.dumps(line) + "\n" for line in self._lines(name) if is_kept(line))
+        draft = self.folder / f".{secrets.token_hex(8)}"
+        _write(draft, text.encode(_ENCODED), os.O_EXCL)
+        draft.replace(self.folder / name)
 
     def _lines(self, name: str) -> list[dict[str, Any]]:
         path = self.folder / name

@@ -15,7 +15,22 @@ def copy_sqlite(source: Path, target: Path, advance: Advance) -> None:
     """Copy a database as it stands at one moment, into one file without a log beside it.
 
     Writers go on: the copy is of what was committed when it began.
+
+    Raises
+    ------
+    StudyError
+        It can't be read, or there is no room for the copy.
     """
+    try:
+        _copy(source, target, advance)
+    except sqlite3.Error as error:
+        raise StudyError(
+            f"{source} could not be copied to {target.parent}: {error}. Check the free space and "
+            "the permissions, and run the command again."
+        ) from error
+
+
+def _copy(source: Path, target: Path, advance: Advance) -> None:
     with (
         closing(sqlite3.connect(source, timeout=60, isolation_level=None)) as live,
         closing(sqlite3.connect(target, isolation_level=None)) as copy,

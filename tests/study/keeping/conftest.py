@@ -1,5 +1,6 @@
 """A campaign in which one person left traces in every table, each of them a word to look for."""
 
+import shutil
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +34,7 @@ from study.nouns import (
     Score,
     table,
 )
+from tests.conftest import absent
 
 CODE = "zorabel-7"
 """Of the person who is erased, archived and exported."""
@@ -199,6 +201,12 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
     add(Preference, {**preference, **pair, "scorer": CODE})
     words = [text.encode() for text in (CODE, *SECRETS.values()) if "scrypt" not in text]
     return rater, rating, [*words, b"xkeyx", hashed]
+
+
+def need_pg_dump(study: Study) -> None:
+    """Skip, or fail in CI, where a PostgreSQL study can't be copied."""
+    if study.engine.dialect.name == "postgresql" and shutil.which("pg_dump") is None:
+        absent("pg_dump is not installed")
 
 
 def public_ids(study: Study, rater: int) -> list[bytes]:

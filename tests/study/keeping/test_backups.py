@@ -22,7 +22,7 @@ from study.keeping.erasing import erase
 from study.keeping.ledger import Ledger
 from study.keeping.restoring import restore
 from study.nouns import Erasure, Noun, Rater, Score, table
-from tests.study.keeping.conftest import CODE, OTHER, Planted, everything, plant, rows
+from tests.study.keeping.conftest import CODE, OTHER, Planted, everything, need_pg_dump, plant, rows
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def elsewhere(planted: Planted) -> Iterator[str | None]:
     if planted.study.engine.dialect.name == "sqlite":
         yield None
         return
+    need_pg_dump(planted.study)
     name = f"ccrs_test_{uuid4().hex}"
     server = create_engine(os.environ["CCRS_TEST_POSTGRESQL"], isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
@@ -203,6 +204,7 @@ def test_a_full_database_is_not_restored_into(planted: Planted, tmp_path: Path) 
     study = planted.study
     if study.engine.dialect.name == "sqlite":
         return
+    need_pg_dump(study)
     done = backup(study, tmp_path)
     before = everything(study)
     with pytest.raises(StudyExistsError, match="already holds"):
@@ -216,3 +218,29 @@ def test_as_json(study: Study, tmp_path: Path) -> None:
     assert json.loads(json.dumps(done.as_json()))["bytes"] == done.path.stat().st_size
     back = restore(done.path, tmp_path / "back")
     assert json.loads(json.dumps(back.as_json()))["rows"] == done.rows
+
+
+def test_a_backup_that_fails_leaves_nothing_and_is_on_no_list(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from study.keeping import backing_up
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(backing_up, "seal", fails)
+    with pytest.raises(OSError, match="No space"):
+        backup(study, tmp_path)
+    assert Ledger.of(study).copies() == []
+    assert {path.name for path in tmp_path.iterdir()} == {"study", "state"}
+
+
+def test_a_backup_without_room_is_refused(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    with pytest.raises(StudyError, match="Free some space"):
+        backup(study, tmp_path)

@@ -11,7 +11,7 @@ from study.keeping.erasing import erase
 from study.nouns import Invitation, Rater
 from tests.annotate_ui.campaign_with_raters import assign, fill
 from tests.annotate_ui.serving.test_serve import Browser, Start, start
-from tests.study.keeping.conftest import public_ids, rows
+from tests.study.keeping.conftest import need_pg_dump, public_ids, rows
 
 __all__ = ["start"]
 
@@ -21,6 +21,7 @@ def test_a_session_ends_at_the_next_request_and_is_never_anothers(
     start: Start,
     tmp_path: Path,
 ) -> None:
+    need_pg_dump(any_study)
     fill(any_study)
     assign(any_study, "anna", "zorabel-7")
     anna, gone = invite(any_study)
