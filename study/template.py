@@ -68,6 +68,8 @@ seed = 0
 # words_per_minute = 238
 # consent = "consent.md"         # raters agree to it before anything else
 # instructions = "instructions.md"
+# session_minutes = 60           # active minutes after which a rater is asked to come back later
+# break_minutes = 30             # pause after which the next value begins a session
 # completion_code = "..."        # shown once all is done
 # completion_url = "https://recruiter.example/done?cc={{code}}"
 
