@@ -6,8 +6,15 @@ from sqlalchemy import Connection, Row, insert, select
 
 from annotate_ui.comparing.choices import Choice, points
 from annotate_ui.stages import FIELDS, in_order
+from annotate_ui.taking_part.leaving import has_left
 from annotate_ui.work.leasing import lock_rater
-from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
+from annotate_ui.work.refusals import (
+    InvalidError,
+    KeyReusedError,
+    LeftError,
+    NotYoursError,
+    StaleError,
+)
 from annotate_ui.work.saving import rules_hash
 from annotate_ui.work.stored import Stored
 from study.campaign import Study
@@ -23,6 +30,8 @@ def save_decision(study: Study, rater_id: int, public_id: str, choice: Choice) -
     ------
     NotYoursError
         There is no such comparison, or it was not opened by this rater, or it was taken back.
+    LeftError
+        The rater has left the study.
     InvalidError
         The construct, value or reason is none that may be given here.
     KeyReusedError
@@ -32,6 +41,8 @@ def save_decision(study: Study, rater_id: int, public_id: str, choice: Choice) -
     """
     with study.write() as connection:
         lock_rater(connection, rater_id)
+        if has_left(connection, rater_id):
+            raise LeftError("You have left the study. What you finished is kept.")
         comparison = _comparison(connection, rater_id, public_id)
         _check(study, comparison, choice)
         d = table(Decision)

@@ -10,10 +10,18 @@ from annotate_ui.comparing.showing import Option, show_comparison
 from annotate_ui.web.answers import stored_json
 from annotate_ui.web.asked import body, rater_of_page
 from annotate_ui.web.limits import saves
+from annotate_ui.web.problems import SIGNED_OUT, answer
 from annotate_ui.web.signed_in import rater_here, study
 from annotate_ui.web.wording import gettext as _
+from annotate_ui.work.refusals import LeftError
 
 pages = Blueprint("comparing", __name__)
+
+
+@pages.errorhandler(LeftError)
+def left(_error: LeftError) -> ResponseReturnValue:
+    """Answer who has left as somebody whose link was revoked."""
+    return answer(SIGNED_OUT)
 
 
 @pages.get("/compare/<public_id>")

@@ -5,6 +5,7 @@ import { startClock } from "./clock.js";
 import { watchLayout } from "./layout.js";
 import { openQueue } from "./queue.js";
 import { openStore } from "./store.js";
+import { watchWidth } from "./wide.js";
 import { _, clockTime } from "./words.js";
 
 const element = (id) => document.getElementById(id);
@@ -14,7 +15,6 @@ const radios = [...form.elements.said];
 const scale = radios.filter((radio) => !["cannot_judge", "skipped"].includes(radio.value));
 const { rater, key, saveUrl, nextUrl, forwardUrl } = panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
-const startedAt = performance.now();
 
 const store = openStore(rater);
 const clock = startClock();
@@ -80,10 +80,7 @@ function render() {
 }
 
 function commit(mine) {
-  const seconds = clock.take("comparison");
-  const times = typeof seconds === "number" ? { active_seconds: seconds } : { active_seconds: seconds.active };
-  const wall = Math.round((performance.now() - startedAt) / 100) / 10;
-  const body = { construct: key, ...mine, input_kind: byKey ? "typed" : "button", ...times, wall_seconds: wall, base_revision: revision };
+  const body = { construct: key, ...mine, input_kind: byKey ? "typed" : "button", ...clock.take("comparison"), base_revision: revision };
   sent = { mine, key: queue.add(saveUrl, body, sent?.key) };
 }
 
@@ -217,7 +214,11 @@ if (waiting) {
   sent = { mine: content(), key: waiting.body.key };
 }
 watchLayout(panel);
-clock.turnTo("comparison");
+watchWidth((wide) => {
+  const note = element("too-narrow");
+  if (note) note.hidden = wide;
+  clock.turnTo(wide ? "comparison" : null);
+});
 if (matchMedia("(min-width: 48rem)").matches) (chosen() ?? radios[0]).focus({ preventScroll: true });
 render();
 queue.pump();

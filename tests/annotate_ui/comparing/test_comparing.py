@@ -10,7 +10,14 @@ from annotate_ui.comparing.opening import next_comparison
 from annotate_ui.comparing.progress import comparisons_done
 from annotate_ui.comparing.saving import save_decision
 from annotate_ui.comparing.showing import ComparisonView, show_comparison
-from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
+from annotate_ui.taking_part.leaving import leave
+from annotate_ui.work.refusals import (
+    InvalidError,
+    KeyReusedError,
+    LeftError,
+    NotYoursError,
+    StaleError,
+)
 from study import Study
 from study.nouns import Comparison, now, table
 from study.scales import Scale
@@ -168,3 +175,15 @@ def test_only_an_own_and_opened_comparison_is_there(study: Study, why: str) -> N
 )
 def test_points_that_are_offered(scale: Scale, offered: tuple[float, ...]) -> None:
     assert points(scale) == pytest.approx(offered)
+
+
+def test_who_left_decides_no_more(campaign: Study) -> None:
+    anna = pair_up(campaign, "anna")
+    page = open_one(campaign, anna)
+    save_decision(campaign, anna, page, choice("QR", 1.0))
+    leave(campaign, anna, "withdrew")
+    with pytest.raises(LeftError):
+        save_decision(campaign, anna, page, choice("QR", 2.0, 1))
+    with campaign.read() as connection:
+        # What was not decided went back; what was decided stays theirs.
+        assert comparisons_done(connection, campaign, anna) == (1, 1)
