@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
@@ -243,9 +244,10 @@ def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, 
     rule = protected.config.stopping.model_copy(update={"half_width": 5.0})
     served = app.config["STUDY"]
     config = served.config.model_copy(update={"stopping": rule})
-    app.config["STUDY"] = served.__class__(
-        served.folder, config, served.config_hash, served.versions
-    )
+    changed = replace(served, config=config)
+    # One engine, so that one pool of connections is closed at the end.
+    changed.__dict__["engine"] = served.engine
+    app.config["STUDY"] = changed
     assert "It was not computed yet." in owner.get("/owner/stopping").text
     for queries, width in ((30, 9.0), (60, 6.0)):
         construct = {
