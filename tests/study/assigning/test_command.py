@@ -126,6 +126,56 @@ def test_what_is_left_out_is_said_with_its_reason(study: Study) -> None:
     assert "Not assigned, since no construct can be rated: 1 response (" in told
 
 
+def test_the_sample_the_hours_by_purpose_and_what_is_left_over_are_shown(study: Study) -> None:
+    for domain, count in (("law", 12), ("[red]medicine[/red]", 6)):
+        fill(
+            study,
+            count,
+            query_id_of=domain,
+            response_of_six=True,
+            attributes={"domain": domain, "language": "de" if domain == "law" else "fr"},
+        )
+    (study.folder / "study.toml").write_text('[raters."anna"]\nlanguages = ["de"]\n')
+    words = ("--sample", "9", "--strata", "domain", "--calibration", "1", "--checks", "1")
+    told = run(study, "--raters", "anna", "--per-item", "1", "--repeats", "0.5", *words).output
+    lines = told.splitlines()
+    assert lines[0] == "Sample: 9 of 18 queries"
+    assert "domain=law" in told
+    assert "domain=[red]medicine[/red]" in told
+    assert sum(line.endswith("0.500") for line in lines) == 2
+    assert "12 responses to 6 queries, 1 rater each: 12 assignments" in lines
+    assert "Further assignments: 2 for calibration, 1 for checks, 6 for repeats." in lines
+    assert next(line for line in lines if "repeats" in line and "rater" in line).split() == [
+        "rater", "calibration", "main", "checks", "repeats",
+    ]  # fmt: skip
+    joined = " ".join(told.split())
+    assert "Left over, since too few raters read fr: 6 responses to 3 queries" in joined
+    assert "more rater hours" in joined
+    assert "Stored 21 assignments." in told
+    assert max(map(len, lines[:-1])) <= 80
+
+
+def test_hours_that_end_say_how_many_more_it_takes(study: Study) -> None:
+    fill(study, 30, response_of_six=True)
+    words = ("--raters", "2", "--per-item", "1", "--hours", "0.01")
+    told = " ".join(run(study, *words).output.split())
+    assert "Left over, since the raters' hours end:" in told
+    assert "Sample: " in told
+    figures = json.loads(run(study, *words, "--json").output)
+    assert figures["left_over"][0]["reason"] == "the raters' hours end"
+    assert all(load["hours"] <= 0.01 for load in figures["raters"])
+
+
+def test_settings_of_the_design_count_and_options_go_before_them(study: Study) -> None:
+    fill(study, 10)
+    (study.folder / "study.toml").write_text("[design]\nper_item = 2\nsample = 5\n")
+    words = ("--raters", "3", "--dry-run", "--json")
+    assert json.loads(run(study, *words).output)["assignments"] == 5 * 2 * 2
+    assert json.loads(run(study, *words, "--sample", "3").output)["assignments"] == 3 * 2 * 2
+    told = run(study, "--raters", "3", "--overlap", "0.4").output
+    assert "10 responses to 5 queries: 14 assignments" in told
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
