@@ -116,7 +116,7 @@ def test_who_leaves_without_a_finished_response_gives_the_place_back(any_study: 
     idle, busy = enrol(any_study, token, "idle"), enrol(any_study, token, "busy")
     w = table(Rater)
     with any_study.read() as connection:
-        codes = dict(connection.execute(select(w.c.id, w.c.code)).all())  # type: ignore[arg-type]
+        codes = dict(connection.execute(select(w.c.id, w.c.code)).all())
     give(any_study, codes[busy.rater_id])
     rate(any_study, busy.rater_id)
     assert refused(any_study, token, "late") == "full"

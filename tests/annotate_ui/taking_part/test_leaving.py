@@ -17,9 +17,12 @@ from tests.annotate_ui.taking_part.joined import assignments, rate
 
 
 def take(study: Study, rater_id: int) -> int:
+    """Hand out slots to a rater; return how many they took."""
+    before = len(assignments(study, rater_id))
     with study.write() as connection:
         lock_slots(connection)
-        return take_slots(connection, study, rater_id)
+        take_slots(connection, study, rater_id)
+    return len(assignments(study, rater_id)) - before
 
 
 def rater_of(study: Study, code: str) -> int:
