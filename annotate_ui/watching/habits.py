@@ -1,5 +1,6 @@
 """Signals in a rater's values on one construct: straight-lining, little variation, gaps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -7,13 +8,16 @@ import numpy as np
 
 from analysis.query_statistic import BoolArray, FloatArray, IntArray
 from annotate_ui.watching.signal import Signal, too_few
-from annotate_ui.watching.straight_lining import longest_run
+from annotate_ui.watching.straight_lining import Run, longest_run
 
 #: Values, and queries, below which nothing is said of a rater on a construct.
 LEAST_VALUES, LEAST_QUERIES = 20, 8
 
 #: A run is flagged when so few permutations have one as long, and it is this many times theirs.
 _RARE, _LONGER = 0.001, 1.5
+
+#: On so many constructs at once, runs are flagged that are less rare than that.
+_SEVERAL, _UNUSUAL = 3, 0.02
 
 #: Share of the most frequent value from which variation is doubtful.
 _MODAL = 0.9
@@ -49,12 +53,18 @@ class Said:
         return self.where(np.isfinite(self.value))
 
 
-def straight_lining(own: Said, construct: str, seed: int) -> Signal:
-    """Return whether a run of equal values is longer than the rater's own values explain."""
+def run_of(own: Said, seed: int) -> Run | None:
+    """Return the longest run of one value of a rater; None where there are too few values."""
     given = own.given
     if given.value.size < LEAST_VALUES or np.unique(given.query).size < LEAST_QUERIES:
-        return too_few("straight_lining", construct, given.value.size, "values")
-    run = longest_run(given.value, given.query, seed)
+        return None
+    return longest_run(given.value, given.query, seed)
+
+
+def straight_lining(run: Run | None, own: Said, construct: str) -> Signal:
+    """Return whether a run of equal values is longer than the rater's own values explain."""
+    if run is None:
+        return too_few("straight_lining", construct, own.given.value.size, "values")
     flagged = run.p <= _RARE and run.length >= _LONGER * run.expected
     return Signal(
         "straight_lining",
@@ -65,6 +75,25 @@ def straight_lining(own: Said, construct: str, seed: int) -> Signal:
         run.n_values,
         f"the same value {run.length} times in a row; {run.expected:g} would be usual for these "
         f"{run.n_values} values in another order",
+    )
+
+
+def straight_lining_throughout(runs: Sequence[Run]) -> Signal:
+    """Return whether runs are too long on several constructs, each by less than would do alone.
+
+    Who stops reading stops on all of them.
+    """
+    if len(runs) < _SEVERAL:
+        return too_few("straight_lining", None, len(runs), "constructs")
+    long = sum(run.p <= _UNUSUAL and run.length >= _LONGER * run.expected for run in runs)
+    return Signal(
+        "straight_lining",
+        None,
+        "flagged" if long >= _SEVERAL else "fine",
+        float(long),
+        float(_SEVERAL),
+        len(runs),
+        f"unusually long runs of one value on {long} of {len(runs)} constructs",
     )
 
 

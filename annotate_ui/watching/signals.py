@@ -9,7 +9,14 @@ import pandas as pd
 
 from annotate_ui.watching.against_others import AgainstOthers, each_against_others, low_agreement
 from annotate_ui.watching.checks import answered, checks_missed, stored_checks
-from annotate_ui.watching.habits import Said, little_variation, many_missing, straight_lining
+from annotate_ui.watching.habits import (
+    Said,
+    little_variation,
+    many_missing,
+    run_of,
+    straight_lining,
+    straight_lining_throughout,
+)
 from annotate_ui.watching.pace import reading_shares, too_fast
 from annotate_ui.watching.signal import Signal
 from annotate_ui.watching.stored import values
@@ -75,13 +82,18 @@ def _said(rows: pd.DataFrame) -> Said:
 
 
 def _of_values(rater: Any, by_construct: dict[str, Said], seed: int) -> Iterator[Signal]:
+    runs = []
     for construct, said in by_construct.items():
         mine = said.rater == rater
         if mine.any():
             own, others = said.where(mine), said.where(~mine)
-            yield straight_lining(own, construct, seed)
+            run = run_of(own, seed)
+            runs += [run] if run is not None else []
+            yield straight_lining(run, own, construct)
             yield little_variation(own, others, construct)
             yield many_missing(own, others, construct)
+    if len(by_construct) > 1:
+        yield straight_lining_throughout(runs)
 
 
 def _of_agreement(rater: str, against: dict[str, list[AgainstOthers]]) -> Iterator[Signal]:

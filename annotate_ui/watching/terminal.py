@@ -14,6 +14,7 @@ from annotate_ui.watching.standing import RaterProgress
 
 _SHOWN = 20
 """Of what needs a hand; `--json` has all."""
+_ALSO_NUMBERS = {"can't\njudge", "to each\nside", "skipped"}
 
 
 def show_campaign(progress: CampaignProgress, signals: Sequence[RaterSignals]) -> None:
@@ -70,7 +71,10 @@ def show_look(found: LookResult) -> None:
         Text("Not for stopping: these figures hold at one look, not at the best of many.")
     )
     table = _table("construct", "figure", "value", "interval", "queries")
+    each = [one for one in found.figures if one["statistic"] == "rater_against_others"]
     for one in found.figures:
+        if one in each:
+            continue
         table.add_row(
             Text(", ".join(one["constructs"])),
             Text(_figure(one)),
@@ -79,8 +83,14 @@ def show_look(found: LookResult) -> None:
             str(one["n_queries"]),
         )
     console.print(table)
-    for reason in dict.fromkeys(one["reason"] for one in found.figures if one["reason"]):
-        console.print(Text(f"- {reason}"))
+    if each:
+        console.print("Each rater against the mean of the others (--json has the intervals):")
+        console.print(_each_rater([one for one in each if one["scope"] == "pooled"]))
+    for one in found.figures:
+        if one["reason"] and one not in each:
+            console.print(
+                Text(f"- {', '.join(one['constructs'])}, {_figure(one)}: {one['reason']}")
+            )
 
 
 def show_stopping(state: Mapping[str, Any]) -> None:
@@ -110,7 +120,8 @@ def show_stopping(state: Mapping[str, Any]) -> None:
         )
     console.print(table)
     for one in state["constructs"]:
-        if one["reason"]:
+        # What is only too wide stands in the table.
+        if one["reason"] and not one["reason"].startswith("the interval is"):
             console.print(Text(f"- {one['construct']}: {one['reason']}"))
     verdict = "Enough is rated: you may stop." if state["stop"] else "Go on rating."
     console.print(Text(verdict))
@@ -132,11 +143,22 @@ def _raters(raters: Iterable[RaterProgress], flagged: Mapping[str, int]) -> Tabl
     return table
 
 
+def _each_rater(figures: Sequence[Mapping[str, Any]]) -> Table:
+    """Return each rater's correlation with the mean of the others, a column each construct."""
+    constructs = list(dict.fromkeys(one["constructs"][0] for one in figures))
+    table = _table("rater", *constructs)
+    rows: dict[str, dict[str, str]] = {}
+    for one in figures:
+        rows.setdefault(one["scorers"][0], {})[one["constructs"][0]] = _number(one["value"])
+    for rater, cells in rows.items():
+        table.add_row(Text(rater), *(cells.get(construct, "") for construct in constructs))
+    return table
+
+
 def _figure(one: Mapping[str, Any]) -> str:
     names = {
         "krippendorff_alpha": "alpha",
         "icc": "ICC(A,1)",
-        "rater_against_others": f"{one['scorers'][0]} against others",
         "human_ceiling": "a rater against others",
         "judge_against_others": "the judge against the same",
         "human_ceiling_difference": "judge minus rater",
@@ -163,8 +185,8 @@ def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     numbers = {"values", "hours", "signals", "value", "queries", "finished", "wanted", "more"}
     for name in names:
-        right = name in numbers or "\n" in name
-        words = name in {"rater", "response", "query", "figure", "construct"}
+        right = name in numbers or name in _ALSO_NUMBERS
+        words = name.startswith("rater") or name in {"response", "query", "figure", "construct"}
         table.add_column(
             name,
             justify="right" if right else "left",

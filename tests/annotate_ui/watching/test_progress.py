@@ -15,7 +15,7 @@ from annotate_ui.watching.looks import look
 from annotate_ui.watching.progress import CampaignProgress, campaign_progress
 from study import Study
 from study.campaign_sections import DesignSpec
-from study.nouns import Assignment, Rater, Rating, now, table
+from study.nouns import Assignment, Rater, now, table
 from tests.annotate_ui.watching.simulated import Habit, simulate
 from tests.annotate_ui.watching.test_stopping import under
 
@@ -60,7 +60,7 @@ def test_progress_counts_raters_items_and_constructs(any_study: Study) -> None:
 def test_what_needs_a_hand_names_who_and_what_helps(any_study: Study) -> None:
     fill(any_study, share=0.5)
     revoke(any_study, "a")
-    g, a = table(Rating), table(Assignment)
+    a = table(Assignment)
     with any_study.write() as connection:
         long_ago = now() - timedelta(days=5)
         of_b = a.c.rater_id == 2
@@ -77,7 +77,6 @@ def test_what_needs_a_hand_names_who_and_what_helps(any_study: Study) -> None:
     assert first.command == f"ccrs invite {any_study.folder} a"
     # b was at work a moment ago, however long ago the work was handed out.
     assert "idle" not in found
-    del g
 
 
 def test_a_rater_who_never_came_is_idle_unless_the_campaign_is_paused(study: Study) -> None:
@@ -93,7 +92,7 @@ def test_a_rater_who_never_came_is_idle_unless_the_campaign_is_paused(study: Stu
 
 def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
     fill(study)
-    a, g = table(Assignment), table(Rating)
+    a = table(Assignment)
     with study.write() as connection:
         own = a.c.rater_id == 3
         # The third rater's work is taken back unrated, but for what nobody else has.
@@ -101,7 +100,6 @@ def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
         connection.execute(
             update(a).where(~own, a.c.response_id <= 4).values(purpose="calibration")
         )
-    del g
     assert "unconnected" in codes(campaign_progress(study))
 
 
