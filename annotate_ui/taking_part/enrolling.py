@@ -18,6 +18,7 @@ from annotate_ui.taking_part.enrolment_links import (
     state_of,
 )
 from annotate_ui.tokens import mark_used, new_token, rater_of_token, was_made
+from annotate_ui.work.pausing import paused
 from study.campaign import Study
 from study.errors import StudyError
 from study.nouns import Enrolment, EnrolmentLink, now, table
@@ -40,7 +41,7 @@ __all__ = [
 
 LONGEST_ID = 200
 """Characters of an id under which a recruiter knows somebody."""
-Refused = Literal["unknown", "closed", "full", "joined", "bad_id"]
+Refused = Literal["unknown", "closed", "paused", "full", "joined", "bad_id"]
 
 
 class EnrolmentRefusedError(StudyError):
@@ -98,7 +99,8 @@ def enrol(
     Raises
     ------
     EnrolmentRefusedError
-        The link is unknown or closed, its quota is met, or the id has joined already or is none.
+        The link is unknown or closed, the campaign is paused, the quota is met, or the id has
+        joined already or is none.
     """
     external_id = checked_id(external_id)
     with study.write() as connection:
@@ -111,6 +113,8 @@ def enrol(
             return _enrolled(connection, study, personal_token)
         if link.closed_at is not None:
             raise EnrolmentRefusedError("closed", f"The enrolment link {link.name!r} is closed.")
+        if paused(connection) is not None:
+            raise EnrolmentRefusedError("paused", "The campaign is paused; nobody joins now.")
         n = table(Enrolment)
         # Of any link: one person who is recruited twice is still one person.
         known = select(n.c.id).where(n.c.external_id == external_id)

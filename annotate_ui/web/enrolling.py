@@ -19,6 +19,7 @@ from annotate_ui.web.limits import REFUSED, enrolments, failed_links
 from annotate_ui.web.problems import Problem, answer
 from annotate_ui.web.signed_in import sign_in, study
 from annotate_ui.web.wording import mark
+from annotate_ui.work.pausing import paused
 
 pages = Blueprint("enrolling", __name__)
 
@@ -32,6 +33,14 @@ _REFUSED = {
         mark("This study takes in nobody new"),
         mark("Thank you for your interest. Joining by this link has ended."),
         mark("If you have joined before, open the personal link that you were shown then."),
+        None,
+    ),
+    "paused": Problem(
+        503,
+        "paused",
+        mark("The study is paused"),
+        mark("Nothing new is opened for now. What you saved is kept; come back later."),
+        "",
         None,
     ),
     "full": Problem(
@@ -66,6 +75,7 @@ def offer(token: str) -> ResponseReturnValue:
     """Show what the link leads to. Nothing is stored."""
     with study().read() as connection:
         state = link_state(connection, token)
+        message = paused(connection)
     if state is None:
         return _unknown()
     try:
@@ -75,6 +85,8 @@ def offer(token: str) -> ResponseReturnValue:
     here = _has_joined_here(token, external_id)
     if not here and not state.open:
         return answer(_REFUSED["full" if state.closed is None else "closed"])
+    if not here and message is not None:
+        return answer(_REFUSED["paused"])
     return render_template(
         "enrol.html", page="enrol", token=token, external_id=external_id or "", here=here
     )

@@ -10,6 +10,7 @@ from annotate_ui.inviting import invite
 from annotate_ui.taking_part.enrolling import close_link, list_links, make_link
 from annotate_ui.web.app import create_app
 from annotate_ui.web.limits import limiter
+from annotate_ui.work.pausing import pause, resume
 from study import Study
 from study.nouns import Enrolment, Invitation, Rater, table
 from tests.annotate_ui.rated_campaign import fill, give
@@ -204,6 +205,22 @@ def test_when_all_places_are_taken_it_says_so(
     close_link(any_study, "spring")
     assert b"takes in nobody new" in visitor().get(link).data
     assert [state.open for state in list_links(any_study)] == [False]
+
+
+def test_nobody_joins_while_the_campaign_is_paused(
+    any_study: Study, link: str, visitor: Callable[[], Browser]
+) -> None:
+    inside, outside = visitor(), visitor()
+    for browser in (inside, outside):
+        browser.get(link)
+    inside.submit(link)
+    pause(any_study)
+    assert visitor().get(link).status_code == 503
+    assert b"The study is paused" in outside.submit(link).data
+    assert b"You have joined already" in inside.get(link).data
+    resume(any_study)
+    assert outside.submit(link).status_code == 200
+    assert count(any_study) == (2, 2, 2)
 
 
 def test_a_token_that_is_none_leads_where_bad_links_lead_and_is_throttled(
