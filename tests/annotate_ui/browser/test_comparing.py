@@ -20,9 +20,11 @@ from tests.annotate_ui.compared_campaign import decisions, open_one, pair_up
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
-def begin(study: Study, serve: Serve, arrive: Arrive, **options: object) -> tuple[Rater, Page]:
+def begin(
+    study: Study, serve: Serve, arrive: Arrive, rating: str = "", **options: object
+) -> tuple[Rater, Page]:
     """Let in a rater who has nothing to do but compare, and open their first comparison."""
-    served = serve(study, "anna", filled=partial(fill, queries=2, systems=2))
+    served = serve(study, "anna", filled=partial(fill, queries=2, systems=2), rating=rating)
     with served.study.write() as connection:
         connection.execute(delete(table(Assignment)))
     anna = pair_up(served.study, "anna")
@@ -134,6 +136,16 @@ def test_the_page_has_no_grave_fault(
 def test_the_tab_key_reaches_everything(study: Study, serve: Serve, arrive: Arrive) -> None:
     _, page = begin(study, serve, arrive)
     tab_to(page, "next")
+
+
+def test_a_narrow_window_shows_nothing_where_the_study_wants_a_wide_one(
+    study: Study, serve: Serve, arrive: Arrive
+) -> None:
+    _, page = begin(study, serve, arrive, "min_width = 900", viewport=WIDE)
+    expect(page.locator("#response-1")).to_be_visible()
+    page.set_viewport_size({"width": 800, "height": 900})
+    expect(page.locator("#response-1")).to_be_hidden()
+    expect(page.locator("#too-narrow")).to_contain_text("900 pixels")
 
 
 def photograph(page: Page, name: str) -> None:
