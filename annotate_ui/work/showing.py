@@ -11,12 +11,21 @@ from annotate_ui.languages import language_of
 from annotate_ui.stages import in_order
 from annotate_ui.work.leasing import lock_rater
 from annotate_ui.work.refusals import InvalidError, NotYoursError
-from annotate_ui.work.steps import Page, Step, rater_work
+from annotate_ui.work.steps import OWN_CHANNEL, Page, Step
 from annotate_ui.work.stored import newest_ratings
 from study.campaign import Study
 from study.config import StudyConfig
 from study.constructs import CCRS, ConstructSpec
-from study.nouns import OpenedPassage, Passage, Query, Response, ResponsePassage, table
+from study.nouns import (
+    Assignment,
+    OpenedPassage,
+    Passage,
+    Query,
+    Response,
+    ResponsePassage,
+    Reveal,
+    table,
+)
 from study.words import Sees
 
 
@@ -216,23 +225,39 @@ def record_opened(study: Study, rater_id: int, public_id: str, stage: int, posit
     p, seen = table(ResponsePassage), table(OpenedPassage)
     with study.write() as connection:
         lock_rater(connection, rater_id)
-        step = rater_work(connection, study.config, rater_id).find(public_id, stage)
-        if step is None or not step.opened:
-            raise NotYoursError("This page was not opened for you. Go on from the start page.")
+        assignment, shown = _opened(connection, rater_id, public_id, stage)
         here = connection.execute(
             select(p.c.passage_id).where(
-                p.c.response_id == step.item.response_id, p.c.position == position
+                p.c.response_id == assignment.response_id, p.c.position == position
             )
         ).first()
-        if here is None or "context" not in step.shown:
+        if here is None or "context" not in shown:
             raise InvalidError(f"There is no passage {position} here.", "position")
         again = connection.execute(
             select(seen.c.id).where(
-                seen.c.assignment_id == step.item.id, seen.c.position == position
+                seen.c.assignment_id == assignment.id, seen.c.position == position
             )
         ).first()
         if again is None:
-            connection.execute(insert(seen).values(assignment_id=step.item.id, position=position))
+            connection.execute(insert(seen).values(assignment_id=assignment.id, position=position))
+
+
+def _opened(
+    connection: Connection, rater_id: int, public_id: str, stage: int
+) -> tuple[Any, list[Sees]]:
+    """Return an assignment of the rater and the fields that one of its stages has shown."""
+    a, v = table(Assignment), table(Reveal)
+    mine = (
+        select(a.c.id, a.c.response_id, v.c.stage, v.c.fields)
+        .join_from(a, v, v.c.assignment_id == a.c.id)
+        .where(a.c.public_id == public_id, a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
+    )
+    # An address may hold anything, also what a database can't compare with.
+    rows = connection.execute(mine).all() if public_id.isalnum() else []
+    for row in rows:
+        if row.stage == stage:
+            return row, row.fields
+    raise NotYoursError("This page was not opened for you. Go on from the start page.")
 
 
 def _shared(

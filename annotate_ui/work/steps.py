@@ -5,177 +5,34 @@ the next query. This is a pass; a query met again in another round, as a repeat,
 part of the work has a pass of its own. Responses come one at a time, or beside each other.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
 from annotate_ui.stages import Stage, stages
-from annotate_ui.work.phases import FEEDBACK, PHASES, WITH_FEEDBACK, Phase, phase_of
+from annotate_ui.work.items import OWN_CHANNEL, Item, items_of
+from annotate_ui.work.passes import Page, Pass, Step
+from annotate_ui.work.phases import PHASES, WITH_FEEDBACK, Phase
 from study.config import StudyConfig
-from study.nouns import Assignment, Rating, Response, Reveal, table
+from study.nouns import Assignment, Rating, Response, table
 from study.words import Sees
 
-OWN_CHANNEL = "own"
-"""Assignments of other channels are rated elsewhere."""
-
-
-@dataclass(frozen=True)
-class Item:
-    """An assignment of a rater, with what has been done of it."""
-
-    id: int
-    public_id: str
-    response_id: int
-    query_id: int
-    purpose: str
-    round: int
-    repeat: int
-    layout: str
-    construct_keys: tuple[str, ...]
-    """In the order to rate; constructs that study.toml no longer has are left out."""
-    leased_until: datetime | None
-    replaced: bool
-    """It was handed on or taken back unfinished; what was saved counts nonetheless."""
-    rated: frozenset[str]
-    """Constructs that have a rating of any status."""
-    opened: Mapping[int, tuple[Sees, ...]]
-    """Stages that were sent to the rater, with the fields that were shown."""
-
-    @property
-    def phase(self) -> Phase:
-        """The part of the work to which it belongs."""
-        return phase_of(self.purpose)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every construct has a rating."""
-        return self.rated.issuperset(self.construct_keys)
-
-    @property
-    def told(self) -> bool:
-        """Whether its feedback was shown."""
-        return FEEDBACK in self.opened
-
-
-@dataclass(frozen=True)
-class Step:
-    """One response at one stage."""
-
-    item: Item
-    stage: Stage
-    construct_keys: tuple[str, ...]
-    """What is rated here, in order."""
-    query_number: int
-    query_count: int
-    """Of the training's attempt in training, else of everything but training."""
-    response_number: int
-    response_count: int
-    part: int
-    """Place of the stage among those of the pass, from 1."""
-    part_count: int
-    fields_before: tuple[Sees, ...]
-    """What the stage before shows."""
-
-    @property
-    def done(self) -> bool:
-        """Whether every construct of the step has a rating."""
-        return self.item.rated.issuperset(self.construct_keys)
-
-    @property
-    def opened(self) -> bool:
-        """Whether the step's fields were sent to the rater."""
-        return self.stage.number in self.item.opened
-
-    @property
-    def shown(self) -> tuple[Sees, ...]:
-        """The fields that the rater was shown when the step was opened, and no others."""
-        return self.item.opened.get(self.stage.number, ())
-
-    @property
-    def is_left(self) -> bool:
-        """Whether the rater has still to do it."""
-        return not self.done and not self.item.replaced
-
-
-@dataclass(frozen=True)
-class Page:
-    """What the rater sees at once: a step, several beside each other, or feedback."""
-
-    steps: tuple[Step, ...]
-    """Without any: the feedback on `item`."""
-    item: Item
-    """The first response of the page."""
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """The public id and the stage by which the page is asked for."""
-        first = next((step for step in self.steps if step.opened), None)
-        if first is None and self.steps:
-            first = self.steps[0]
-        if first is None:
-            return self.item.public_id, FEEDBACK
-        return first.item.public_id, first.stage.number
-
-    @property
-    def phase(self) -> Phase:
-        """The part of the work to which the page belongs."""
-        return self.item.phase
-
-    @property
-    def is_feedback(self) -> bool:
-        """Whether the page shows what is expected, or what others said, rather than asks."""
-        return not self.steps
-
-    @property
-    def opened(self) -> bool:
-        """Whether something that it shows was sent to the rater."""
-        return any(step.opened for step in self.steps) if self.steps else self.item.told
-
-    @property
-    def unopened(self) -> tuple[Step, ...]:
-        """The steps whose fields are still to be sent."""
-        return tuple(s for s in self.steps if not s.opened and not s.item.replaced)
-
-    @property
-    def is_left(self) -> bool:
-        """Whether the rater has still to do it, or to see it."""
-        if self.steps:
-            return any(step.is_left for step in self.steps)
-        return not self.item.told and not self.item.replaced
-
-
-@dataclass(frozen=True)
-class Pass:
-    """The responses to a query that are rated together, stage by stage."""
-
-    phase: Phase
-    round: int
-    query_id: int
-    repeat: int
-    items: tuple[Item, ...]
-    pages: tuple[Page, ...]
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What is asked, in order."""
-        return tuple(step for page in self.pages for step in page.steps)
-
-    @property
-    def is_left(self) -> bool:
-        """Whether something of it is still to do."""
-        return any(page.is_left for page in self.pages)
-
-    @property
-    def begun(self) -> bool:
-        """Whether something of it was shown to the rater."""
-        return any(item.opened for item in self.items)
+__all__ = [
+    "OWN_CHANNEL",
+    "Item",
+    "Page",
+    "Pass",
+    "Progress",
+    "Step",
+    "Work",
+    "progress_of",
+    "rater_work",
+    "stages_of",
+]
 
 
 @dataclass(frozen=True)
@@ -273,14 +130,19 @@ class Work:
 def rater_work(connection: Connection, config: StudyConfig, rater_id: int) -> Work:
     """Return the steps of a rater, in order."""
     together: dict[tuple[int, int, int, int], list[Item]] = {}
-    for item in sorted(_items(connection, config, rater_id), key=_order):
+    for item in sorted(items_of(connection, config, rater_id), key=_order):
         key = PHASES.index(item.phase), item.round, item.query_id, item.repeat
         together.setdefault(key, []).append(item)
     numbers = _numbers(together.values())
     passes = []
+    # Most passes ask for the same constructs.
+    known: dict[frozenset[str], tuple[Stage, ...]] = {}
     for items, (number, count) in zip(together.values(), numbers, strict=True):
         first = items[0]
-        pages = tuple(_pages(config, items, number, count))
+        keys = frozenset(key for item in items for key in item.construct_keys)
+        if keys not in known:
+            known[keys] = stages_of(config, keys)
+        pages = tuple(_pages(known[keys], items, number, count))
         one = Pass(first.phase, first.round, first.query_id, first.repeat, tuple(items), pages)
         passes.append(one)
     return Work(tuple(passes))
@@ -347,8 +209,9 @@ def _numbers(passes: Iterable[list[Item]]) -> list[tuple[int, int]]:
     return [(number, so_far[group]) for number, group in zip(numbers, groups, strict=True)]
 
 
-def _pages(config: StudyConfig, items: list[Item], number: int, count: int) -> Iterable[Page]:
-    found = stages_of(config, (key for item in items for key in item.construct_keys))
+def _pages(
+    found: Sequence[Stage], items: Sequence[Item], number: int, count: int
+) -> Iterable[Page]:
     before: tuple[Sees, ...] = ()
     for part, stage in enumerate(found, start=1):
         taking_part = [i for i in items if stage.construct_keys.intersection(i.construct_keys)]
@@ -377,68 +240,3 @@ def _pages(config: StudyConfig, items: list[Item], number: int, count: int) -> I
     if items[0].phase in WITH_FEEDBACK:
         # Once a query is done with, so that no value is given after feedback on another's.
         yield from (Page((), item) for item in items)
-
-
-def _items(connection: Connection, config: StudyConfig, rater_id: int) -> list[Item]:
-    a, r, g, v = table(Assignment), table(Response), table(Rating), table(Reveal)
-    successor = aliased(a)
-    mine = (a.c.rater_id == rater_id) & (a.c.channel == OWN_CHANNEL)
-    rated = _grouped(
-        connection.execute(
-            select(g.c.assignment_id, g.c.construct_key)
-            .join_from(g, a, g.c.assignment_id == a.c.id)
-            .where(mine)
-            .distinct()
-            .order_by(g.c.assignment_id)
-        )
-    )
-    opened: dict[int, dict[int, tuple[Sees, ...]]] = {}
-    for shown in connection.execute(
-        select(v.c.assignment_id, v.c.stage, v.c.fields)
-        .join_from(v, a, v.c.assignment_id == a.c.id)
-        .where(mine)
-    ):
-        opened.setdefault(shown.assignment_id, {})[shown.stage] = tuple(shown.fields)
-    known = {construct.key for construct in config.constructs}
-    rows = connection.execute(
-        select(
-            a.c.id,
-            a.c.public_id,
-            a.c.response_id,
-            r.c.query_id,
-            a.c.purpose,
-            a.c.round,
-            a.c.repeat,
-            a.c.layout,
-            a.c.construct_keys,
-            a.c.leased_until,
-            a.c.released_at,
-            successor.c.id.label("successor"),
-        )
-        .join_from(a, r, a.c.response_id == r.c.id)
-        .join(successor, successor.c.replaces_id == a.c.id, isouter=True)
-        .where(mine)
-        .order_by(a.c.position, a.c.id)
-    )
-    return [
-        Item(
-            id=row.id,
-            public_id=row.public_id,
-            response_id=row.response_id,
-            query_id=row.query_id,
-            purpose=row.purpose,
-            round=row.round,
-            repeat=row.repeat,
-            layout=row.layout,
-            construct_keys=tuple(key for key in row.construct_keys if key in known),
-            leased_until=row.leased_until,
-            replaced=row.successor is not None or row.released_at is not None,
-            rated=frozenset(rated.get(row.id, ())),
-            opened=opened.get(row.id, {}),
-        )
-        for row in rows
-    ]
-
-
-def _grouped(rows: Iterable[Any]) -> dict[int, list[Any]]:
-    return {key: [row[1] for row in group] for key, group in groupby(rows, itemgetter(0))}
