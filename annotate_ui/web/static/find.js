@@ -59,6 +59,8 @@ export function watchFind() {
     else if (!TOO_SHORT.test(field.value.trim())) words = _("No match");
     if (told.textContent !== words) told.textContent = words;
     for (const button of [back, on]) button.disabled = matches.length === 0;
+    // While it is in use it stays in view above the passages.
+    bar.parentElement.classList.toggle("stuck", field.value !== "");
   }
 
   function search() {

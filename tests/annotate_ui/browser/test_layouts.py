@@ -19,8 +19,11 @@ from tests.annotate_ui.browser.pages import (
     moving_on,
     saved,
     state,
+    tab_to,
     wait_all_saved,
 )
+from tests.annotate_ui.browser.test_beyond_the_audit import _SEEN as SEEN
+from tests.annotate_ui.browser.test_beyond_the_audit import too_small
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
@@ -63,7 +66,9 @@ def test_responses_beside_each_other_are_rated_line_by_line(
         page.locator("#value-QR-C").focus()
         enter(page, 30)
     assert [row.value for row in anna.ratings("QR")] == [10, 20, 30]
-    assert len({row.response for row in anna.ratings("QR")}) == 3, "each is a rating of its own response"
+    assert len({row.response for row in anna.ratings("QR")}) == 3, (
+        "each is a rating of its own response"
+    )
     photograph(page, "beside-passages")
     expect(page.locator("[data-new]").first).to_be_focused()
     page.get_by_role("button", name="Open all passages").click()
@@ -83,6 +88,34 @@ def test_responses_beside_each_other_are_rated_line_by_line(
     photograph(page, "history")
     assert anna.violations == []
     assert anna.errors == []
+
+
+@pytest.mark.parametrize(
+    "size", [WIDE, PHONE, {"width": 320, "height": 256}], ids=["wide", "phone", "400 percent"]
+)
+def test_beside_each_other_by_keyboard_alone(
+    study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
+) -> None:
+    served = serve(study, "anna", filled=fill_three, arranged=side_by_side)
+    anna = arrive(served, "anna", viewport=size, color_scheme="dark")
+    page = anna.begin()
+    with moving_on(page):
+        for letter, value in (("A", 10), ("B", 20), ("C", 30)):
+            tab_to(page, f"value-QR-{letter}", most=60)
+            enter(page, value)
+    page.locator("#find-words").fill("opening hours")
+    expect(page.locator(".passage[open]")).to_have_count(6)
+    photograph(page, "beside-dark")
+    assert grave_violations(page) == ""
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            continue
+        seen = page.evaluate(SEEN)
+        assert seen["covered"] == [], seen
+        assert seen["inside"], seen
+    assert too_small(page) == []
+    assert page.evaluate(_WIDER) <= 0
 
 
 @SIZES
