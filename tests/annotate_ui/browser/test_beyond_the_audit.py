@@ -26,7 +26,7 @@ PHONE, WITH_KEYBOARD = {"width": 390, "height": 844}, {"width": 390, "height": 4
 TOUCH = {"has_touch": True, "is_mobile": True}
 
 # What of the focused element can be seen: inside the window, and nothing else on top of it.
-_SEEN = """() => {
+SEEN = """() => {
   const box = document.activeElement.getBoundingClientRect();
   const points = [[.1, .5], [.5, .5], [.9, .5]].map(([x, y]) => [
     box.left + x * box.width, box.top + Math.max(2, y * Math.min(box.height, 40)),
@@ -70,7 +70,7 @@ def test_a_reveal_takes_the_focus_to_its_heading(newcomer: Newcomer) -> None:
             on = page.evaluate("document.activeElement.textContent")
             assert on.startswith(heading), number
             assert page.evaluate("document.activeElement.tagName") == "H2"
-            assert page.evaluate(_SEEN)["covered"] == []
+            assert page.evaluate(SEEN)["covered"] == []
             expect(page.get_by_role("heading", name=heading)).to_be_in_viewport()
             rate_step(page, *values)
 
@@ -177,7 +177,7 @@ def test_nothing_covers_what_has_the_focus(
             page.keyboard.press(direction)
             if page.evaluate("document.activeElement === document.body"):
                 continue
-            seen = page.evaluate(_SEEN)
+            seen = page.evaluate(SEEN)
             assert seen["covered"] == [], seen
             assert seen["inside"], seen
     for last in ("#field-passages .passage:last-of-type .text", "#field-question .text"):
@@ -198,7 +198,7 @@ def test_a_phones_keyboard_leaves_the_field_and_some_text_in_view(newcomer: Newc
     page.set_viewport_size({"width": 390, "height": 400})
     assert field(page, "QR").get_attribute("inputmode") == "decimal"
     expect(field(page, "QR")).to_be_in_viewport(ratio=1)
-    assert page.evaluate(_SEEN)["covered"] == []
+    assert page.evaluate(SEEN)["covered"] == []
     page.keyboard.type("55")
     expect(field(page, "QR")).to_be_in_viewport(ratio=1)
     expect(state(page, "QR")).to_be_in_viewport()

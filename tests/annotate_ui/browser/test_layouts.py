@@ -22,8 +22,7 @@ from tests.annotate_ui.browser.pages import (
     tab_to,
     wait_all_saved,
 )
-from tests.annotate_ui.browser.test_beyond_the_audit import _SEEN as SEEN
-from tests.annotate_ui.browser.test_beyond_the_audit import too_small
+from tests.annotate_ui.browser.test_beyond_the_audit import SEEN, too_small
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
