@@ -22,6 +22,7 @@ from study.exporting import export_study
 from study.keeping.backing_up import beside_files
 from study.keeping.ledger import Ledger
 from study.keeping.lifting import append_only_lifted
+from study.keeping.sealed import give_name
 from study.keeping.settings_text import as_toml
 from study.keeping.sqlite_copy import sqlite_rows
 from study.nouns import (
@@ -207,9 +208,7 @@ def _pack(folder: Path, out: Path, study: Study) -> int:
             broken = packed.testzip()
         if broken is not None:
             raise StudyError(f"{broken} could not be read back from {part}; check the disk.")
-        os.link(part, out)
-    except FileExistsError:
-        raise StudyError(f"{out} already exists; name another file.") from None
+        give_name(part, out)
     finally:
         part.unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)

@@ -74,6 +74,11 @@ def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> 
     ]
     if done.erased_again:
         lines.append(f"Erased again, as was done since: {_counted(done.erased_again, 'person')}.")
+    if not done.list_found:
+        lines.append(
+            "No list of erasures is on this computer. If people were erased since the backup was "
+            "made, erase them again."
+        )
     lines.append(f"Next: ccrs status {folder}")
     _say(done.as_json(), lines, as_json)
 

@@ -28,6 +28,7 @@ from study.nouns import (
     Invitation,
     Look,
     Noun,
+    Pause,
     Rater,
     Rating,
     now,
@@ -36,7 +37,7 @@ from study.nouns import (
 )
 from study.progress import Advance
 
-_TOUCHED_BESIDE: tuple[type[Noun], ...] = (Look, ImportedFile, Erasure)
+_TOUCHED_BESIDE: tuple[type[Noun], ...] = (Look, ImportedFile, Pause, Erasure)
 # Not a name that `ccrs invite` counts on from.
 _SEVERED = "severed-"
 

@@ -118,6 +118,10 @@ class Ledger:
             for line in self._lines("erasures.jsonl")
         ]
 
+    def is_kept_here(self) -> bool:
+        """Say whether this computer and user know anything of the study's copies and erasures."""
+        return self.folder.is_dir()
+
     def marks_of(self, names: Iterable[str]) -> dict[str, str]:
         """Return the mark under which the list holds each of these names."""
         if not (self.folder / "key").exists():

@@ -1,4 +1,4 @@
-"""Where rows of other tables speak of a person: looks at figures, and files that were imported."""
+"""Where rows of other tables speak of a person: looks, imported files, what a pause says."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from study.nouns import ImportedFile, Look, Noun, table
+from study.nouns import ImportedFile, Look, Noun, Pause, table
 
 GONE = "(erased)"
 
@@ -59,6 +59,7 @@ def reword(connection: Connection, code: str, alias: str | None) -> dict[str, in
 _SPEAKING: dict[type[Noun], tuple[str, ...]] = {
     Look: ("result",),
     ImportedFile: ("name", "options", "counts"),
+    Pause: ("message",),
 }
 
 

@@ -37,6 +37,8 @@ class Restored:
     """By table, as they were in the backup."""
     erased_again: int
     """Erasures since then that were done to the restored study, too."""
+    list_found: bool
+    """Whether this computer knows who was erased since; elsewhere nobody is erased again."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as values that JSON can hold."""
@@ -45,6 +47,7 @@ class Restored:
             "made_at": self.made_at,
             "rows": self.rows,
             "erased_again": self.erased_again,
+            "list_found": self.list_found,
         }
 
 
@@ -103,7 +106,8 @@ def restore(
                 again = _restore_postgresql(sealed, draft, folder, settings, config, advance)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    return Restored(folder, manifest.made_at, manifest.rows, again)
+    known = Ledger(manifest.study, folder).is_kept_here()
+    return Restored(folder, manifest.made_at, manifest.rows, again, known)
 
 
 def _check_free(folder: Path) -> None:

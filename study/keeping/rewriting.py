@@ -47,12 +47,14 @@ class _HeldError(Exception):
 
 
 def _lock(connection: Connection, names: str) -> None:
-    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+    # Of the statement: it takes one lock after another.
+    connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{_LOCK_TIMEOUT}'")
     try:
-        connection.exec_driver_sql(f"LOCK TABLE {names} IN SHARE ROW EXCLUSIVE MODE")
+        # Others may read, and not lock a row either: erasing would wait for it, and they for us.
+        connection.exec_driver_sql(f"LOCK TABLE {names} IN EXCLUSIVE MODE")
     except OperationalError as error:
         raise _HeldError from error
-    connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
+    connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
 
 
 def rewrite(study: Study, tables: Iterable[str]) -> tuple[str, ...]:

@@ -104,13 +104,28 @@ def seal(
                 for chunk in sealed.chunks(name):
                     done += len(chunk)
                     advance(done, 2 * total)
-        # A link takes no name that is taken, unlike a rename.
-        os.link(part, path)
-    except FileExistsError:
-        raise StudyError(f"{path} already exists; name another file.") from None
+        give_name(part, path)
     finally:
         part.unlink(missing_ok=True)
     return manifest
+
+
+def give_name(part: Path, path: Path) -> None:
+    """Let a finished file have its name, unless something has it by now.
+
+    Raises
+    ------
+    StudyError
+        Something has.
+    """
+    try:
+        # A link takes no name that is taken, unlike a rename.
+        os.link(part, path)
+    except OSError:
+        # File systems of memory sticks and some servers have no links.
+        if path.exists():
+            raise StudyError(f"{path} already exists; name another file.") from None
+        part.rename(path)
 
 
 def _write(

@@ -25,6 +25,7 @@ from study.nouns import (
     Noun,
     OpenedPassage,
     OwnerPassword,
+    Pause,
     Preference,
     Query,
     Rater,
@@ -189,6 +190,7 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
     add(OwnerPassword, {"password_hash": SECRETS["password"]})
     figures = {"raters": {CODE: 0.5, OTHER: 0.6}, "rows": [{"rater": CODE}, {"rater": OTHER}]}
     add(Look, {"kind": "agreement", "seen_in": "page", "ratings": 2, "result": figures})
+    add(Pause, {"paused": True, "message": f"Ask {CODE}."})
     options = {"kinds": {CODE: "human"}, "scorer": CODE}
     file = {"name": f"ratings_{CODE}.csv", "sha256": "0", "importer": "scores", "config_hash": "x"}
     add(ImportedFile, {**file, "options": options, "counts": {}})

@@ -16,7 +16,9 @@ def run(*words: object, **options: str) -> Result:
     return CliRunner().invoke(cli, [str(word) for word in words], **options)  # type: ignore[arg-type]
 
 
-def test_from_backup_to_restored(planted_sqlite: Planted, tmp_path: Path) -> None:
+def test_from_backup_to_restored(
+    planted_sqlite: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = planted_sqlite.study.folder
     done = run("backup", folder, "--to", tmp_path / "b.ccrs-backup")
     assert done.exit_code == 0, done.output
@@ -26,7 +28,11 @@ def test_from_backup_to_restored(planted_sqlite: Planted, tmp_path: Path) -> Non
     back = run("restore", tmp_path / "b.ccrs-backup", tmp_path / "back")
     assert back.exit_code == 0, back.output
     assert "Erased again, as was done since: 1 person." in back.output
+    assert "No list of erasures" not in back.output
     assert "Next: ccrs status" in back.output
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another-computer"))
+    there = run("restore", tmp_path / "b.ccrs-backup", tmp_path / "there")
+    assert "No list of erasures is on this computer." in there.output
 
 
 def test_erasing_says_what_it_did(planted_sqlite: Planted, tmp_path: Path) -> None:
