@@ -1,5 +1,6 @@
 """Assigning: what is missing is planned, shown, and stored."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from study.assigning.people import Person, able_by_query, people_of
 from study.assigning.portions import calibration_of, most_main_words, portion_of
 from study.assigning.raters import raters_by_code
 from study.assigning.result import Assigned, RaterLoad, summary
-from study.assigning.rows import Group, Piece, Row, of_slots, with_shuffled_constructs
+from study.assigning.rows import Group, Piece, Row, of_slots
 from study.assigning.sharing import Shared, share_out
 from study.campaign import Study
 from study.campaign_sections import DesignSpec
@@ -111,6 +112,7 @@ def assign(
                 [(_group(block, plan.layout), block.need) for block in found.blocks],
                 desk.last.get(None, -1),
                 desk.rounds(None),
+                desk.orders,
                 rng,
             )
         else:
@@ -119,7 +121,6 @@ def assign(
                 desk, found, people, able, shown, sample, rng, split_queries=split_queries
             )
             notes += more
-        rows = with_shuffled_constructs(rows, rng)
         chances = sample.chances(_cut(sample, shared, given))
         _with_chances(rows, sample, chances, frame, given)
         _with_places(rows, given)
@@ -217,9 +218,13 @@ def _portions(
     )
     rows: list[Row] = []
     notes = []
+    turns = Counter(query for work in desk.works.values() for query in work)
     short = {"calibration": sum(missing for _, missing in calibration), "check": 0}
     for place, (person, (groups, _)) in enumerate(zip(people, calibration, strict=True)):
-        portion = portion_of(desk, person, groups, shared.blocks.get(place, []), rng)
+        blocks = shared.blocks.get(place, [])
+        turn = {query: turns[query] for query in dict.fromkeys(block.query for block in blocks)}
+        turns.update(turn.keys())
+        portion = portion_of(desk, person, place, groups, blocks, turn, rng)
         rows += portion.rows
         short["check"] += portion.missing.get("check", 0)
     if short["calibration"]:

@@ -10,6 +10,7 @@ from study.assigning.checks import Imported, imported_checks
 from study.assigning.damaging import Copies
 from study.assigning.frame import Answer, Frame
 from study.assigning.given import Given, Held, Pass, begun, held_by_raters, last_positions
+from study.assigning.orders import Orders
 from study.assigning.permanent import permanent_number
 from study.assigning.reading_time import Reading
 from study.assigning.rounds import Rounds, rounds_of
@@ -48,6 +49,7 @@ class Desk:
     calibration: Sequence[int]
     of_query: Mapping[int, Sequence[Answer]]
     by_rater: Mapping[int, Sequence[Given]]
+    orders: Orders
     layouts: Mapping[tuple[int, int], str]
     """Rater and query to the layout in which they have it."""
 
@@ -137,6 +139,7 @@ def desk_of(
         calibration=calibration,
         of_query=of_query,
         by_rater=by_rater,
+        orders=Orders(study.config.seed),
         layouts={
             (one.rater, one.query): one.layout
             for one in given

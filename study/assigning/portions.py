@@ -1,7 +1,7 @@
 """One rater's portion of the work: calibration, the main rating with its checks, and repeats."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -87,21 +87,26 @@ def checks_missing(desk: Desk, rater: int) -> int:
 def portion_of(
     desk: Desk,
     person: Person,
+    place: int,
     calibration: Sequence[Group],
     blocks: Sequence[Block],
+    turns: Mapping[int, int],
     rng: np.random.Generator,
 ) -> Portion:
     """Return the rows of a rater: calibration, main work with its checks, repeats, in this order.
 
-    Queries come in an order of the rater's own, and so do the responses to a query.
+    Queries come in an order of the rater's own; the orders of responses and constructs are
+    counterbalanced over the raters of a query, among whom `turns` has the rater's turn, and among
+    all raters of the calibration, `place`.
     """
     rounds, position = desk.rounds(person.code), desk.last.get(person.id, -1)
     portion = Portion()
-    order = [calibration[index] for index in rng.permutation(len(calibration))]
-    portion.rows += in_order(person.id, order, position, rounds, rng)
+    orders = desk.orders
+    order = [replace(calibration[i], turn=place) for i in rng.permutation(len(calibration))]
+    portion.rows += in_order(person.id, order, position, rounds, orders, rng)
     by_query: dict[int, Group] = {}
     for block in blocks:
-        group = by_query.setdefault(block.query, Group(block.query))
+        group = by_query.setdefault(block.query, Group(block.query, turn=turns[block.query]))
         layout = desk.layout(person.id, block.query)
         group.pieces += [Piece(r, block.construct_keys, layout=layout) for r in block.responses]
     new = list(by_query.values())
@@ -112,7 +117,8 @@ def portion_of(
     if wanted:
         groups, made, room = _with_checks(desk, person, groups, work, wanted, room, rng)
         portion.missing["check"] = wanted - made
-    portion.rows += in_order(person.id, groups, position + len(portion.rows), rounds, rng)
+    behind = position + len(portion.rows)
+    portion.rows += in_order(person.id, groups, behind, rounds, orders, rng)
     repeated = {o.query for o in desk.by_rater.get(person.id, ()) if o.purpose == "repeat"}
     again = repeats_of(
         person.code,
@@ -125,8 +131,10 @@ def portion_of(
         cost=desk.cost,
         room=room,
     )
-    again = [again[index] for index in rng.permutation(len(again))]
-    portion.rows += in_order(person.id, again, position + len(portion.rows), rounds, rng)
+    # A turn that is another than the first time's, for most.
+    again = [replace(again[i], turn=int(rng.integers(12))) for i in rng.permutation(len(again))]
+    behind = position + len(portion.rows)
+    portion.rows += in_order(person.id, again, behind, rounds, orders, rng)
     return portion
 
 

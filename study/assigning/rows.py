@@ -1,12 +1,12 @@
 """The rows to be stored: each rater's work in an order of their own."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from study.assigning.orders import Orders
 from study.assigning.rounds import Rounds
 
 Row = dict[str, Any]
@@ -31,6 +31,8 @@ class Group:
     """What is new."""
     places: Mapping[int, Sequence[int]] = field(default_factory=dict)
     """Round to the positions of what the rater has of it already and has not begun."""
+    turn: int = 0
+    """The rater's turn among those of the query, which decides on their order of responses."""
 
 
 def in_order(
@@ -38,13 +40,14 @@ def in_order(
     groups: Sequence[Group],
     position: int,
     rounds: Rounds | None,
+    orders: Orders,
     rng: np.random.Generator,
 ) -> list[Row]:
     """Return the rows of one rater and phase, behind `position`.
 
-    Groups come as they are given, and responses to a query one after another, shuffled. With
-    rounds, each construct has a row of its own, and groups are shuffled anew from the second
-    round on. What joins a group that is there already goes among it.
+    Groups come as they are given, and responses to a query one after another, in the order of the
+    rater's turn; so do constructs. With rounds, each construct has a row of its own, and groups are
+    shuffled anew from the second round on. What joins a group that is there already goes among it.
     """
     rows: list[Row] = []
     parts: list[tuple[int, frozenset[str] | None]] = [(0, None)]
@@ -55,8 +58,7 @@ def in_order(
         if number:
             shuffled = [groups[index] for index in rng.permutation(len(groups))]
         for group in shuffled:
-            for index in rng.permutation(len(group.pieces)):
-                piece = group.pieces[index]
+            for piece in _in_turn(group.pieces, group.turn + number, orders, rng):
                 wanted = tuple(k for k in piece.construct_keys if keys is None or k in keys)
                 if not wanted:
                     continue
@@ -65,7 +67,8 @@ def in_order(
                 else:
                     position += 1
                     at = position
-                rows.append(_row(rater, piece, wanted, at, place))
+                ordered = orders.constructs(piece.response, wanted, group.turn)
+                rows.append(_row(rater, piece, ordered, at, place))
     return rows
 
 
@@ -73,6 +76,7 @@ def of_slots(
     groups: Iterable[tuple[Group, int]],
     position: int,
     rounds: Rounds | None,
+    orders: Orders,
     rng: np.random.Generator,
 ) -> list[Row]:
     """Return slots without a rater: of each group that many, one after another."""
@@ -80,26 +84,32 @@ def of_slots(
     rows: list[Row] = []
     for index in rng.permutation(len(work)):
         group, need = work[index]
-        for _ in range(need):
-            more = in_order(None, [group], position, rounds, rng)
+        for turn in range(need):
+            mine = replace(group, turn=group.turn + turn)
+            more = in_order(None, [mine], position, rounds, orders, rng)
             position += len(more)
             rows += more
     return rows
 
 
-def with_shuffled_constructs(rows: list[Row], rng: np.random.Generator) -> list[Row]:
-    """Give each row an order of constructs of its own, which is part of the design."""
-    alike: dict[tuple[str, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        alike[row["construct_keys"]].append(row)
-    for keys, those in alike.items():
-        orders = rng.permuted(np.tile(np.arange(len(keys)), (len(those), 1)), axis=1)
-        for row, order in zip(those, orders.tolist(), strict=True):
-            row["construct_keys"] = [keys[i] for i in order]
-    return rows
+def _in_turn(
+    pieces: Sequence[Piece], turn: int, orders: Orders, rng: np.random.Generator
+) -> list[Piece]:
+    """Return the pieces of a group in the order of a turn, with its checks anywhere between."""
+    measured: dict[int, list[Piece]] = {
+        piece.response: [] for piece in pieces if piece.purpose != "check"
+    }
+    for piece in pieces:
+        if piece.purpose != "check":
+            measured[piece.response].append(piece)
+    found = [p for r in orders.responses(list(measured), turn) for p in measured[r]]
+    for piece in pieces:
+        if piece.purpose == "check":
+            found.insert(int(rng.integers(len(found) + 1)), piece)
+    return found
 
 
-def _row(rater: int | None, piece: Piece, keys: tuple[str, ...], position: int, round_: int) -> Row:
+def _row(rater: int | None, piece: Piece, keys: list[str], position: int, round_: int) -> Row:
     return {
         "rater_id": rater,
         "response_id": piece.response,
