@@ -67,7 +67,13 @@ def purpose(key: str) -> str:
 @pages.app_template_filter("statistic")
 def statistic(key: str) -> str:
     """Return a figure's name."""
-    words = {"pearson": _("correlation"), "bias": _("bias (points)")}
+    words = {
+        "pearson": _("correlation"),
+        "bias": _("bias (points)"),
+        "human_ceiling": _("a rater against the others"),
+        "judge_against_others": _("the judge against the same others"),
+        "human_ceiling_difference": _("difference of the two"),
+    }
     return words.get(key, key)
 
 
