@@ -1,0 +1,63 @@
+"""What a rater has done, as they may look at it."""
+
+from annotate_ui.work.history import History, history
+from annotate_ui.work.opening import open_next
+from study import Study
+from tests.annotate_ui.designed_campaign import configure
+from tests.annotate_ui.rated_campaign import fill, finish_step, give, rate
+
+
+def shown(study: Study, rater: int, page: int = 1, size: int = 50) -> History:
+    with study.read() as connection:
+        return history(connection, study.config, rater, page, size)
+
+
+def places(found: History) -> list[tuple[int, int, int]]:
+    return [(one.query_number, one.response_number, one.part) for one in found.done]
+
+
+def test_the_newest_comes_first_and_others_see_nothing(any_study: Study) -> None:
+    fill(any_study, queries=1)
+    anna, ben = give(any_study, "anna"), give(any_study, "ben")
+    assert anna is not None
+    assert ben is not None
+    first = finish_step(any_study, anna, 10)
+    finish_step(any_study, anna, 20)
+    assert places(shown(any_study, anna)) == [(1, 2, 1), (1, 1, 1)]
+    assert places(shown(any_study, ben)) == []
+    rate(any_study, anna, first, "QR", 11, base=1)
+    newest = shown(any_study, anna).done[0]
+    assert (newest.response_number, newest.given[0].value, newest.given[0].revision) == (1, 11, 2)
+    assert newest.public_id == first.item.public_id
+
+
+def test_it_is_shown_in_pages(any_study: Study) -> None:
+    fill(any_study, queries=1)
+    anna = give(any_study, "anna")
+    assert anna is not None
+    for _ in range(3):
+        finish_step(any_study, anna)
+    found = [shown(any_study, anna, page, size=2) for page in (1, 2, 9)]
+    assert [(len(one.done), one.page) for one in found] == [(2, 1), (1, 2), (1, 2)]
+    assert {one.pages for one in found} == {2}
+        (2, 1, 2),
+        (1, 2, 2),
+        (1, 2, 2),
+    ]
+
+
+def test_first_values_are_left_out_while_they_are_given_again(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=1)
+    configure(any_study, design={"repeat_after_hours": 0}, rating={"break_minutes": 1e-6})
+    anna = give(any_study, "anna", keys=("QR",))
+    assert anna is not None
+    finish_step(any_study, anna, 10)
+    give(any_study, "anna", keys=("QR",), repeat=1)
+    assert places(shown(any_study, anna)) == [(1, 1, 1)]
+    step = open_next(any_study, anna).step
+    assert step is not None
+    during = shown(any_study, anna)
+    assert (places(during), during.left_out) == ([], True)
+    rate(any_study, anna, step, "QR", 20)
+    after = shown(any_study, anna)
+    assert ([one.given[0].value for one in after.done], after.left_out) == ([20, 10], False)
