@@ -63,9 +63,12 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     In the order of rounds and slots it is the first query with a free slot for constructs of a
     response which this rater was never given, in a language of theirs. Queries of which the rater
     was shown no later stage go before others; who has as many queries as they may have gets
-    further responses to those only.
+    further responses to those only. Adjudicators are handed none: they see what others said.
     """
     a = table(Assignment)
+    adjudicates = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose == "adjudication")
+    if connection.execute(adjudicates.limit(1)).first() is not None:
+        return None
     had = _had(connection, rater_id)
     languages = languages_of(connection, study.config, rater_id)
     queries = queries_held(connection, rater_id)

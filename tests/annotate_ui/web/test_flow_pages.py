@@ -374,3 +374,27 @@ def test_rater_codes_are_on_no_page_of_feedback(any_study: Study, visit: Come) -
     browser.get(step)
     assert browser.save("QR", 35, 1).status_code == 200
     assert browser.go_on().request.path == "/rate/end"
+
+
+def test_a_read_only_database_says_so_and_the_same_save_goes_through_afterwards(
+    study: Study, visit: Come
+) -> None:
+    fill(study, queries=1, systems=1)
+    give(study, "anna")
+    browser = visit(study, "anna")
+    browser.go_on()
+    served: Study = browser.client.application.config["STUDY"]
+    key = uuid4().hex
+
+    def only_read(wanted: str) -> None:
+        with served.engine.connect() as connection:
+            connection.exec_driver_sql(f"PRAGMA query_only={wanted}")
+
+    only_read("on")
+    answer = browser.save("QR", 5, key=key)
+    assert answer.status_code in {503, 507}
+    assert answer.get_json()["error"]["message"]
+    only_read("off")
+    for _ in range(2):
+        assert browser.save("QR", 5, key=key).get_json()["revision"] == 1
+    assert len(ratings(study)) == 1

@@ -261,3 +261,14 @@ def test_the_first_who_joins_has_calibration_as_the_design_draws_it(study: Study
             give(study, None, keys=["QR"], queries=["q0"])
     assert len(drawn[0]) == 2
     assert drawn[0] == drawn[1]
+
+
+def test_an_adjudicator_is_handed_no_slots(study: Study) -> None:
+    fill(study, queries=2, systems=1)
+    give(study, None)
+    anna = new_rater(study, "anna")
+    assign_one(study, anna, 1, purpose="adjudication")
+    seen = go_through(study, anna)
+    assert [one.kind for one in seen] == ["step", "step", "feedback", "end"]
+    with study.read() as connection:
+        assert all_done(connection, study, anna)
