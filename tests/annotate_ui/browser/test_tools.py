@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 from sqlalchemy import select
 
 from study import Study
@@ -135,7 +135,8 @@ def test_a_study_for_wide_screens_shows_and_opens_nothing_on_narrow_ones(
     study: Study, serve: Serve, arrive: Arrive
 ) -> None:
     served = serve(study, "anna", rating="min_width = 1000")
-    narrow, wide = {"width": 900, "height": 800}, {"width": 1100, "height": 800}
+    narrow: ViewportSize = {"width": 900, "height": 800}
+    wide: ViewportSize = {"width": 1100, "height": 800}
     anna = arrive(served, "anna", viewport=narrow)
     page = anna.join()
     button = page.locator("#go-on")

@@ -50,7 +50,7 @@ def test_points_to_choose_from(
 
 
 def test_points_stand_in_a_row_where_their_labels_are_short() -> None:
-    scale = {"min": 1, "max": 5, "step": 1}
+    scale: dict[str, object] = {"min": 1, "max": 5, "step": 1}
     long = {**FIVE, "3": "useful to some, and of no use to most others"}
     for anchors, short in ((FIVE, True), (long, False)):
         construct = spec(scale, anchors)
