@@ -96,26 +96,33 @@ class PairRaters:
                 yield rater, pair
 
     def _next(self, pair: Pair, construct: str) -> int | None:
-        having = self._of_pair[pair.name]
+        having, had = self._of_pair[pair.name], self._had[pair.name, construct]
+        free = [
+            rater
+            for rater in self._raters
+            if rater not in had and pair.query not in self._barred.get(rater, ())
+        ]
+        # Who reads the two responses anyway compares them on each construct.
+        reading = [rater for rater in free if rater in having]
+        if not free or reading:
+            return min(reading, key=self._pairs_of.__getitem__, default=None)
+        least = min(self._pairs_of[rater] for rater in free)
+        equal = [rater for rater in free if self._pairs_of[rater] == least]
+        if len(equal) == 1:
+            return equal[0]
         groups = {self._group.get(other, other) for other in having}
-        best: tuple[tuple[float, ...], int] | None = None
-        for rater in self._raters:
-            if rater in self._had[pair.name, construct]:
-                continue
-            if pair.query in self._barred.get(rater, ()):
-                continue
-            rank = (
-                # Who reads the two responses anyway compares them on each construct.
-                rater not in having,
-                self._pairs_of[rater],
+        chances = self._rng.random(len(equal)).tolist()
+        ranks = [
+            (
                 self._group[rater] in groups,
                 sum(self._systems_of[rater][systems] for systems in pair.systems),
                 sum(self._met[rater][other] for other in having),
-                self._rng.random(),
+                chance,
+                rater,
             )
-            if best is None or rank < best[0]:
-                best = rank, rater
-        return None if best is None else best[1]
+            for rater, chance in zip(equal, chances, strict=True)
+        ]
+        return min(ranks)[-1]
 
     def _join(
         self, rater: int, pair: frozenset[int], systems: Iterable[Systems], first: int
@@ -124,7 +131,9 @@ class PairRaters:
             self._met[rater][other] += 1
             self._met[other][rater] += 1
             old, new = self._group.get(rater, rater), self._group.get(other, other)
-            self._group = {k: new if group == old else group for k, group in self._group.items()}
+            if old != new:
+                for one, group in self._group.items():
+                    self._group[one] = new if group == old else group
         self._of_pair[pair][rater] = first
         self._pairs_of[rater] += 1
         self._systems_of[rater].update(systems)

@@ -70,8 +70,8 @@ def test_without_a_share_nothing_is_compared(study: Study) -> None:
 
 def test_each_pair_of_systems_is_compared_equally_often_by_k_raters(any_study: Study) -> None:
     settings = (any_study.folder / "study.toml").read_text(encoding="utf-8")
-    more = '[design]\ncomparisons = 0.5\ncomparison_constructs = ["QR", "AC"]\n'
-    (any_study.folder / "study.toml").write_text(settings.split("[design]")[0] + more)
+    more = '\n[design]\ncomparisons = 0.5\ncomparison_constructs = ["QR", "AC"]\n'
+    (any_study.folder / "study.toml").write_text(settings + more)
     study = Study.open(any_study.folder)
     fill(study, range(12))
     raters = {code: add_rater(study, code) for code in ("anna", "ben", "cara", "dan")}
