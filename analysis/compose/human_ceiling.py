@@ -103,8 +103,9 @@ def raters_against_others(context: Context, scopes: Sequence[Scope] = SCOPES) ->
             continue
         for column, rater in enumerate(data.raters):
             own = data.ratings[:, column]
-            others = mean_over(np.delete(data.ratings, column, axis=1))
-            others[~np.isfinite(own)] = np.nan
+            rated = np.isfinite(own)
+            others = np.full(len(own), np.nan)
+            others[rated] = mean_over(np.delete(data.ratings[rated], column, axis=1))
             for scope in scopes:
                 statistic = association(
                     "pearson",

@@ -37,6 +37,8 @@ class LookResult:
     not_for_stopping: bool
     """Whoever stops because of these figures bends them."""
     judge: str | None
+    note: str | None
+    """What the figures leave out."""
     figures: tuple[dict[str, Any], ...]
     """Of agreement and judge: records as `estimates` of report.json has them."""
     stopping: dict[str, Any] | None
@@ -72,12 +74,13 @@ def look(study: Study, kind: Kind, seen_in: str, judge: str | None = None) -> Lo
     if (kind == "judge") != (judge is not None):
         raise StudyError("A look at the judge names the judge, and no other look does.")
     figures: list[dict[str, Any]] = []
+    note: str | None = None
     stopping: dict[str, Any] | None = None
     if kind == "stopping":
         stopping = stopping_state(study).as_json()
     else:
-        figures = _figures(study, judge)
-    result = {"judge": judge, "figures": figures, "stopping": stopping}
+        figures, note = _figures(study, judge)
+    result = {"judge": judge, "note": note, "figures": figures, "stopping": stopping}
     made = now()
     with study.write() as connection:
         count = values_so_far(connection)
@@ -87,7 +90,7 @@ def look(study: Study, kind: Kind, seen_in: str, judge: str | None = None) -> Lo
             )
         )
     return LookResult(
-        kind, seen_in, made, count, kind != "stopping", judge, tuple(figures), stopping
+        kind, seen_in, made, count, kind != "stopping", judge, note, tuple(figures), stopping
     )
 
 
@@ -108,12 +111,13 @@ def newest(study: Study, kind: Kind) -> LookResult | None:
         ratings=row.ratings,
         not_for_stopping=row.kind != "stopping",
         judge=stored.get("judge"),
+        note=stored.get("note"),
         figures=tuple(stored.get("figures") or ()),
         stopping=stored.get("stopping"),
     )
 
 
-def _figures(study: Study, judge: str | None) -> list[dict[str, Any]]:
+def _figures(study: Study, judge: str | None) -> tuple[list[dict[str, Any]], str | None]:
     from annotate_ui.watching.figures import agreement, beside_people
     from annotate_ui.watching.tables import people_and
 
@@ -122,4 +126,5 @@ def _figures(study: Study, judge: str | None) -> list[dict[str, Any]]:
         raise StudyError(
             f"Nobody has given a value in {study.folder} yet; look again when people have rated."
         )
-    return agreement(context) if judge is None else beside_people(context)
+    found = agreement(context) if judge is None else beside_people(context)
+    return found, context.layout_left_out

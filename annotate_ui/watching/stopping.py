@@ -158,7 +158,12 @@ def _query_means(study: Study, frame: pd.DataFrame) -> pd.Series:
     rule = study.config.stopping
     once = frame[frame["repeat"] == 0].drop_duplicates(["response_id", "construct", "scorer"])
     keys = ["construct", "query_id", "response_id"]
-    people = once[once["scorer_kind"] == "human"].groupby(keys)["value"].mean()
+    human = once[once["scorer_kind"] == "human"]
+    layouts = human["layout"].value_counts()
+    # Values of two layouts are never pooled: the one with more values counts.
+    if len(layouts) > 1:
+        human = human[human["layout"].isna() | (human["layout"] == layouts.index[0])]
+    people = human.groupby(keys)["value"].mean()
     if rule.quantity == "judge_error":
         own = once[once["scorer"] == rule.judge]
         if own.empty:

@@ -1,11 +1,10 @@
 """The study's scores as `analysis` takes them, with the scales that study.toml declares."""
 
-from dataclasses import replace
-
 import pandas as pd
 
 from analysis.compose.context import Context
 from analysis.compose.options import Options
+from analysis.layouts import of_one_layout
 from analysis.scales import Scale
 from analysis.tables import ScoreTable
 from study.campaign import Study
@@ -18,7 +17,8 @@ _RESAMPLES = 500
 def people_and(study: Study, frame: pd.DataFrame, judge: str | None = None) -> Context | None:
     """Return people's values for analysis, with those of one judge if it is named.
 
-    None where people gave no value.
+    None where people gave no value. Where they rated in two layouts, which are never pooled, the
+    one with more values is taken, and the context says so in `layout_left_out`.
 
     Raises
     ------
@@ -43,6 +43,6 @@ def people_and(study: Study, frame: pd.DataFrame, judge: str | None = None) -> C
     }
     names = {c.key: c.name for c in config.constructs}
     rows = frame[human | (frame["scorer"] == judge)] if judge is not None else frame[human]
-    table = ScoreTable.from_frame(rows, scales, own, names)
+    table, left_out = of_one_layout(ScoreTable.from_frame(rows, scales, own, names))
     options = Options(resamples=_RESAMPLES, seed=config.seed, level=config.analysis.ci_level)
-    return Context(table, None, replace(options, reference="mean_of_raters"))
+    return Context(table, None, options, layout_left_out=left_out and left_out.split(";")[0])

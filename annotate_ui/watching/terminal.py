@@ -70,6 +70,8 @@ def show_look(found: LookResult) -> None:
     console.print(
         Text("Not for stopping: these figures hold at one look, not at the best of many.")
     )
+    if found.note is not None:
+        console.print(Text(f"{found.note}."))
     table = _table("construct", "figure", "value", "interval", "queries")
     each = [one for one in found.figures if one["statistic"] == "rater_against_others"]
     for one in found.figures:
