@@ -108,6 +108,11 @@ def assign(
         rng = np.random.default_rng([study.config.seed, _count(connection)])
         shared, notes = Shared(), list(sample.notes)
         if open_slots:
+            if plan.hours is not None:
+                notes.append(
+                    "Hours are not counted for open slots: an enrolment link says how many "
+                    "queries each takes."
+                )
             rows = of_slots(
                 [(_group(block, plan.layout), block.need) for block in found.blocks],
                 desk.last.get(None, -1),

@@ -339,8 +339,10 @@ def test_slots_have_the_design_too(any_study: Study) -> None:
         sample=4,
         layout="side_by_side",
         one_construct_a_pass=True,
+        hours=1,
     )
     assert done.open_slots == 4 * 2 * 2 * 5
+    assert done.notes[0].startswith("Hours are not counted for open slots")
     assert {(row.layout, row.inclusion_prob) for row in rows(any_study)} == {("side_by_side", 0.4)}
     assert {row.round for row in rows(any_study)} == {0, 1, 2, 3, 4}
 
