@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from study import Study, StudyError, export_study, import_file
+from study import Study, StudyError, export_study, import_file, read_scores
 from study.codebook import COLUMNS, MEANING
 from study.importing import PassageRow, Placed, PreferenceRow, ResponseRow, ScoreRow, import_rows
 from study.importing.reading.defused import MARK, defused, restored
+from tests.study.ratings import add_assignment, add_rater, add_ratings, add_responses
 
 STORABLE = st.characters(exclude_categories=("Cs",), exclude_characters="\x00")
 NASTY = st.sampled_from(
@@ -198,3 +199,20 @@ def test_the_codebook_explains_every_column_and_scale(filled: Study, tmp_path: P
 def test_the_summary_as_json(filled: Study, tmp_path: Path) -> None:
     done = export_study(filled, tmp_path / "e")
     assert json.loads(json.dumps(done.as_json()))["files"]["scores.csv"] == 1
+
+
+def test_the_layout_of_ratings_is_in_the_export_and_counted_when_it_comes_back(
+    study: Study, tmp_path: Path
+) -> None:
+    (response,) = add_responses(study)
+    rated = add_assignment(study, add_rater(study, "anna"), response, ["QR"], layout="side_by_side")
+    add_ratings(study, rated, "QR", [70.0])
+    export_study(study, tmp_path / "out")
+    scores = read_scores(tmp_path / "out" / "scores.csv")
+    assert scores["layout"].tolist() == ["side_by_side"]
+    fresh = Study.create(tmp_path / "fresh")
+    import_file(fresh, tmp_path / "out" / "responses.csv")
+    summary = import_file(fresh, tmp_path / "out" / "scores.csv")
+    assert [n for what, n in summary.left_out.items() if what.startswith("layout")] == [1]
+    assert fresh.score_table()["value"].tolist() == [70.0]
+    fresh.close()
