@@ -1,5 +1,6 @@
 """How far a campaign is by rater, item and construct, and what of it needs a hand."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,8 +12,10 @@ from annotate_ui.cli.pause import pause
 from annotate_ui.cli.watch import watch
 from annotate_ui.inviting import revoke
 from annotate_ui.taking_part.leaving import leave
+from annotate_ui.watching.hands import needs_a_hand
 from annotate_ui.watching.looks import look
 from annotate_ui.watching.progress import CampaignProgress, campaign_progress
+from annotate_ui.watching.standing import Training, read_stored
 from study import Study
 from study.campaign_sections import DesignSpec
 from study.nouns import Assignment, Rater, now, table
@@ -101,6 +104,28 @@ def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
             update(a).where(~own, a.c.response_id <= 4).values(purpose="calibration")
         )
     assert "unconnected" in codes(campaign_progress(study))
+
+
+def test_who_fails_the_training_or_is_stuck_in_it_comes_first(study: Study) -> None:
+    fill(study)
+    some = campaign_progress(study).raters[0]
+    failed = Training(attempt=3, attempts=3, passed=False, failed=True, share=0.4)
+    stuck = Training(attempt=1, attempts=3, passed=False, failed=False, share=0.6)
+    begun = Training(attempt=1, attempts=3, passed=False, failed=False, share=None)
+    raters = [
+        replace(some, rater="new", phase="training", training=begun, own_left=0),
+        replace(some, rater="stuck", phase="training", training=stuck, own_left=0),
+        replace(some, rater="failed", phase="training_failed", training=failed, own_left=0),
+    ]
+    with study.read() as connection:
+        given = read_stored(connection, study.construct_versions(connection)).given
+    found = needs_a_hand(study, raters, [], [], given, nobodys=0, stopping=None, paused=False)
+    assert [(one.code, one.who) for one in found] == [
+        ("training_failed", "failed"),
+        ("training_stuck", "stuck"),
+    ]
+    assert (found[0].command or "").endswith("--readmit failed")
+    assert "1 attempt of 3 (60% of the values met)" in found[1].words
 
 
 def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study) -> None:
