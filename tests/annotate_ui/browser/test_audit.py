@@ -107,6 +107,7 @@ def conflict(anna: Rater, page: Page) -> None:
     """Let another tab be first to save the construct that is left."""
     page.locator("#construct-ID .open").click()
     other = anna.new_tab(page.url)
+    other.locator("#construct-ID .open").click()
     for tab, value in ((page, "70"), (other, "71")):
         field(tab, "ID").fill(value)
     other.bring_to_front()
