@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException, SecurityError
 from annotate_ui.web.answers import stored_json
 from annotate_ui.web.wording import gettext as _, mark, page_language
 from annotate_ui.work.refusals import InvalidError, RefusalError, StaleError
-from study.errors import StudyError
+from study.errors import StorageError, StudyError
 
 log = logging.getLogger("annotate_ui")
 
@@ -72,6 +72,13 @@ _BUSY = Problem(
     mark("The study is busy"),
     mark("The database did not answer in time."),
     mark("Try again in a moment."),
+)
+_FULL = Problem(
+    503,
+    "full",
+    mark("Nothing can be stored right now"),
+    mark("The server's disk is full. What you entered waits in this browser."),
+    mark("Please tell the organizer, and try again later."),
 )
 _FAILED = Problem(
     500,
@@ -175,7 +182,7 @@ def explain_problems(app: Flask) -> None:
     @app.errorhandler(StudyError)
     def _busy(error: StudyError) -> ResponseReturnValue:
         log.error("%s %s: %s", request.method, request.endpoint, error)
-        return answer(_BUSY)
+        return answer(_FULL if isinstance(error, StorageError) else _BUSY)
 
     @app.errorhandler(SecurityError)
     def _other_host(_: SecurityError) -> ResponseReturnValue:
