@@ -25,7 +25,7 @@ LONGEST = timedelta(minutes=10)
 # A process that was started takes some seconds until it holds the lock.
 _STARTING = timedelta(seconds=60)
 
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def start(study: Study, kind: str, judge: str | None = None) -> None:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env=os.environ | _ONE_THREAD,
+                env=os.environ | ONE_THREAD,
                 # It goes on when the server stops.
                 start_new_session=True,
             )

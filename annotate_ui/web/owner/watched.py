@@ -1,45 +1,54 @@
 """How the campaign goes, computed once for several pages and requests.
 
-It takes a second or two in a large campaign, and raters are waiting for the same processor.
+In a large campaign a process of its own computes it, since raters wait for the same processor; a
+page shows meanwhile what there is, with its time.
 """
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from threading import Lock
+import logging
+from datetime import timedelta
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from flask import current_app
+from flask import Flask, current_app
 
 from annotate_ui.web.signed_in import study
+from study.campaign import Study
+from study.errors import StudyError
 from study.nouns import now
 
 if TYPE_CHECKING:
-    from annotate_ui.watching.progress import CampaignProgress
-    from annotate_ui.watching.signals import RaterSignals
+    from annotate_ui.watching.snapshot import Snapshot
+
+log = logging.getLogger("annotate_ui")
 
 _KEPT = timedelta(seconds=30)
 _KEY = "owner_watched"
 _one_at_a_time = Lock()
 
 
-@dataclass(frozen=True)
-class Watched:
-    """Progress and signals as they were at one moment."""
+def watched() -> "Snapshot":
+    """Return how the campaign goes: half a minute old at most, in a large campaign a little more.
 
-    at: datetime
-    progress: "CampaignProgress"
-    signals: dict[str, "RaterSignals"]
-    """By the rater's code."""
-
-
-def watched() -> Watched:
-    """Return how the campaign goes, half a minute old at most."""
-    with _one_at_a_time:
-        kept: Watched | None = current_app.extensions.get(_KEY)
-        if kept is None or not timedelta() <= now() - kept.at < _KEPT:
-            kept = _computed()
-            current_app.extensions[_KEY] = kept
+    Raises
+    ------
+    StudyError
+        Nothing could be computed.
+    """
+    kept: Snapshot | None = current_app.extensions.get(_KEY)
+    if kept is not None and timedelta() <= now() - kept.at < _KEPT:
         return kept
+    from annotate_ui.watching.snapshot import is_large, snapshot
+
+    if not is_large(study()):
+        with _one_at_a_time:
+            current_app.extensions[_KEY] = found = snapshot(study())
+            return found
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+    if kept is None:
+        return _computed_elsewhere(app, study())
+    if not _one_at_a_time.locked():
+        Thread(target=_renewed, args=(app, study()), daemon=True).start()
+    return kept
 
 
 def forget() -> None:
@@ -47,11 +56,16 @@ def forget() -> None:
     current_app.extensions.pop(_KEY, None)
 
 
-def _computed() -> Watched:
-    from annotate_ui.watching.progress import campaign_progress
-    from annotate_ui.watching.signals import rater_signals
+def _computed_elsewhere(app: Flask, of: Study) -> "Snapshot":
+    from annotate_ui.watching.snapshot import snapshot_elsewhere
 
-    at = now()
-    found = rater_signals(study())
-    progress = campaign_progress(study(), found)
-    return Watched(at, progress, {one.rater: one for one in found})
+    with _one_at_a_time:
+        app.extensions[_KEY] = found = snapshot_elsewhere(of)
+        return found
+
+
+def _renewed(app: Flask, of: Study) -> None:
+    try:
+        _computed_elsewhere(app, of)
+    except StudyError as error:
+        log.error("renewing how the campaign goes: %s", error)  # noqa: TRY400  (it says why)
