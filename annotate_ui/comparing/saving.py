@@ -5,7 +5,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select
 
 from annotate_ui.comparing.choices import Choice, points
-from annotate_ui.stages import FIELDS, in_order
+from annotate_ui.comparing.seen import fields_compared
+from annotate_ui.stages import in_order
 from annotate_ui.taking_part.leaving import has_left
 from annotate_ui.work.leasing import lock_rater
 from annotate_ui.work.refusals import (
@@ -156,7 +157,7 @@ def _revealed(
     connection: Connection, config: StudyConfig, rater_id: int, query_id: int
 ) -> list[Sees]:
     """Return the fields of the query that the rater was shown, rating or comparing."""
-    v, a, r, c = table(Reveal), table(Assignment), table(Response), table(Comparison)
+    v, a, r = table(Reveal), table(Assignment), table(Response)
     rated = connection.execute(
         select(v.c.fields)
         .join_from(v, a, v.c.assignment_id == a.c.id)
@@ -164,15 +165,7 @@ def _revealed(
         .where(a.c.rater_id == rater_id, r.c.query_id == query_id)
     )
     seen: set[Sees] = {field for fields in rated.scalars() for field in fields}
-    compared = connection.execute(
-        select(c.c.construct_key).where(
-            c.c.rater_id == rater_id, c.c.query_id == query_id, c.c.opened_at.is_not(None)
-        )
-    )
-    for key in compared.scalars():
-        spec = config.construct_spec(key)
-        if spec is not None:
-            seen.update(FIELDS if config.rating.disclosure == "all" else spec.sees)
+    seen |= fields_compared(connection, config, rater_id, query_id)
     return list(in_order(seen))
 
 

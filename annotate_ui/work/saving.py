@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select
 from sqlalchemy.orm import aliased
 
+from annotate_ui.comparing.seen import fields_compared
 from annotate_ui.stages import in_order
 from annotate_ui.taking_part.leaving import has_left
 from annotate_ui.work.commits import Commit
@@ -83,6 +84,8 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
                 None if newest is None else as_stored(newest),
             )
         late = _late(connection, assignment)
+        compared = fields_compared(connection, study.config, rater_id, assignment.query_id)
+        seen = {field for v in opened for field in v.fields} | compared
         row = RatingBase(
             construct_key=commit.construct_key,
             construct_version=version,
@@ -95,13 +98,14 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
             wall_seconds=commit.wall_seconds,
             comment=commit.comment,
             flags=list(commit.flags),
-            revealed=list(in_order({field for v in opened for field in v.fields})),
+            revealed=list(in_order(seen)),
             # Only what was opened after this step tells that the step was over.
             after_reveal=any(
                 v.stage > stage and v.id > own.id and v.repeat == assignment.repeat for v in opened
-            ),
+            )
+            or _compared_since(newest, compared.difference(own.fields)),
             # Such as in a repeat, or on a response that came in after the query was finished.
-            seen_more=not {field for v in opened for field in v.fields}.issubset(own.fields),
+            seen_more=not seen.issubset(own.fields),
             late=late,
             idempotency_key=commit.key,
             rules_hash=rules_hash(spec),
@@ -193,6 +197,13 @@ def _check(commit: Commit, spec: ConstructSpec) -> None:
         raise InvalidError(f"{unknown[0]!r} is no remark on {spec.name}.", "flags")
     if len(set(commit.flags)) < len(commit.flags):
         raise InvalidError("A remark is ticked twice.", "flags")
+
+
+def _compared_since(newest: Row[Any] | None, more: set[Sees]) -> bool:
+    """Say whether a comparison has shown more since a rating was given, by what it had seen."""
+    if newest is None:
+        return False
+    return bool(newest.after_reveal) or not more.issubset(newest.revealed)
 
 
 def _revisions(connection: Connection, assignment_id: int, construct: str) -> Sequence[Row[Any]]:

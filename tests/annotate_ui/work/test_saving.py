@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from pydantic import ValidationError
 
+from annotate_ui.comparing.saving import save_decision
 from annotate_ui.work.commits import Commit
 from annotate_ui.work.opening import open_next
 from annotate_ui.work.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
@@ -14,6 +15,7 @@ from annotate_ui.work.saving import rules_hash, save
 from annotate_ui.work.steps import Step
 from study import Study, study_status
 from study.constructs import CCRS
+from tests.annotate_ui.compared_campaign import choice, open_one, pair_up
 from tests.annotate_ui.rated_campaign import commit, fill, finish_step, give, rate, ratings
 
 
@@ -297,3 +299,36 @@ def test_an_address_may_hold_anything(any_study: Study, rater: int) -> None:
     for public_id in ("a\x00b", "\ud800", "x" * 5000, "%", ""):
         with pytest.raises(NotYoursError):
             save(any_study, rater, public_id, 1, commit("QR", 1.0))
+
+
+def test_what_a_comparison_has_shown_is_known_to_the_ratings_of_its_query(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=2)
+    rater = give(any_study, "anna", keys=["QR"])
+    assert rater is not None
+    step = opened(any_study, rater)
+    rate(any_study, rater, step, "QR", 40.0)
+    pair_up(any_study, "anna", ["QR", "AC"])
+    for construct in ("QR", "AC"):
+        # The first shows no more than the step did, the second the reference.
+        place = open_one(any_study, rater)
+        current = ratings(any_study)[-1]
+        rate(any_study, rater, step, "QR", current.value + 10, base=current.revision)
+        save_decision(any_study, rater, place, choice(construct, 1.0))
+    rate(any_study, rater, step, "QR", 70.0, base=3)
+    finish = open_next(any_study, rater).step
+    assert finish is not None
+    assert finish.item.public_id != step.item.public_id
+    rate(any_study, rater, finish, "QR", 20.0)
+    rate(any_study, rater, finish, "QR", 30.0, base=1)
+    found = ratings(any_study)
+    assert [(row.value, row.after_reveal, row.seen_more) for row in found] == [
+        (40.0, False, False),
+        (50.0, False, False),
+        (60.0, True, True),
+        (70.0, True, True),
+        # Compared before it was rated: not too late, but not blind either.
+        (20.0, False, True),
+        (30.0, False, True),
+    ]
+    assert "reference" not in found[1].revealed
+    assert all("reference" in row.revealed for row in found[2:])
