@@ -47,7 +47,8 @@ class Adjudication:
     random_of: int
     """Responses that the sample stands for: rated, and not among the widest."""
     inclusion_prob: float | None
-    """Probability with which one of those is in the sample; null without a sample."""
+    """Probability with which one of those is in the sample; null without a sample. What is stored
+    with an assignment is this, times the probability with which the response came to be rated."""
     new: int
     """Assignments that were not there before."""
     raised: int
@@ -77,7 +78,8 @@ def adjudicate(
     A response's range is the largest difference between two people's values on one construct, as
     a share of its scale; it takes two people. The `widest` responses by it are stratum "widest"
     with probability 1. From the other N rated responses `sample` are drawn by permanent random
-    numbers: stratum "random", probability sample / N.
+    numbers: stratum "random", probability sample / N. Where the rated responses are a sample
+    themselves, what is stored is the product of both probabilities.
 
     Both numbers are totals. What was given before stays; with larger numbers, or more rated
     responses since, new ones are added and the probabilities of the earlier ones brought up to
@@ -140,7 +142,7 @@ def adjudicate(
         widest=len(chosen),
         random=len(random),
         random_of=len(frame) - len(chosen),
-        inclusion_prob=float(random["inclusion_prob"].iloc[0]) if len(random) else None,
+        inclusion_prob=float(random["share"].iloc[0]) if len(random) else None,
         new=len(new),
         raised=len(raised),
         own=own,

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
-from study.nouns import Response, table
+from study.nouns import Assignment, Response, table
 from study.response_rows import current_responses
 
 RANDOM, WIDEST = "random", "widest"
@@ -32,7 +32,11 @@ def people_differ(scores: pd.DataFrame, lengths: dict[str, float]) -> pd.DataFra
 
 
 def rated_responses(ranges: pd.DataFrame, connection: Connection) -> pd.DataFrame:
-    """Return a row for each rated response, by database key: its key, range and constructs."""
+    """Return a row for each rated response, by database key.
+
+    Columns: key, range, constructs, query, and `sampled`, the probability with which the response
+    was drawn for rating; 1 where its ratings came in from elsewhere.
+    """
     current, _ = current_responses(connection)
     ids = {row.response_id: row.id for row in current}
     of_response = ranges[ranges["response_id"].isin(ids)].groupby("response_id")
@@ -42,13 +46,26 @@ def rated_responses(ranges: pd.DataFrame, connection: Connection) -> pd.DataFram
     r = table(Response)
     queries = connection.execute(select(r.c.id, r.c.query_id)).all()
     rows["query"] = rows.index.map({row.id: row.query_id for row in queries})
+    a = table(Assignment)
+    sampled = connection.execute(
+        select(a.c.response_id, func.max(a.c.inclusion_prob))
+        .where(a.c.purpose == "main", a.c.repeat == 0)
+        .group_by(a.c.response_id)
+    )
+    chances = {response: float(chance) for response, chance in sampled}
+    rows["sampled"] = [chances.get(int(response), 1.0) for response in rows.index]
     return rows
 
 
 def drawn(
     frame: pd.DataFrame, before: list[Any], seed: int, sample: int, widest: int
 ) -> pd.DataFrame:
-    """Return the chosen rows of the frame with their stratum and probability."""
+    """Return the chosen rows of the frame with their stratum and probabilities.
+
+    `share` is the probability of being chosen here; `inclusion_prob` is that of being chosen at
+    all, which takes the draw for rating and this one (two-phase sampling: Sarndal, Swensson and
+    Wretman 1992, Model Assisted Survey Sampling, section 9.3).
+    """
     frame = frame.assign(number=[_number(seed, key) for key in frame["key"]])
     certain = {row.response_id for row in before if row.stratum == WIDEST}
     at_random = {row.response_id for row in before if row.stratum == RANDOM}
@@ -60,9 +77,10 @@ def drawn(
     # The smallest prefix that holds all that were drawn before.
     places = np.flatnonzero(rest.index.isin(at_random))
     size = min(max(sample, *(places + 1), 0), len(rest))
-    first = frame.loc[top].assign(stratum=WIDEST, inclusion_prob=1.0)
-    second = rest.iloc[:size].assign(stratum=RANDOM, inclusion_prob=size / max(len(rest), 1))
-    return pd.concat([first, second]).drop(columns="number")
+    first = frame.loc[top].assign(stratum=WIDEST, share=1.0)
+    second = rest.iloc[:size].assign(stratum=RANDOM, share=size / max(len(rest), 1))
+    plan = pd.concat([first, second]).drop(columns="number")
+    return plan.assign(inclusion_prob=plan["share"] * plan["sampled"])
 
 
 def _number(seed: int, key: str) -> int:

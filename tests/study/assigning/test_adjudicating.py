@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert, select, update
 
 from study import Study
 from study.assigning.adjudicating import Adjudication, adjudicate
@@ -115,6 +115,16 @@ def test_an_extension_keeps_what_is_there_and_brings_probabilities_up_to_date(
         assert {k: old[k] for k in old.keys() - mutable} == {
             k: new[k] for k in new.keys() - mutable
         }
+
+
+def test_the_probability_of_a_sample_of_a_sample_is_the_product(study: Study) -> None:
+    campaign(study)
+    with study.write() as connection:
+        connection.execute(update(table(Assignment)).values(inclusion_prob=0.25))
+    done = adjudicate(study, "dora", sample=6, widest=4)
+    assert done.inclusion_prob == 6 / 16
+    found = {(row.stratum, row.inclusion_prob) for row in assigned(study)}
+    assert found == {("widest", 0.25), ("random", 0.25 * 6 / 16)}
 
 
 def test_with_new_responses_the_sample_stays_one_of_all(study: Study) -> None:
