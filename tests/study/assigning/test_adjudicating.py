@@ -145,6 +145,7 @@ def test_each_response_is_drawn_as_often_as_its_probability_says() -> None:
 
     keys = [f"r{n}" for n in range(20)]
     frame = pd.DataFrame({"key": keys, "range": [n / 20 for n in range(20)], "query": 1})
+    frame["sampled"] = 1.0
     counts = pd.Series(0, index=frame.index)
     seeds = 1000
     for seed in range(seeds):
