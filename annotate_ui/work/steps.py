@@ -96,8 +96,10 @@ class Work:
         )
 
     def before(self, page: Page) -> Page | None:
-        """Return the opened page before this one."""
+        """Return the opened page before this one; no way leads from a repeat to first values."""
         earlier = self.pages[: self.pages.index(page)]
+        if page.phase == "repeats":
+            earlier = tuple(p for p in earlier if p.phase == "repeats")
         return next((p for p in reversed(earlier) if p.opened), None)
 
     def after(self, page: Page) -> Page | None:
@@ -107,8 +109,16 @@ class Work:
 
     @property
     def has_worked(self) -> bool:
-        """Whether the rater has rated anything but training."""
-        return any(i.rated for one in self.passes if one.phase != "training" for i in one.items)
+        """Whether the rater has finished a response, training excepted.
+
+        A value saved in a slot that went to somebody else is no work to be thanked for.
+        """
+        return any(
+            item.rated and item.complete
+            for one in self.passes
+            if one.phase != "training"
+            for item in one.items
+        )
 
     @property
     def progress(self) -> Progress:

@@ -116,6 +116,11 @@ def test_without_hours_between_a_repeat_still_waits_for_another_session(
     finish_step(study, anna)
     # Once begun it goes on, though its own saves are of this session.
     assert finish_step(study, anna).item.repeat == 1
+    with study.read() as connection:
+        work = rater_work(connection, study.config, anna)
+    first, second = (page for page in work.pages if page.phase == "repeats")
+    # Whoever goes back from a repeat comes to no value of the first time.
+    assert (work.before(first), work.before(second)) == (None, first)
 
 
 def test_a_session_ends_and_the_open_page_can_be_finished(any_study: Study, clock: Clock) -> None:

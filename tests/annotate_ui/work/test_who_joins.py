@@ -272,3 +272,23 @@ def test_an_adjudicator_is_handed_no_slots(study: Study) -> None:
     assert [one.kind for one in seen] == ["step", "step", "feedback", "end"]
     with study.read() as connection:
         assert all_done(connection, study, anna)
+
+
+def test_a_few_values_in_a_slot_that_went_to_somebody_else_are_no_finished_work(
+    any_study: Study,
+) -> None:
+    fill(any_study, queries=1, systems=1)
+    anna = give(any_study, "anna", keys=["QR", "CC"])
+    assert anna is not None
+    step = open_next(any_study, anna).step
+    assert step is not None
+    rate(any_study, anna, step, "QR", 1)
+    a = table(Assignment)
+    with any_study.write() as connection:
+        connection.execute(update(a).values(released_at=now()))
+    ben = new_rater(any_study, "ben")
+    assert [one.kind for one in go_through(any_study, ben)][-1] == "end"
+    assert open_next(any_study, anna).kind == "waiting"
+    with any_study.read() as connection:
+        assert not all_done(connection, any_study, anna)
+        assert all_done(connection, any_study, ben)
