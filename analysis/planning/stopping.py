@@ -130,7 +130,11 @@ def stop_by_width(
     if n == 0:
         reason: str | None = "no query has a value yet"
     elif constant:
-        reason = f"all {n} queries have the same value: without variation nothing is known"
+        reason = (
+            f"all {n} queries have the same value: without variation nothing is known"
+            if n > 1
+            else "one query says nothing of how queries vary"
+        )
     else:
         needed = n if reached else _needed(given, wanted, bounds, level)
         more = None if needed is None else max(needed, least) - n

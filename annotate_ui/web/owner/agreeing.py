@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from flask import Response, abort, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
+from sqlalchemy import select
 from werkzeug.exceptions import BadRequest
 
 from annotate_ui.web.limits import computations
 from annotate_ui.web.owner import charts
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.signed_in import study
+from study.nouns import Score, table
 from study.scorers import machine_names
 
 if TYPE_CHECKING:
@@ -105,8 +107,12 @@ def chart(kind: str, theme: str) -> ResponseReturnValue:
 
 
 def _judges() -> list[str]:
+    """Return judges, and then metrics, which may be looked at in the same way."""
+    score = table(Score)
+    metric = select(score.c.scorer).where(score.c.scorer_kind == "metric").distinct()
     with study().read() as connection:
-        return sorted(machine_names(connection))
+        metrics = set(connection.execute(metric).scalars())
+        return sorted(machine_names(connection), key=lambda name: (name in metrics, name))
 
 
 def _rows(look: "LookResult", statistic: str) -> list[charts.Interval]:

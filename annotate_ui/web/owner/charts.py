@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 
@@ -40,17 +41,19 @@ def intervals(rows: Sequence[Interval], theme: str) -> str | None:
     ends = [x for row in rows for x in (row.value, row.low, row.high) if x is not None]
     if not ends:
         return None
-    least = min(0.0, *ends)
+    least, most = min(0.0, *ends), max(1.0, *ends)
     t, height = THEMES[theme], _LINE * len(rows) + 46
 
     def x(value: float) -> float:
-        return _LABEL + (value - least) / (max(1.0, *ends) - least) * (_WIDTH - _LABEL - 20)
+        return _LABEL + (value - least) / (most - least) * (_WIDTH - _LABEL - 20)
 
     parts = []
-    for tick in (-1, -0.5, 0, 0.25, 0.5, 0.75, 1):
-        if least <= tick:
-            parts.append(_line(x(tick), 8, x(tick), height - 34, t.rule))
-            parts.append(_text(x(tick), height - 14, f"{tick:g}", t.muted, "middle"))
+    # Numbers of a wide axis would run into each other.
+    apart = next(d for d in (0.25, 0.5, 1, ceil(most - least)) if (most - least) / d <= 8)
+    for step in range(ceil(least / apart), floor(most / apart) + 1):
+        tick = step * apart
+        parts.append(_line(x(tick), 8, x(tick), height - 34, t.rule))
+        parts.append(_text(x(tick), height - 14, f"{tick:g}", t.muted, "middle"))
     for place, row in enumerate(rows):
         y = 8 + _LINE * (place + 0.5)
         parts.append(_text(0, y + 5, _short(row.name), t.ink, "start"))
@@ -93,7 +96,10 @@ def narrowing(construct: str, states: Sequence[dict[str, Any]], theme: str) -> s
     for point in points:
         at = x(point["queries"])
         parts.append(_line(at, y(point["low"]), at, y(point["high"]), t.accent, 3))
-        parts.append(f'<circle cx="{at:.1f}" cy="{y(point["value"]):.1f}" r="4" fill="{t.ink}"/>')
+        # Before the first question is complete there is the scale, and no mean.
+        if point["value"] is not None:
+            dot = f'<circle cx="{at:.1f}" cy="{y(point["value"]):.1f}" r="4" fill="{t.ink}"/>'
+            parts.append(dot)
     for count in sorted({first, last}):
         anchor = "start" if count == first and first != last else "end"
         parts.append(_text(x(count), height - 24, f"{count}", t.muted, anchor))

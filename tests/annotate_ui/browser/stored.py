@@ -23,6 +23,8 @@ class Rated(NamedTuple):
     flags: tuple[str, ...]
     input_kind: str | None
     after_reveal: bool
+    purpose: str
+    repeat: int
 
 
 def ratings(study: Study, construct: str | None = None) -> list[Rated]:
@@ -42,6 +44,8 @@ def ratings(study: Study, construct: str | None = None) -> list[Rated]:
             g.c.flags,
             g.c.input_kind,
             g.c.after_reveal,
+            a.c.purpose,
+            a.c.repeat,
         )
         .join_from(g, a, g.c.assignment_id == a.c.id)
         .join(w, w.c.id == a.c.rater_id)

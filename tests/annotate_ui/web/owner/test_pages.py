@@ -249,10 +249,10 @@ def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, 
     changed.__dict__["engine"] = served.engine
     app.config["STUDY"] = changed
     assert "It was not computed yet." in owner.get("/owner/stopping").text
-    for queries, width in ((30, 9.0), (60, 6.0)):
+    for queries, width in ((0, 50.0), (30, 9.0), (60, 6.0)):
         construct = {
             "construct": "QR",
-            "value": 50.0,
+            "value": 50.0 if queries else None,
             "low": 50.0 - width,
             "high": 50.0 + width,
             "half_width": width,
@@ -268,4 +268,4 @@ def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, 
     assert "Not enough is rated yet." in page
     assert "[44.0, 56.0]" in page
     drawn = owner.get("/owner/chart/stopping-light.svg?construct=QR").text
-    assert drawn.count("<circle") == 2
+    assert drawn.count("<circle") == 2, "before there is a value there is no mean to show"
