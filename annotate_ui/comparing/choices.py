@@ -9,7 +9,6 @@ from study.words import Key, Text, storable
 
 # Without steps, or with more points than fit on a page, these are offered.
 _MOST_POINTS = 11
-_Seconds = Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)]
 _Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
@@ -30,8 +29,9 @@ class Choice(BaseModel):
         Annotated[Text, Field(max_length=5000)] | None, AfterValidator(_none_when_blank)
     ] = None
     input_kind: Literal["typed", "button"]
-    active_seconds: _Seconds | None = None
-    wall_seconds: _Seconds | None = None
+    active_seconds: Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)] | None = None
+    # A page may stay open over a holiday.
+    wall_seconds: Annotated[float, Field(ge=0, le=366 * 86400, allow_inf_nan=False)] | None = None
     base_revision: Annotated[int, Field(strict=True, ge=0)]
     """The revision that the rater saw; 0 when there was none."""
     key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{16,64}$")]

@@ -1,8 +1,11 @@
 """Catalogues of the pages' words: gettext files, shipped here or beside study.toml."""
 
+import re
+from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from babel.support import NullTranslations, Translations
@@ -49,7 +52,7 @@ def read_catalogue(path: Path) -> NullTranslations:
     Raises
     ------
     StudyError
-        There is no such file, or it is no gettext file.
+        There is no such file, it is no gettext file, or a text of it can't be filled in.
     """
     try:
         with path.open("rb") as file:
@@ -60,7 +63,37 @@ def read_catalogue(path: Path) -> NullTranslations:
         ) from None
     except (PoFileError, ValueError) as error:
         raise StudyError(f"{path} is no gettext catalogue: {error}") from None
+    _check(catalogue, path)
     compiled = BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
     return Translations(compiled)
+
+
+# What a page puts in; everything else after a percent sign fails when the page is shown.
+_PLACE = re.compile(r"%\((\w+)\)s|%%")
+
+
+def _check(catalogue: Catalog, path: Path) -> None:
+    """Refuse at the start what would fail before a rater's eyes."""
+    for message in catalogue:
+        if not message.id or message.fuzzy:
+            continue
+        known = {name for text in _forms(message.id) for name in _PLACE.findall(text)}
+        for text in _forms(message.string):
+            unknown = sorted(set(_PLACE.findall(text)) - known - {""})
+            if unknown:
+                raise StudyError(
+                    f"{path}: the translation {text!r} of {_forms(message.id)[0]!r} names "
+                    f"%({unknown[0]})s, which is not in the original. Keep the names in brackets "
+                    "as they are."
+                )
+            if "%" in _PLACE.sub("", text):
+                raise StudyError(
+                    f"{path}: the translation {text!r} of {_forms(message.id)[0]!r} holds a "
+                    "percent sign of its own. Write %% for one, and %(name)s as in the original."
+                )
+
+
+def _forms(text: str | Iterable[str] | None) -> list[str]:
+    return [text] if isinstance(text, str) else list(text or ())

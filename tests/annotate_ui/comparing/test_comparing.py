@@ -97,7 +97,7 @@ def test_a_value_speaks_of_a_and_b_whatever_is_shown_first(campaign: Study) -> N
 def test_a_changed_decision_is_a_revision_and_an_unchanged_one_nothing(campaign: Study) -> None:
     anna = pair_up(campaign, "anna")
     page = open_one(campaign, anna)
-    sent = choice("QR", 1.0, comment="  ", active_seconds=2.5, wall_seconds=4.0)
+    sent = choice("QR", 1.0, comment="  ", active_seconds=2.5, wall_seconds=3e6)
     assert save_decision(campaign, anna, page, sent).revision == 1
     assert save_decision(campaign, anna, page, sent).revision == 1
     with pytest.raises(KeyReusedError):
@@ -114,7 +114,7 @@ def test_a_changed_decision_is_a_revision_and_an_unchanged_one_nothing(campaign:
         (1, 1.0, "rated"), (2, None, "skipped")
     ]  # fmt: skip
     assert stored[0].revealed == ["question", "response"]
-    assert (stored[0].active_seconds, stored[0].wall_seconds) == (2.5, 4.0)
+    assert (stored[0].active_seconds, stored[0].wall_seconds) == (2.5, 3e6)
     assert stored[0].comment is None
     assert stored[0].rules_hash
 

@@ -357,10 +357,16 @@ def _wrong(name: str, text: str | None) -> Callable[[Study], Study]:
         (lambda study: settings(study, 'interface_language = "fr"'), "en, de are there"),
         (_wrong("fr.po", None), "can't be read"),
         (_wrong("fr.po", 'msgid "a"\nthis is nothing\n'), "is no gettext catalogue"),
+        (
+            _wrong("fr.po", 'msgid "%(left)s left"\nmsgstr "encore %(reste)s"\n'),
+            r"names %\(reste\)s, which is not in the original",
+        ),
+        (_wrong("fr.po", 'msgid "half"\nmsgstr "50 %"\n'), "percent sign of its own"),
+        (_wrong("fr.po", 'msgid "%(n)s left"\nmsgstr "%(n)d"\n'), "percent sign of its own"),
     ],
-    ids=["unknown language", "absent", "broken"],
+    ids=["unknown language", "absent", "broken", "unknown name", "percent sign", "no text"],
 )
-def test_a_catalogue_that_is_not_there(
+def test_a_catalogue_that_can_not_be_used(
     study: Study, made: Callable[[Study], Study], said: str
 ) -> None:
     with pytest.raises(StudyError, match=said):
