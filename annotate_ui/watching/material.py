@@ -3,7 +3,8 @@
 from sqlalchemy import Connection, func, select
 
 from study.campaign_sections import DesignSpec
-from study.nouns import CheckPair, ExpectedValue, table
+from study.nouns import CheckPair, ExpectedValue, Response, table
+from study.response_roles import is_answer
 
 
 def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[str, str]]:
@@ -31,6 +32,12 @@ def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[s
 
 
 def _responses(connection: Connection, purpose: str) -> int:
-    e = table(ExpectedValue)
-    count = select(func.count(e.c.response_id.distinct())).where(e.c.purpose == purpose)
-    return int(connection.execute(count).scalar_one())
+    e, r = table(ExpectedValue), table(Response)
+    count = (
+        select(func.count(e.c.response_id.distinct()))
+        .join_from(e, r, e.c.response_id == r.c.id)
+        .where(e.c.purpose == purpose)
+    )
+    # What a system gave after all is measured, and nobody is trained with it any more.
+    usable = count.where(~is_answer()) if purpose == "training" else count
+    return int(connection.execute(usable).scalar_one())

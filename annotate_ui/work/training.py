@@ -22,6 +22,7 @@ from study.nouns import (
     Response,
     table,
 )
+from study.response_roles import is_answer
 
 # Any number that no other draw of the same seed uses.
 _TRAINING = 0x747261696E
@@ -237,7 +238,7 @@ def _new_material(connection: Connection, study: Study, rater_id: int) -> list[_
         select(e.c.response_id, e.c.construct_key, r.c.query_id, q.c.attributes)
         .join_from(e, r, e.c.response_id == r.c.id)
         .join(q, r.c.query_id == q.c.id)
-        .where(e.c.purpose == "training", r.c.id.not_in(seen))
+        .where(e.c.purpose == "training", r.c.id.not_in(seen), ~is_answer())
         .order_by(r.c.id)
     ):
         if row.construct_key in known and can_read(languages, row.attributes):

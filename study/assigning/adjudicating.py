@@ -22,7 +22,7 @@ from study.assigning.adjudication_plan import (
 from study.assigning.raters import raters_by_code
 from study.campaign import Study
 from study.errors import StudyError, nearest
-from study.nouns import Assignment, AssignmentBase, Departure, table
+from study.nouns import Assignment, AssignmentBase, Departure, Score, table
 from study.nouns.human import Purpose
 
 __all__ = ["RANDOM", "WIDEST", "Adjudication", "adjudicate"]
@@ -54,7 +54,7 @@ class Adjudication:
     raised: int
     """Earlier assignments whose probability or stratum is another now."""
     own: int
-    """Rated responses left out because the adjudicator was given them to rate."""
+    """Rated responses left out because the adjudicator rated them, or was given them to rate."""
     narrowest: float | None
     """Narrowest range among the widest, as a share of the scale."""
     constructs: tuple[str, ...]
@@ -121,7 +121,7 @@ def adjudicate(
         keys = _constructs(rater, constructs, before, known)
         rated = rated_responses(ranges[ranges["construct"].isin(keys)], connection)
         had = {row.response_id for row in before}
-        seen = {row.response_id for row in held} - had
+        seen = {row.response_id for row in held} - had | _rated_elsewhere(connection, rater)
         own = sum(one in seen for one in rated.index)
         frame = rated[[one not in seen for one in rated.index]]
         if frame.empty:
@@ -179,6 +179,15 @@ def _held(connection: Connection, rater_id: int) -> list[Any]:
     a = table(Assignment)
     rows = connection.execute(select(a).where(a.c.rater_id == rater_id).order_by(a.c.id))
     return list(rows)
+
+
+def _rated_elsewhere(connection: Connection, rater: str) -> set[int]:
+    """Return the responses for which ratings came in under this code."""
+    s = table(Score)
+    rows = connection.execute(
+        select(s.c.response_id).where(s.c.scorer == rater, s.c.scorer_kind == "human")
+    )
+    return set(rows.scalars())
 
 
 def _constructs(

@@ -91,11 +91,13 @@ def _missing(
 ) -> list[tuple[tuple[str, ...], int, frozenset[int]]]:
     """Return constructs that want equally many raters together, with those who had them."""
     groups: dict[tuple[int, frozenset[int]], list[str]] = {}
+    # They were told what is expected of it.
+    trained = {g.rater for g in given if g.purpose == "training" and g.rater is not None}
     for key in keys:
         having = [g for g in given if key in g.construct_keys]
         need = per_item - sum(g.counts for g in having)
         if need > 0:
-            taken = frozenset(g.rater for g in having if g.rater is not None)
+            taken = frozenset(trained | {g.rater for g in having if g.rater is not None})
             groups.setdefault((need, taken), []).append(key)
     return [(tuple(together), need, taken) for (need, taken), together in groups.items()]
 

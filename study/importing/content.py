@@ -1,6 +1,8 @@
 """Queries, responses and outputs of a file on their way to the study."""
 
-from sqlalchemy import Connection
+from functools import cached_property
+
+from sqlalchemy import Connection, select
 
 from study.importing.batches import Batch
 from study.importing.held import Held, HeldQuery, HeldResponse, digest_of
@@ -21,6 +23,10 @@ from study.nouns import (
 )
 
 EMPTY = "empty responses (the system answered nothing)"
+NO_LONGER_TRAINED = (
+    "training material that a system gave: it is measured from now on, by raters who were not "
+    "trained with it"
+)
 SAME_CONTENT = "the same content under a further id (one response, two ids)"
 BLANK_PASSAGES = "blank passages read as no passage"
 BLANK_REFERENCES = "blank reference answers read as none"
@@ -35,6 +41,7 @@ class ContentStore:
     def __init__(
         self, connection: Connection, held: Held, tally: Tally, *, revise: bool = False
     ) -> None:
+        self._connection = connection
         self._held = held
         self._tally = tally
         self._revise = revise
@@ -252,10 +259,19 @@ class ContentStore:
         revision = 1 if current is None else current[1] + 1
         noun = OutputBase(system=system, revision=revision)
         self._outputs.add(**noun.model_dump(), query_id=query, response_id=response)
+        if response in self._training:
+            self._tally.rules[NO_LONGER_TRAINED] += 1
         self._held.set_output(query, system, response, revision)
         self._rows_of[query, system] = number
         self._tally.added["outputs" if revision == 1 else "output revisions"] += 1
         return True
+
+    @cached_property
+    def _training(self) -> frozenset[int]:
+        """Return the responses that raters learn from."""
+        r = table(Response)
+        found = self._connection.execute(select(r.c.id).where(r.c.role == "training"))
+        return frozenset(found.scalars())
 
     def _count_known(self, number: int, row: ResponseRow, query: int, response: int) -> None:
         name = row.response_id or self._held.responses[response].key

@@ -84,7 +84,7 @@ def archive(
     Raises
     ------
     StudyError
-        The file exists or can't be made.
+        The file exists, can't be made or would lie in the study's folder.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     out = Path(out)
@@ -92,6 +92,11 @@ def archive(
         raise StudyError(f"{out} already exists; name another file.")
     if not out.parent.is_dir():
         raise StudyError(f"{out.parent} is no folder; make it first.")
+    if out.resolve().is_relative_to(study.folder.resolve()):
+        raise StudyError(
+            f"{out} lies inside the study's folder, which keeps no copies of itself. Name another "
+            "place."
+        )
     ledger = Ledger.of(study)
     with (
         ledger.noted("archive", out),

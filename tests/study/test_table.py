@@ -16,7 +16,15 @@ def filled(any_study: Study) -> Study:
 
 def test_each_kind_of_score_is_in_the_table_once_for_each_system(filled: Study) -> None:
     table_ = filled.score_table()
-    aside = ["query_id", "rule", "inclusion_prob", "stratum", "response_words", "position", "layout"]
+    aside = [
+        "query_id",
+        "rule",
+        "inclusion_prob",
+        "stratum",
+        "response_words",
+        "position",
+        "layout",
+    ]
     shown = table_.drop(columns=aside)
     rows = shown.to_numpy().tolist()
     nan = np.nan

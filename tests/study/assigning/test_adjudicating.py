@@ -13,7 +13,7 @@ from study.assigning.adjudicating import Adjudication, adjudicate
 from study.assigning.adjudication_plan import drawn
 from study.cli import cli
 from study.errors import StudyError
-from study.nouns import Assignment, Departure, Rater, Rating, Response, now, table
+from study.nouns import Assignment, Departure, Rater, Rating, Response, Score, now, table
 from tests.annotate_ui.rated_campaign import fill, give
 
 
@@ -115,6 +115,31 @@ def test_an_extension_keeps_what_is_there_and_brings_probabilities_up_to_date(
         assert {k: old[k] for k in old.keys() - mutable} == {
             k: new[k] for k in new.keys() - mutable
         }
+
+
+def test_whose_ratings_came_in_from_elsewhere_has_rated_them(study: Study) -> None:
+    campaign(study)
+    g = table(Score)
+    with study.write() as connection:
+        connection.execute(
+            insert(g),
+            [
+                {
+                    "response_id": response,
+                    "construct_key": "QR",
+                    "construct_version": 1,
+                    "scorer": "dora",
+                    "scorer_kind": "human",
+                    "repeat": 0,
+                    "value": 50.0,
+                    "inclusion_prob": 1.0,
+                }
+                for response in range(1, 16)
+            ],
+        )
+    done = adjudicate(study, "dora", sample=20)
+    assert (done.own, done.random_of) == (15, 5)
+    assert {row.response_id for row in assigned(study)} == {16, 17, 18, 19, 20}
 
 
 def test_the_probability_of_a_sample_of_a_sample_is_the_product(study: Study) -> None:

@@ -4,11 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
+from annotate_ui.watching.material import lacking_material
 from study import Study, import_file, study_status
+from study.assigning import assign
+from study.campaign_sections import DesignSpec
 from study.errors import InputError
-from study.nouns import ExpectedValue, Response, table
+from study.importing.content import NO_LONGER_TRAINED
+from study.nouns import Assignment, ExpectedValue, Rater, Response, table
 from tests.study.importing.conftest import Write, response, rows_of
 
 
@@ -121,6 +125,33 @@ def test_nobody_learns_from_what_is_measured(filled: Study, write: Write) -> Non
     # To check with it harms nobody.
     import_file(filled, write("checks.jsonl", [{**row, "purpose": "check"}]))
     assert expected(filled) == [("QR", "check", 0, 50, None, "answer")]
+
+
+def test_what_a_system_gives_after_all_is_measured_by_others(study: Study, write: Write) -> None:
+    import_file(study, write("training.jsonl", [material()]))
+    same = material(system="A")
+    del same["expected"]
+    summary = import_file(study, write("responses.jsonl", [same]))
+    assert summary.rules[NO_LONGER_TRAINED] == 1
+    a, w, r = table(Assignment), table(Rater), table(Response)
+    with study.write() as connection:
+        rater = connection.execute(insert(w).values(code="anna").returning(w.c.id)).scalar_one()
+        response = connection.execute(select(r.c.id)).scalar_one()
+        connection.execute(
+            insert(a).values(
+                rater_id=rater,
+                response_id=response,
+                construct_keys=["QR"],
+                purpose="training",
+                position=0,
+                repeat=0,
+                inclusion_prob=1.0,
+                config_hash="",
+            )
+        )
+        assert lacking_material(connection, DesignSpec(training=1))
+    done = assign(study, ["anna", "ben", "cara"], per_item=2)
+    assert [load.responses for load in done.raters] == [0, 1, 1]
 
 
 def test_a_table_does_as_well(study: Study, write: Write) -> None:

@@ -104,6 +104,8 @@ def test_a_file_that_is_there_stays(owned: Study, tmp_path: Path) -> None:
     assert out.read_text() == "mine"
     with pytest.raises(StudyError, match="no folder"):
         archive(owned, tmp_path / "none" / "a.zip")
+    with pytest.raises(StudyError, match="inside the study's folder"):
+        archive(owned, owned.folder / "a.zip")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     owned.close()
 
