@@ -2,9 +2,12 @@
 
 from sqlalchemy import Connection, func, select
 
+from study.assigning.damaging import LEAST_WORDS
 from study.campaign_sections import DesignSpec
-from study.nouns import CheckPair, ExpectedValue, Response, table
+from study.nouns import Assignment, CheckPair, ExpectedValue, Response, table
 from study.response_roles import is_answer
+
+_MOST_READ = 100
 
 
 def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[str, str]]:
@@ -25,10 +28,22 @@ def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[s
         p = table(CheckPair)
         pairs = connection.execute(select(func.count()).select_from(p)).scalar_one()
         there = int(pairs) + _responses(connection, "check")
-        if there < design.checks:
+        if there < design.checks and not _copied_when_taken(connection):
             words = f"{there} checks for raters who are to meet {design.checks} each"
             found.append(("checks", words))
     return found
+
+
+def _copied_when_taken(connection: Connection) -> bool:
+    """Say whether open slots wait whose checks are made when somebody takes them."""
+    a, r = table(Assignment), table(Response)
+    waiting = (
+        select(r.c.text)
+        .join_from(a, r, a.c.response_id == r.c.id)
+        .where(a.c.rater_id.is_(None), a.c.purpose == "main")
+        .limit(_MOST_READ)
+    )
+    return any(len(text.split()) >= LEAST_WORDS for text in connection.execute(waiting).scalars())
 
 
 def _responses(connection: Connection, purpose: str) -> int:

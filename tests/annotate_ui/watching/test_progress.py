@@ -139,6 +139,13 @@ def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study)
     found = codes(campaign_progress(ruled))
     assert found["lacking_training"] == [None]
     assert found["lacking_checks"] == [None]
+    a = table(Assignment)
+    with ruled.write() as connection:
+        response = connection.execute(select(a.c.response_id).limit(1)).scalar_one()
+        slot = {"response_id": response, "construct_keys": ["QR"], "config_hash": "0" * 64}
+        connection.execute(insert(a).values(slot))
+    # Damaged copies for an open slot are made when somebody takes it.
+    assert "lacking_checks" not in codes(campaign_progress(ruled))
 
 
 def test_released_work_that_somebody_took_over_is_not_nobodys(study: Study) -> None:
