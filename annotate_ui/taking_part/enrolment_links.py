@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, Row, insert, select, update
 
 from annotate_ui.inviting import alone
+from annotate_ui.taking_part.gates import declined
 from annotate_ui.taking_part.leaving import departed, finished
 from study.campaign import Study
 from study.errors import StudyError, nearest
@@ -30,7 +31,7 @@ class LinkState:
     joined: int
     """Everybody who joined by it."""
     counted: int
-    """Without those who left before they had finished a response."""
+    """Without those who did not agree, or left, before they had finished a response."""
     queries_each: int | None
     languages: tuple[str, ...]
     made: datetime
@@ -175,7 +176,7 @@ def state_of(connection: Connection, link: Row[Any]) -> LinkState:
     """Return a stored link with how many came by it."""
     n, a = table(Enrolment), table(Assignment)
     joined = set(connection.execute(select(n.c.rater_id).where(n.c.link_id == link.id)).scalars())
-    gone = set(departed(connection, joined))
+    gone = set(departed(connection, joined)) | declined(connection, joined)
     stayed_for = set()
     if gone:
         theirs = a.c.rater_id.in_(gone) & (a.c.purpose != "training")

@@ -4,6 +4,7 @@ Answers are rows that stay; the newest one about a text counts. A text that is c
 hash, so it asks again.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from sqlalchemy import Connection, insert, select
@@ -45,6 +46,16 @@ def answer_to(connection: Connection, rater_id: int, text: RaterText) -> bool | 
         .limit(1)
     ).scalar()
     return found
+
+
+def declined(connection: Connection, rater_ids: Iterable[int]) -> set[int]:
+    """Return who of these raters did not agree to the text that they were asked about last."""
+    c = table(Consent)
+    rows = connection.execute(
+        select(c.c.rater_id, c.c.agreed).where(c.c.rater_id.in_(list(rater_ids))).order_by(c.c.id)
+    )
+    newest = {row.rater_id: row.agreed for row in rows}
+    return {rater for rater, agreed in newest.items() if not agreed}
 
 
 def answer(study: Study, rater_id: int, text: RaterText, *, agreed: bool) -> bool:

@@ -17,7 +17,9 @@ from annotate_ui.taking_part.enrolling import (
     most_queries,
     renew_link,
 )
+from annotate_ui.taking_part.gates import answer
 from annotate_ui.taking_part.leaving import leave, readmit
+from annotate_ui.taking_part.texts import RaterText
 from annotate_ui.tokens import rater_of_token
 from study import Study, StudyError
 from study.nouns import Enrolment, EnrolmentLink, Rater, table
@@ -128,6 +130,19 @@ def test_who_leaves_without_a_finished_response_gives_the_place_back(any_study: 
     readmit(any_study, codes[idle.rater_id])
     (state,) = list_links(any_study)
     assert (state.joined, state.counted) == (3, 3)
+
+
+def test_who_does_not_agree_keeps_nobody_else_out(any_study: Study) -> None:
+    token, text = made(any_study, quota=1), RaterText("Taking part", "0" * 64)
+    first = enrol(any_study, token, "first").rater_id
+    assert refused(any_study, token, "second") == "full"
+    answer(any_study, first, text, agreed=False)
+    enrol(any_study, token, "second")
+    assert refused(any_study, token, "third") == "full"
+    # Who thinks better of it counts again, and is not sent away.
+    answer(any_study, first, text, agreed=True)
+    (state,) = list_links(any_study)
+    assert (state.joined, state.counted) == (2, 2)
 
 
 def test_a_closed_link_lets_nobody_join_and_a_renewed_one_has_another_address(
