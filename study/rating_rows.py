@@ -8,6 +8,7 @@ from sqlalchemy import Connection, and_, case, func, null, or_, select
 from study.errors import StudyError
 from study.frames import selected
 from study.nouns import Assignment, Rater, Rating, table
+from study.scorers import ADJUDICATED
 
 Edits = Literal["before_reveal", "last"]
 """`before_reveal`: the last value committed before the rater was shown more. `last`: the last."""
@@ -91,7 +92,7 @@ def _revisions(connection: Connection) -> pd.DataFrame:
             a.c.response_id.label("response"),
             g.c.construct_key.label("construct"),
             g.c.construct_version,
-            case((adjudicated, w.c.code + " (adjudicated)"), else_=w.c.code).label("scorer"),
+            case((adjudicated, w.c.code + ADJUDICATED), else_=w.c.code).label("scorer"),
             case((adjudicated, "adjudicated"), else_="human").label("scorer_kind"),
             a.c.repeat,
             g.c.value,

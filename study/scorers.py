@@ -4,6 +4,9 @@ from sqlalchemy import Connection, select
 
 from study.nouns import JudgeRun, Preference, Rater, Score, table
 
+ADJUDICATED = " (adjudicated)"
+"""What follows a rater's code where their values as an adjudicator stand in tables."""
+
 
 def scorer_names(connection: Connection) -> set[str]:
     """Return the names of the study's raters, imported scorers (people included) and judge runs."""

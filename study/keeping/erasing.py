@@ -12,7 +12,7 @@ from study.keeping.copies import RemainingCopy, remaining_copies
 from study.keeping.ledger import ErasureKind, Ledger
 from study.keeping.lifting import append_only_lifted
 from study.keeping.mentions import reword
-from study.keeping.person import Person, count_rows, people, person, rows_of
+from study.keeping.person import Person, count_rows, names, people, person, rows_of
 from study.keeping.rewriting import alone_with, rewrite
 from study.keeping.slots import release_unfinished, reopen, take_out_of_chains
 from study.nouns import (
@@ -183,7 +183,9 @@ def _sever(connection: Connection, who: Person) -> tuple[dict[str, int], int]:
     alias = f"{_SEVERED}{secrets.token_hex(4)}"
     for t, where in rows_of(who):
         if t.name in {"score", "preference"}:
-            connection.execute(update(t).where(where).values(scorer=alias))
+            for name, other in zip(names(who.code), names(alias), strict=True):
+                own = where & (t.c.scorer == name)
+                connection.execute(update(t).where(own).values(scorer=other))
     released = 0
     if who.rater_id is not None:
         released = _sever_rater(connection, who.rater_id, alias)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
+from study.keeping.person import names
 from study.nouns import ImportedFile, Look, Noun, Pause, table
 
 GONE = "(erased)"
@@ -27,9 +28,7 @@ def mentions(connection: Connection, code: str) -> dict[str, list[dict[str, Any]
     for noun, columns in _SPEAKING.items():
         t = table(noun)
         rows = [dict(row._mapping) for row in connection.execute(select(t).order_by(t.c.id))]
-        speaking = [
-            row for row in rows if any(_speaks(row[name], _word(code, name)) for name in columns)
-        ]
+        speaking = [row for row in rows if _row_speaks(noun, row, columns, code)]
         if speaking:
             found[t.name] = speaking
     return found
@@ -43,6 +42,8 @@ def reword(connection: Connection, code: str, alias: str | None) -> dict[str, in
 
     def anew(value: Any, column: str) -> Any:
         word = _word(code, column)
+        if column == "result":
+            return _look_anew(value, code, alias)
         return _renamed(value, word, alias) if alias is not None else _without(value, code, word)
 
     counts = {}
@@ -61,6 +62,51 @@ _SPEAKING: dict[type[Noun], tuple[str, ...]] = {
     ImportedFile: ("name", "options", "counts"),
     Pause: ("message",),
 }
+
+
+# Where a record of a look names people, and where it has words that may. Everything else is terms
+# and numbers, among which a code such as 1 or QR means something else.
+_NAMES = frozenset({"scorers", "rater", "raters"})
+_WORDS = frozenset({"note", "reason", "words"})
+
+
+def _look_speaks(value: Any, code: str, key: str = "") -> bool:
+    if isinstance(value, dict):
+        return any(_look_speaks(inner, code, str(name)) for name, inner in value.items())
+    if isinstance(value, list):
+        return any(_look_speaks(inner, code, key) for inner in value)
+    if not isinstance(value, str):
+        return False
+    in_words = key in _WORDS and word_of(code).search(value) is not None
+    return in_words or (key in _NAMES and value in names(code))
+
+
+def _look_anew(value: Any, code: str, alias: str | None, key: str = "") -> Any:
+    """Return a look in which a person is called otherwise, or without the records about them."""
+    if isinstance(value, dict):
+        return {name: _look_anew(inner, code, alias, str(name)) for name, inner in value.items()}
+    if isinstance(value, list):
+        kept = [one for one in value if alias is not None or not _is_of(one, code, key)]
+        return [_look_anew(one, code, alias, key) for one in kept]
+    if key in _NAMES and value in names(code):
+        return GONE if alias is None else names(alias)[names(code).index(value)]
+    if key in _WORDS and isinstance(value, str):
+        return word_of(code).sub(lambda _: alias or GONE, value)
+    return value
+
+
+def _is_of(one: Any, code: str, key: str) -> bool:
+    """Say whether an entry of a list is a person's name, or a record of theirs alone."""
+    if isinstance(one, dict):
+        named = one.get("scorers") or [one.get("rater")]
+        return len(named) == 1 and named[0] in names(code)
+    return key in _NAMES and one in names(code)
+
+
+def _row_speaks(noun: type[Noun], row: dict[str, Any], columns: tuple[str, ...], code: str) -> bool:
+    if noun is Look:
+        return _look_speaks(row["result"], code)
+    return any(_speaks(row[name], _word(code, name)) for name in columns)
 
 
 def _word(code: str, column: str) -> re.Pattern[str]:

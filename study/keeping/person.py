@@ -24,6 +24,7 @@ from study.nouns import (
     Score,
     table,
 )
+from study.scorers import ADJUDICATED
 
 PEOPLE = ("human", "adjudicated")
 """Kinds of imported scorers that are people."""
@@ -39,13 +40,19 @@ class Person:
     public_id: str | None = None
 
 
+def names(code: str) -> tuple[str, str]:
+    """Return the names under which a person's values stand in tables: as rater, as adjudicator."""
+    return code, f"{code}{ADJUDICATED}"
+
+
 def people(connection: Connection) -> dict[str, Person]:
     """Return everybody whom the study holds something about, by code."""
     r, found = table(Rater), {}
     for noun in (Score, Preference):
         t = table(noun)
         codes = connection.execute(select(t.c.scorer).where(t.c.scorer_kind.in_(PEOPLE)).distinct())
-        found.update({str(code): Person(str(code), None) for code in codes.scalars()})
+        own = (str(code).removesuffix(ADJUDICATED) for code in codes.scalars())
+        found.update({code: Person(code, None) for code in own})
     for row in connection.execute(select(r.c.id, r.c.code, r.c.public_id)):
         found[row.code] = Person(row.code, row.id, row.public_id)
     return found
@@ -88,7 +95,7 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
         ]
     for noun in imported:
         t = table(noun)
-        found.append((t, and_(t.c.scorer == person.code, t.c.scorer_kind.in_(PEOPLE))))
+        found.append((t, and_(t.c.scorer.in_(names(person.code)), t.c.scorer_kind.in_(PEOPLE))))
     return found
 
 

@@ -4,6 +4,7 @@ import shutil
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, insert, select
@@ -61,6 +62,16 @@ class Planted:
     words: list[bytes]
     """Everything of the person's that is unlike anything else."""
     rating: int
+
+
+def looked(*codes: str) -> dict[str, Any]:
+    """Return what a look stores: figures of all raters together, and of each."""
+    of_all = {"statistic": "icc", "scorers": list(codes), "params": {"form": "A,1"}, "value": 0.5}
+    of_each = [
+        {"statistic": "pearson", "scorers": [code], "params": {"on": "interval"}, "value": 0.6}
+        for code in codes
+    ]
+    return {"judge": None, "note": f"Without {codes[0]}.", "figures": [of_all, *of_each]}
 
 
 @pytest.fixture(autouse=True)
@@ -188,8 +199,7 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
     closing = {"recognized": "yes", "comment": SECRETS["closing"]}
     add(ClosingAnswer, {**closing, "rater_id": rater})
     add(OwnerPassword, {"password_hash": SECRETS["password"]})
-    figures = {"raters": {CODE: 0.5, OTHER: 0.6}, "rows": [{"rater": CODE}, {"rater": OTHER}]}
-    add(Look, {"kind": "agreement", "seen_in": "page", "ratings": 2, "result": figures})
+    add(Look, {"kind": "agreement", "seen_in": "page", "ratings": 2, "result": looked(CODE, OTHER)})
     add(Pause, {"paused": True, "message": f"Ask {CODE}."})
     options = {"kinds": {CODE: "human"}, "scorer": CODE}
     file = {"name": f"ratings_{CODE}.csv", "sha256": "0", "importer": "scores", "config_hash": "x"}

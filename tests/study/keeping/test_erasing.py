@@ -26,7 +26,8 @@ from study.nouns import (
     Score,
     table,
 )
-from tests.study.keeping.conftest import CODE, OTHER, SECRETS, Planted, everything, rows
+from tests.study.keeping.conftest import CODE, OTHER, SECRETS, Planted, everything, looked, rows
+from tests.study.ratings import add, add_rater, add_responses
 
 KINDS = pytest.mark.parametrize("sever", [False, True], ids=["removed", "severed"])
 
@@ -127,15 +128,39 @@ def test_severed_values_stay_under_a_fresh_code(planted: Planted) -> None:
 def test_looks_stay_without_the_person(planted_sqlite: Planted) -> None:
     erase(planted_sqlite.study, CODE)
     (look,) = rows(planted_sqlite.study, Look)
-    assert look["result"] == {"raters": {OTHER: 0.6}, "rows": [{"rater": OTHER}]}
+    assert look["result"] == looked(OTHER) | {"note": "Without (erased)."}
     (file,) = rows(planted_sqlite.study, ImportedFile)
     assert (file["name"], file["options"]) == ("ratings_(erased).csv", {"kinds": {}})
 
 
+@pytest.mark.parametrize("code", ["1", "A", "pearson", "QR", "value"])
+def test_a_code_that_is_a_word_of_looks_takes_nothing_with_it(study: Study, code: str) -> None:
+    look = {"kind": "agreement", "seen_in": "page", "ratings": 2, "result": looked(code, "ben")}
+    add_rater(study, code)
+    add(study, Look, look)
+    erase(study, code)
+    (left,) = rows(study, Look)
+    assert left["result"] == looked("ben") | {"note": "Without (erased)."}
+
+
+def test_values_as_an_adjudicator_are_the_persons_too(any_study: Study) -> None:
+    store = {"construct_key": "QR", "construct_version": 1, "repeat": 0, "inclusion_prob": 1.0}
+    add_responses(any_study)
+    values = [
+        {**store, "response_id": 1, "scorer": name, "scorer_kind": kind, "value": 3.0}
+        for name, kind in (("dora", "human"), ("dora (adjudicated)", "adjudicated"))
+    ]
+    add(any_study, Score, *values)
+    assert held_about(any_study, "dora") == {"score": 2}
+    erase(any_study, "dora", sever=True)
+    severed, adjudicated = sorted(str(row["scorer"]) for row in rows(any_study, Score))
+    assert adjudicated == f"{severed} (adjudicated)"
+    assert erase(any_study, severed).rows["score"] == 2
+    assert rows(any_study, Score) == []
+
+
 def test_imported_values_alone_are_a_persons_too(planted_sqlite: Planted) -> None:
     store = {"construct_key": "AC", "construct_version": 1, "repeat": 0, "inclusion_prob": 1.0}
-    from tests.study.ratings import add
-
     add(
         planted_sqlite.study,
         Score,
