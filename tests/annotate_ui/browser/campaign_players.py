@@ -183,7 +183,7 @@ class Player:
 
     def attempts_training(self, value: float | None = None) -> list[str]:
         """Rate an attempt and read its feedback; return what each page of it says."""
-        told = []
+        told = list[str]()
         while len(told) < 2:
             while STEP.search(self.page.url):
                 assert turn(self.judging.study, self.here()[0]).purpose == "training"

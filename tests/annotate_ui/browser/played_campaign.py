@@ -39,7 +39,7 @@ repeat_after_hours = 0
 base_url = "ADDRESS"
 consent = "consent.md"
 instructions = "instructions.md"
-session_minutes = 40
+session_minutes = 30
 break_minutes = 0.2
 completion_code = "PLAYED-7"
 completion_url = "https://recruiter.example/complete?cc={code}"
