@@ -68,11 +68,8 @@ def history(
     then would copy them, and nothing would be learned of how far a rater agrees with themselves.
     """
     work = rater_work(connection, config, rater_id)
-    again = {
-        step.item.query_id
-        for step in work.steps
-        if step.item.repeat and step.opened and not step.done
-    }
+    # From the first page of the repeat to its last, also while none of it is open.
+    again = {one.query_id for one in work.passes if one.repeat and one.begun and one.is_left}
     newest = _newest(connection, rater_id)
     found = []
     left_out = False

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from annotate_ui.taking_part.leaving import leave
 from annotate_ui.work.feedback import show_feedback
+from annotate_ui.work.history import history
 from annotate_ui.work.opening import all_done, open_next
 from annotate_ui.work.pausing import pause, paused, resume
 from annotate_ui.work.refusals import LeftError
@@ -114,9 +115,13 @@ def test_without_hours_between_a_repeat_still_waits_for_another_session(
     assert open_next(study, anna).due_from == clock.at + timedelta(minutes=30)
     clock.forward(minutes=31)
     finish_step(study, anna)
+    with study.read() as connection:
+        # Its second part is still to come, and nothing of it is open.
+        assert history(connection, study.config, anna).left_out
     # Once begun it goes on, though its own saves are of this session.
     assert finish_step(study, anna).item.repeat == 1
     with study.read() as connection:
+        assert not history(connection, study.config, anna).left_out
         work = rater_work(connection, study.config, anna)
     first, second = (page for page in work.pages if page.phase == "repeats")
     # Whoever goes back from a repeat comes to no value of the first time.
