@@ -24,7 +24,7 @@ from study.assigning.sharing import Shared, share_out
 from study.campaign import Study
 from study.campaign_sections import DesignSpec
 from study.errors import StudyError
-from study.nouns import Assignment, AssignmentBase, table
+from study.nouns import Assignment, AssignmentBase, Rater, table
 
 __all__ = ["Assigned", "RaterLoad", "assign"]
 
@@ -92,13 +92,15 @@ def assign(
         people = people_of(connection, study, plan, codes)
         able = able_by_query(people, frame)
         everybody = len(people)
+        at_work = _at_work(connection, given)
+        takers = able_by_query(people_of(connection, study, plan, at_work | codes), frame)
         sample = draw_sample(
             connection,
             study,
             plan,
             frame,
             given,
-            takers=lambda query: able[query],
+            takers=lambda query: takers[query],
             readable=lambda query: len(able[query]) == everybody,
         )
         found = _missing(study, plan, frame, given, sample, specs, split_queries)
@@ -149,6 +151,14 @@ def assign(
             comparisons=compared,
             stored=not dry_run,
         )
+
+
+def _at_work(connection: Connection, given: Sequence[Given]) -> dict[str, int]:
+    """Return the raters who have work already by their codes; it was chosen for them too."""
+    w = table(Rater)
+    ids = {one.rater for one in given}
+    stored = connection.execute(select(w.c.code, w.c.id).order_by(w.c.id))
+    return {row.code: row.id for row in stored if row.id in ids}
 
 
 def _missing(
@@ -337,7 +347,9 @@ def _compare(
         drawn = {unit: chance for unit, (chance, _) in sample.chances().items()}
     elif sample.calibration:
         barred = set(sample.calibration)
-        drawn = {query: sample.at_stake for query in frame.questions if query not in barred}
+        # What can't be rated can't serve for calibration.
+        left = {query: sample.at_stake.get(query, 1.0) for query in frame.questions}
+        drawn = {query: chance for query, chance in left.items() if query not in barred}
     barred_from = {
         rater: {query for query, places in able.items() if place not in places}
         for place, rater in enumerate(codes.values())

@@ -1,6 +1,7 @@
 """The sample: which responses are rated, and with which probability each was drawn."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -25,8 +26,11 @@ class Sample:
     """All that can be rated."""
     calibration: list[int]
     """Queries that everybody has first."""
-    at_stake: float
-    """The probability of a query to be left for the draw, and not taken for calibration."""
+    at_stake: Mapping[int, float]
+    """Query to its probability of being left for a draw of responses, where calibration is chosen
+    first. Queries that are drawn themselves have it in the share of their stratum or cell."""
+    by_cell: Collection[str | None]
+    """Strata whose sample and calibration may meet, in some cells and not in others."""
     notes: list[str]
 
     @property
@@ -52,8 +56,12 @@ class Sample:
     def chances(self, cut: Collection[int] = ()) -> dict[int, tuple[float, str | None]]:
         """Return probability and stratum of each unit that is rated."""
         names = {unit.id: one.stratum for one in self.strata for unit in one.chosen}
-        found = probabilities(self.strata, cut)
-        return {unit: (chance * self.at_stake, names[unit]) for unit, chance in found.items()}
+        found = probabilities(self.strata, cut, self.by_cell)
+        left = {answer.id: self.at_stake[answer.query] for answer in self.answers}
+        return {
+            unit: (chance if self.of_queries else chance * left[unit], names[unit])
+            for unit, chance in found.items()
+        }
 
 
 def draw_sample(
@@ -62,7 +70,7 @@ def draw_sample(
     design: DesignSpec,
     frame: Frame,
     given: Sequence[Given],
-    takers: Callable[[int], Hashable],
+    takers: Callable[[int], Set[int]],
     readable: Callable[[int], bool],
 ) -> Sample:
     """Draw what is to be rated, and choose the queries for calibration.
@@ -70,9 +78,9 @@ def draw_sample(
     Parameters
     ----------
     takers
-        Query to those who may be given it.
+        Query to those who may be given it, of all who have work already or are to have some.
     readable
-        Whether all raters may be given a query.
+        Whether all raters who are to have work may be given a query.
     """
     seed = study.config.seed
     answers = frame.ratable(study.config.constructs)
@@ -103,8 +111,9 @@ def draw_sample(
     )
     strata = first if first is not None else drawn(stored.union(calibration))
     taken = stored.union(calibration)
-    queries = {answer.query for answer in answers}
-    at_stake = 1.0 if of_queries else 1 - len(queries & taken) / max(len(queries), 1)
+    at_stake = _left({answer.query for answer in answers}, set() if of_queries else taken, takers)
+    most = max(design.calibration if design.ratings else 0, len(stored))
+    by_cell = _meeting(strata, taken, most, takers) if of_queries and most else set()
     notes += short
     if "system" in strata_of(design) and "system" not in design.strata:
         notes.append("Stratified by system too, so that all systems have equally many.")
@@ -116,7 +125,41 @@ def draw_sample(
         named = "; ".join(str(name) for name in empty[:5])
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         notes.append(f"Nothing is drawn from {len(empty)} of {len(strata)} strata: {named}{more}.")
-    return Sample(of_queries, strata, answers, calibration, at_stake, notes)
+    return Sample(of_queries, strata, answers, calibration, at_stake, by_cell, notes)
+
+
+def _left(
+    queries: Set[int], taken: Set[int], takers: Callable[[int], Set[int]]
+) -> dict[int, float]:
+    """Return the probability of each query not to be taken for calibration.
+
+    Only what every rater can read is taken. Those that the same raters can read are alike.
+    """
+    there = Counter(frozenset(takers(query)) for query in queries)
+    gone = Counter(frozenset(takers(query)) for query in queries & taken)
+    share = {cell: 1 - gone[cell] / count for cell, count in there.items()}
+    return {query: share[frozenset(takers(query))] for query in queries}
+
+
+def _meeting(
+    strata: Sequence[Drawn], taken: Set[int], most: int, takers: Callable[[int], Set[int]]
+) -> set[str | None]:
+    """Return the strata in which sample and calibration may meet, so that cells differ.
+
+    Calibration comes from the other end of the random order of what all raters can read. Where the
+    two can't meet, the sample is the beginning of the order of the whole stratum. Whether they can
+    is told from numbers that are no matter of chance, so that it does not bias what is drawn.
+    """
+    cells = {frozenset(takers(unit.id)) for one in strata for unit in one.units}
+    everybody = frozenset[int]().union(*cells)
+    found = set()
+    for one in strata:
+        of_unit = {unit.id: frozenset(takers(unit.id)) for unit in one.units}
+        barred = {everybody} | {cell for unit, cell in of_unit.items() if unit in taken}
+        there = sum(cell in barred for cell in of_unit.values())
+        if 0 < there < len(one.chosen) + most:
+            found.add(one.stratum)
+    return found
 
 
 def _calibration(

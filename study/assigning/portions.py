@@ -131,11 +131,41 @@ def portion_of(
         cost=desk.cost,
         room=room,
     )
-    # A turn that is another than the first time's, for most.
-    again = [replace(again[i], turn=int(rng.integers(12))) for i in rng.permutation(len(again))]
+    first = _orders(desk, person.id, groups, portion.rows)
+    # Constructs have a turn that is another than the first time's, for most.
+    again = [
+        replace(again[i], turn=int(rng.integers(12)), orders=_backwards(first[again[i].query]))
+        for i in rng.permutation(len(again))
+    ]
     behind = position + len(portion.rows)
     portion.rows += in_order(person.id, again, behind, rounds, orders, rng)
     return portion
+
+
+def _orders(
+    desk: Desk, rater: int, groups: Sequence[Group], rows: Sequence[Row]
+) -> dict[int, dict[int, list[int]]]:
+    """Return query and round to the rater's main responses, in the order in which they come."""
+    query_of = {piece.response: group.query for group in groups for piece in group.pieces}
+    places = [
+        (one.position, one.query, one.round, one.response)
+        for one in desk.by_rater.get(rater, ())
+        if one.counts
+    ]
+    places += [
+        (row["position"], query_of[row["response_id"]], row["round"], row["response_id"])
+        for row in rows
+        if row["purpose"] == "main"
+    ]
+    found: dict[int, dict[int, list[int]]] = {}
+    # What has one position comes in the order in which it was assigned.
+    for _, query, round_, response in sorted(places, key=lambda place: place[0]):
+        found.setdefault(query, {}).setdefault(round_, []).append(response)
+    return found
+
+
+def _backwards(orders: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
+    return {round_: list(order)[::-1] for round_, order in orders.items()}
 
 
 def _with_checks(

@@ -39,7 +39,7 @@ class StratumDrawn:
     """Queries or responses that there are."""
     drawn: int
     probability: float | None
-    """Of each that is drawn; None where raters' hours end at different places in it."""
+    """Of each that is drawn; None where parts of it that other raters can read have others."""
 
 
 @dataclass(frozen=True)

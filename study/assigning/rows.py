@@ -33,6 +33,8 @@ class Group:
     """Round to the positions of what the rater has of it already and has not begun."""
     turn: int = 0
     """The rater's turn among those of the query, which decides on their order of responses."""
+    orders: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """Round to the order of the responses, where it is not that of the turn."""
 
 
 def in_order(
@@ -58,7 +60,7 @@ def in_order(
         if number:
             shuffled = [groups[index] for index in rng.permutation(len(groups))]
         for group in shuffled:
-            for piece in _in_turn(group.pieces, group.turn + number, orders, rng):
+            for piece in _in_turn(group, place, group.turn + number, orders, rng):
                 wanted = tuple(k for k in piece.construct_keys if keys is None or k in keys)
                 if not wanted:
                     continue
@@ -93,16 +95,19 @@ def of_slots(
 
 
 def _in_turn(
-    pieces: Sequence[Piece], turn: int, orders: Orders, rng: np.random.Generator
+    group: Group, place: int, turn: int, orders: Orders, rng: np.random.Generator
 ) -> list[Piece]:
-    """Return the pieces of a group in the order of a turn, with its checks anywhere between."""
+    """Return the pieces of a group in their order, with its checks anywhere between."""
+    pieces = group.pieces
     measured: dict[int, list[Piece]] = {
         piece.response: [] for piece in pieces if piece.purpose != "check"
     }
     for piece in pieces:
         if piece.purpose != "check":
             measured[piece.response].append(piece)
-    found = [p for r in orders.responses(list(measured), turn) for p in measured[r]]
+    own = [response for response in group.orders.get(place, ()) if response in measured]
+    order = dict.fromkeys([*own, *orders.responses(list(measured), turn)])
+    found = [piece for response in order for piece in measured[response]]
     for piece in pieces:
         if piece.purpose == "check":
             found.insert(int(rng.integers(len(found) + 1)), piece)

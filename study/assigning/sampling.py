@@ -23,7 +23,7 @@ class Unit(NamedTuple):
     """Its permanent random number."""
     stratum: str | None = None
     cell: Hashable = None
-    """Units of one cell are left out together where raters' hours end."""
+    """Who may take it. Hours end, and calibration is chosen, in each cell apart."""
     kept: bool = False
     """It was assigned before, so it stays."""
     barred: bool = False
@@ -122,15 +122,18 @@ def _seats(
     return seats
 
 
-def probabilities(drawn: Sequence[Drawn], cut: Collection[int] = ()) -> dict[int, float]:
+def probabilities(
+    drawn: Sequence[Drawn], cut: Collection[int] = (), by_cell: Collection[str | None] = ()
+) -> dict[int, float]:
     """Return the probability of each unit of the sample, units that were cut excepted.
 
     Where raters' hours did not reach to the end of a stratum's sample (`cut`), what is rated of
     each cell is the beginning of its random order, and the probability is its share of the cell.
+    So it is in the strata `by_cell`, where other units may be barred in one cell than in another.
     """
     found: dict[int, float] = {}
     for one in drawn:
-        if not any(unit.id in cut for unit in one.chosen):
+        if one.stratum not in by_cell and not any(unit.id in cut for unit in one.chosen):
             found |= dict.fromkeys((unit.id for unit in one.chosen), one.probability)
             continue
         cells: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])

@@ -212,6 +212,24 @@ def test_everybody_has_the_calibration_and_nobody_rates_it_otherwise(any_study: 
     assert assign(any_study, 4, per_item=2, calibration=2).anything is False
 
 
+def test_probabilities_are_those_of_the_languages_that_calibration_is_in(tmp_path: Path) -> None:
+    study = with_settings(tmp_path / "s", '[raters."anna"]\nlanguages = ["en"]\n')
+    for language in ("de", "en"):
+        fill(study, 6, query_id_of=language, attributes={"language": language})
+    done = assign(study, ["anna", "ben", "cara"], per_item=1, calibration=3)
+    assert done.sample[0].probability is None
+    keys = keys_of(study)
+    chances = {"de": {1.0}, "en": {3 / 6}}
+    for _ in range(2):
+        stored: dict[str, set[float]] = defaultdict(set)
+        for row in by_purpose(study, "main"):
+            stored[keys[row.query_id].split("-")[0]].add(row.inclusion_prob)
+        assert stored == chances
+        # They stay when those to be given work next read everything.
+        assert assign(study, ["ben", "dora"], per_item=1, calibration=3).updated == 0
+    study.close()
+
+
 def test_repeats_are_a_share_of_each_raters_queries(any_study: Study) -> None:
     fill(any_study, 20)
     assign(any_study, 2, per_item=1, repeats=0.3)
@@ -231,6 +249,45 @@ def test_repeats_are_a_share_of_each_raters_queries(any_study: Study) -> None:
     assert (
         set(queries_of(again)["rater-1"]) < queries_of(by_purpose(any_study, "repeat"))["rater-1"]
     )
+
+
+def orders_of(given: list[Any]) -> dict[tuple[str, int, int], list[int]]:
+    """Return rater, query and round to the responses in order."""
+    found: dict[tuple[str, int, int], list[int]] = defaultdict(list)
+    for row in sorted(given, key=lambda row: (row.position, row.public_id)):
+        found[row.code, row.query_id, row.round].append(row.response_id)
+    return found
+
+
+@pytest.mark.parametrize("one_construct_a_pass", [False, True], ids=["together", "in passes"])
+@pytest.mark.parametrize("systems", [2, 3])
+def test_repeats_come_in_the_opposite_order(
+    study: Study, systems: int, one_construct_a_pass: bool
+) -> None:
+    fill(study, 12, systems=systems, response_of_six=True)
+    options: dict[str, Any] = {"per_item": 2, "checks": 1}
+    options["one_construct_a_pass"] = one_construct_a_pass
+    assign(study, 3, **options, repeats=0.3)
+    # Some of what is repeated was assigned before.
+    assign(study, 3, **options, repeats=1.0)
+    first, again = (orders_of(by_purpose(study, name)) for name in ("main", "repeat"))
+    assert len(again) == len(first)
+    for name, order in again.items():
+        assert order == first[name][::-1]
+
+
+def test_a_repeat_of_work_that_was_assigned_in_parts_is_whole(study: Study) -> None:
+    fill(study, 3, systems=2)
+    assign(study, ["anna"], per_item=1, constructs=["QR"])
+    assign(study, ["anna"], per_item=1, one_construct_a_pass=True)
+    fill(study, 3, systems=3)
+    assign(study, ["anna"], per_item=1, repeats=1.0)
+    first, again = (
+        Counter((r.response_id, key) for r in by_purpose(study, name) for key in r.construct_keys)
+        for name in ("main", "repeat")
+    )
+    assert first == again
+    assert set(first.values()) == {1}
 
 
 def test_one_construct_a_pass_has_a_row_and_a_round_for_each(any_study: Study) -> None:

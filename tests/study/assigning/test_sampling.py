@@ -1,7 +1,7 @@
 """The draw: known probabilities, samples within samples, and nothing of the order of imports."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 from study.assigning.drawing import Sample, draw_sample
 from study.assigning.frame import Answer, Frame, Question
+from study.assigning.given import Given
 from study.assigning.sampling import Unit, draw, probabilities
 from study.campaign_sections import DesignSpec
 from study.constructs import CCRS
@@ -117,8 +118,8 @@ def frame_of(queries: int, systems: int) -> Frame:
     """Return a frame in which the first systems share every third query's response."""
     answers, questions = [], {}
     for q in range(queries):
-        domain = "law" if q % 3 else "medicine"
-        questions[q] = Question(f"q{q}", {"domain": domain})
+        domain, language = "law" if q % 3 else "medicine", "de" if q % 2 else "en"
+        questions[q] = Question(f"q{q}", {"domain": domain, "language": language})
         names: list[tuple[str, ...]] = [(f"s{s}",) for s in range(systems)]
         if q % 3 == 0:
             names = [("s0", "s1"), *names[2:]]
@@ -127,11 +128,21 @@ def frame_of(queries: int, systems: int) -> Frame:
     return Frame(answers, questions)
 
 
-def sample_of(frame: Frame, seed: int, **design: Any) -> Sample:
+def everybody(_: int) -> frozenset[int]:
+    return frozenset({0, 1})
+
+
+def sample_of(
+    frame: Frame,
+    seed: int,
+    given: Sequence[Given] = (),
+    takers: Callable[[int], frozenset[int]] = everybody,
+    **design: Any,
+) -> Sample:
     study: Any = SimpleNamespace(config=SimpleNamespace(seed=seed, constructs=CCRS), folder="s")
     nothing: Any = None
-    everybody: Callable[[int], frozenset[int]] = lambda _: frozenset({0})  # noqa: E731
-    return draw_sample(nothing, study, DesignSpec(**design), frame, [], everybody, lambda _: True)
+    readable: Callable[[int], bool] = lambda query: len(takers(query)) == 2  # noqa: E731
+    return draw_sample(nothing, study, DesignSpec(**design), frame, given, takers, readable)
 
 
 DESIGNS: dict[str, dict[str, Any]] = {
@@ -153,15 +164,64 @@ DESIGNS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_units_are_drawn_as_often_as_is_stored_and_weighted_means_are_unbiased(name: str) -> None:
-    frame = frame_of(13, 3)
     design = DESIGNS[name]
-    by_queries = design.get("sample_of", "queries") == "queries"
+    drawn_as_stored(frame_of(13, 3), lambda frame, seed: sample_of(frame, seed, **design))
+
+
+def reads_english(query: int) -> frozenset[int]:
+    """Return the raters of a query of `frame_of`: rater 1 reads no German, which is every other."""
+    return frozenset({0}) if query % 2 else frozenset({0, 1})
+
+
+IN_LANGUAGES: dict[str, list[dict[str, Any]]] = {
+    "queries": [{"sample": 5, "calibration": 2}],
+    "queries that meet calibration": [{"sample": 16, "calibration": 4}],
+    "queries, more later": [{"sample": 4, "calibration": 4}, {"sample": 16, "calibration": 4}],
+    "queries, a few more later": [{"sample": 3, "calibration": 2}, {"sample": 5, "calibration": 2}],
+    "all but calibration": [{"calibration": 4}],
+    "all but calibration, by domain": [{"calibration": 2, "strata": ("domain",)}],
+    "all but calibration, assigned again": [{"calibration": 2}, {"calibration": 2}],
+    "responses": [{"sample": 9, "sample_of": "responses", "calibration": 3}],
+    "all responses": [{"sample_of": "responses", "calibration": 3}],
+}
+
+
+@pytest.mark.parametrize("name", IN_LANGUAGES)
+def test_calibration_in_the_languages_that_all_read_biases_nothing(name: str) -> None:
+    def drawn(frame: Frame, seed: int) -> Sample:
+        given: list[Given] = []
+        for design in IN_LANGUAGES[name]:
+            found = sample_of(frame, seed, given, reads_english, **design)
+            assert not any(query % 2 for query in found.calibration)
+            main = found.responses()
+            given = [was_given(a, "main") for a in frame.answers if a.id in main]
+            shared = [a for a in frame.answers if a.query in found.calibration]
+            given += [was_given(a, "calibration") for a in shared]
+        return found
+
+    drawn_as_stored(frame_of(24, 3), drawn)
+
+
+def was_given(answer: Answer, purpose: str) -> Given:
+    return Given(
+        answer.id, 1, answer.query, answer.id, frozenset({"QR"}), purpose, 0, 0, "single", 0,
+        1.0, None, gone=False, counts=purpose == "main", vacant=False,
+    )  # fmt: skip
+
+
+def drawn_as_stored(frame: Frame, drawn: Callable[[Frame, int], Sample]) -> None:
+    """Assert that units are drawn as often as their probabilities say."""
+    by_queries = drawn(frame, 0).of_queries
     ids = list(frame.questions) if by_queries else [answer.id for answer in frame.answers]
-    value = {unit: float((unit * 7919) % 101) for unit in ids}
+    query_of = {answer.id: answer.query for answer in frame.answers}
+    value = {
+        unit: float((unit * 7919) % 101) + 40 * ((unit if by_queries else query_of[unit]) % 2)
+        for unit in ids
+    }
     weight: dict[int, list[float]] = defaultdict(list)
     totals, means = [], []
     for seed in range(SEEDS):
-        chances = sample_of(frame, seed, **design).chances()
+        chances = drawn(frame, seed).chances()
         for unit, (chance, _) in chances.items():
             weight[unit].append(1 / chance)
         totals.append(sum(value[unit] / chance for unit, (chance, _) in chances.items()))
