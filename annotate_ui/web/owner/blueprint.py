@@ -1,8 +1,9 @@
 """What every page of the owner's goes through: a password that exists, and a session under it."""
 
-from flask import Blueprint, Response, abort, redirect, render_template, request
+from flask import Blueprint, Response, abort, current_app, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import NotFound
 
 from annotate_ui.owner_password import newest_password
 from annotate_ui.web.owner import session as owner_session, watched
@@ -46,6 +47,10 @@ def _changed(response: Response) -> Response:
 
 @pages.errorhandler(CSRFError)
 def _out_of_date(_error: CSRFError) -> ResponseReturnValue:
+    # A token is looked at before anything else.
+    with study().read() as connection:
+        if newest_password(connection) is None:
+            return current_app.make_response(current_app.handle_http_exception(NotFound()))
     return answer(
         Problem(
             400,
