@@ -14,6 +14,7 @@ from annotate_ui.work.refusals import NotYoursError
 from annotate_ui.work.showing import ConstructView, construct_view
 from annotate_ui.work.stored import Stored
 from study.campaign import Study
+from study.config import StudyConfig
 from study.nouns import Passage, Query, Response, ResponsePassage, table
 from study.words import Sees
 
@@ -111,7 +112,7 @@ def show_comparison(
         passages=shared,
         sides=sides,
         construct=construct_view(spec, study.config),
-        options=_options(study, swapped=here.swapped),
+        options=options(study.config, swapped=here.swapped),
         stored=newest_decision(connection, here.id),
         before=None if before is None else before.public_id,
         after=None if after is None else after.public_id,
@@ -142,9 +143,9 @@ def _passages(connection: Connection, response_id: int) -> tuple[str, ...]:
     return tuple(rows.scalars())
 
 
-def _options(study: Study, *, swapped: bool) -> tuple[Option, ...]:
+def options(config: StudyConfig, *, swapped: bool) -> tuple[Option, ...]:
     """Return the points from the first shown response's side to the second's."""
-    offered = points(study.config.preferences.scale)
+    offered = points(config.preferences.scale)
     a_better = [value for value in reversed(offered) if value < 0]
     b_better = [value for value in offered if value > 0]
     found = []

@@ -34,7 +34,7 @@ def compare(public_id: str) -> ResponseReturnValue:
         "compare.html",
         page="compare",
         comparison=view,
-        options=[(option, _words(option)) for option in view.options],
+        options=[(option, option_words(option)) for option in view.options],
         save_url=f"/compare/{view.public_id}/save",
         back_url=None if view.before is None else f"/compare/{view.before}",
         forward_url=None if view.after is None else f"/compare/{view.after}",
@@ -53,7 +53,7 @@ def save(public_id: str) -> ResponseReturnValue:
     return jsonify({**stored_json(stored), "progress": {"done": done, "total": total}})
 
 
-def _words(option: Option) -> str:
+def option_words(option: Option) -> str:
     """Return how a point is called: by its place on its side of the scale."""
     if option.better == 0:
         return _("Both are equally good")

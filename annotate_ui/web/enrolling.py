@@ -3,9 +3,11 @@
 import hmac
 from base64 import urlsafe_b64encode
 from hashlib import sha256
+from typing import Any
 
-from flask import Blueprint, current_app, g, redirect, render_template, request, session
+from flask import Blueprint, current_app, g, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
 from werkzeug.datastructures import MultiDict
 
 from annotate_ui.taking_part.enrolling import (
@@ -16,7 +18,7 @@ from annotate_ui.taking_part.enrolling import (
     link_state,
 )
 from annotate_ui.web.limits import REFUSED, enrolments, failed_links
-from annotate_ui.web.problems import Problem, answer
+from annotate_ui.web.problems import Problem, answer, answer_csrf
 from annotate_ui.web.signed_in import sign_in, study
 from annotate_ui.web.wording import mark
 from annotate_ui.work.pausing import paused
@@ -107,6 +109,19 @@ def begin(token: str) -> ResponseReturnValue:
         return _unknown() if error.reason == "unknown" else answer(_REFUSED[error.reason])
     sign_in(made.rater_id, made.invitation_id)
     return render_template("enrolled.html", page="enrolled", link=made.personal_link)
+
+
+@pages.errorhandler(CSRFError)
+def sent_again(error: CSRFError) -> ResponseReturnValue:
+    """Lead on who reloads the page of their link: the form is sent again, with a token of before.
+
+    Nothing is made of it; the offer tells them what they have already.
+    """
+    if g.rater is None:
+        return answer_csrf(error)
+    values: dict[str, Any] = dict(request.view_args or {})
+    values |= {name: request.form[name] for name in ID_NAMES if name in request.form}
+    return redirect(url_for("enrolling.offer", **values), 303)
 
 
 def _personal_token(token: str, external_id: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from flask import Blueprint, render_template, request
 
+from annotate_ui.web.comparing import option_words
 from annotate_ui.web.signed_in import rater_here, study
 from annotate_ui.work.history import history
 
@@ -10,9 +11,9 @@ pages = Blueprint("history", __name__)
 
 @pages.get("/rate/history")
 def show() -> str:
-    """Show the rater's values, newest first, each with a way back to its step."""
+    """Show what the rater has said, newest first, each with a way back to its page."""
     rater = rater_here()
     page = request.args.get("page", 1, type=int)
     with study().read() as connection:
         found = history(connection, study().config, rater.id, page)
-    return render_template("history.html", page="history", history=found)
+    return render_template("history.html", page="history", history=found, option_words=option_words)

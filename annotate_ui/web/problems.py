@@ -143,6 +143,15 @@ def answer(problem: Problem) -> ResponseReturnValue:
     return page, problem.status
 
 
+def answer_csrf(_: CSRFError) -> ResponseReturnValue:
+    """Refuse what came without the token of the page, or with one of another session."""
+    owner = request.headers.get("X-Rater")
+    if owner is not None and g.get("rater") is not None and g.rater.public_id != owner:
+        return answer(_OTHER_RATER)
+    # Without a session there is no token to compare with.
+    return answer(_CSRF if "csrf_token" in session else SIGNED_OUT)
+
+
 def _refusal(error: RefusalError) -> str:
     # What the work says of a fault is English and exact; in another language its kind must do.
     told = None if page_language() == "en" else _REFUSALS.get(error.code)
@@ -171,13 +180,7 @@ def explain_problems(app: Flask) -> None:
     def _other_rater(_: OtherRaterError) -> ResponseReturnValue:
         return answer(_OTHER_RATER)
 
-    @app.errorhandler(CSRFError)
-    def _csrf(_: CSRFError) -> ResponseReturnValue:
-        owner = request.headers.get("X-Rater")
-        if owner is not None and g.get("rater") is not None and g.rater.public_id != owner:
-            return answer(_OTHER_RATER)
-        # Without a session there is no token to compare with.
-        return answer(_CSRF if "csrf_token" in session else SIGNED_OUT)
+    app.register_error_handler(CSRFError, answer_csrf)
 
     @app.errorhandler(StudyError)
     def _busy(error: StudyError) -> ResponseReturnValue:

@@ -6,6 +6,7 @@ from flask import Blueprint, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict, Field
 
+from annotate_ui.comparing.progress import comparisons_done
 from annotate_ui.web.answers import stored_json
 from annotate_ui.web.asked import body, rater_of_page
 from annotate_ui.web.limits import openings, saves, unfoldings
@@ -44,13 +45,16 @@ def desk() -> ResponseReturnValue:
     rater = rater_here()
     with study().read() as connection:
         work = rater_work(connection, study().config, rater.id)
+        compared, comparisons = comparisons_done(connection, study(), rater.id)
         why = request.args.get("why", "")
         told = notice(why, connection, study(), rater.id, work, _)
     return render_template(
         "desk.html",
         page="desk",
         progress=work.progress,
-        started=any(step.opened for step in work.steps),
+        compared=compared,
+        comparisons=comparisons,
+        started=compared > 0 or any(step.opened for step in work.steps),
         notice=told,
         constructs=[construct_view(spec, study().config) for spec in study().config.constructs],
     )

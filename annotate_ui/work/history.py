@@ -1,11 +1,13 @@
-"""What a rater has done: the steps with their values, newest first."""
+"""What a rater has done: steps with their values and comparisons, newest first."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import merge
 from string import ascii_uppercase
 
 from sqlalchemy import Connection, select
 
+from annotate_ui.comparing.decided import Decided, decided
 from annotate_ui.work.steps import OWN_CHANNEL, Page, Step, rater_work
 from annotate_ui.work.stored import Stored, as_stored
 from study.config import StudyConfig
@@ -52,7 +54,7 @@ class Done:
 class History:
     """One page of what a rater has done."""
 
-    done: tuple[Done, ...]
+    done: tuple[Done | Decided, ...]
     page: int
     pages: int
     left_out: bool
@@ -62,10 +64,10 @@ class History:
 def history(
     connection: Connection, config: StudyConfig, rater_id: int, page: int = 1, size: int = 50
 ) -> History:
-    """Return a page of the steps that a rater has worked on, newest first.
+    """Return a page of what a rater has rated and compared, newest first.
 
-    The first values of a query are left out while the rater is at its repeat: whoever reads them
-    then would copy them, and nothing would be learned of how far a rater agrees with themselves.
+    What was first said of a query is left out while the rater is at its repeat: whoever reads it
+    then would copy it, and nothing would be learned of how far a rater agrees with themselves.
     """
     work = rater_work(connection, config, rater_id)
     # From the first page of the repeat to its last, also while none of it is open.
@@ -90,10 +92,16 @@ def history(
             (last, _done(config, page_of_step, step, [(key, stored) for key, (_, stored) in mine]))
         )
     found.sort(key=lambda one: one[0], reverse=True)
-    pages = max(1, -(-len(found) // size))
+    compared = decided(connection, config, rater_id)
+    shown = [one for one in compared if one.query_id not in again]
+    left_out = left_out or len(shown) < len(compared)
+    # Both lists keep their own order, whatever the clock did.
+    lists: tuple[list[Done | Decided], ...] = ([one for _, one in found], [*shown])
+    everything = list(merge(*lists, key=lambda one: one.saved_at, reverse=True))
+    pages = max(1, -(-len(everything) // size))
     page = min(max(1, page), pages)
-    here = found[(page - 1) * size : page * size]
-    return History(tuple(done for _, done in here), page, pages, left_out)
+    here = everything[(page - 1) * size : page * size]
+    return History(tuple(here), page, pages, left_out)
 
 
 def _done(config: StudyConfig, page: Page, step: Step, mine: list[tuple[str, Stored]]) -> Done:

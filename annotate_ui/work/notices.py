@@ -14,7 +14,7 @@ from annotate_ui.work.training import training_state
 from study.campaign import Study
 
 Words = Callable[..., str]
-"""Returns a text in the language of the pages, with its `%(name)s` filled in."""
+"""Returns a text in the language of the pages."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,9 @@ class Notice:
 
     title: str
     text: str
+    at: datetime | None = None
+    """When things go on, in UTC; the text then holds `%(time)s` for it, and `%%` for a percent
+    sign."""
 
 
 def notice(
@@ -71,9 +74,9 @@ def _break(from_: datetime, _: Words) -> Notice:
         _("Time for a break"),
         _(
             "You have rated for as long as one session lasts. Go on from %(time)s, or later. "
-            "Everything is saved.",
-            time=_moment(from_),
+            "Everything is saved."
         ),
+        from_.astimezone(UTC),
     )
 
 
@@ -82,9 +85,9 @@ def _later(from_: datetime, _: Words) -> Notice:
         _("More comes later"),
         _(
             "Some questions are asked a second time, in another session. Come back from %(time)s "
-            "on. Everything is saved.",
-            time=_moment(from_),
+            "on. Everything is saved."
         ),
+        from_.astimezone(UTC),
     )
 
 
@@ -93,8 +96,3 @@ def _waiting(_: Words) -> Notice:
         _("There is nothing to rate for you right now"),
         _("What is left is with other raters. Come back later and press the button again."),
     )
-
-
-def _moment(at: datetime) -> str:
-    # Where the rater is, the server does not know.
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -73,6 +73,9 @@ def test_a_stranger_joins_rates_and_gets_the_code(
     expect(page.get_by_role("status")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == own
     audit("personal-link")
+    page.reload()
+    expect(page.get_by_text("Your personal link was shown once")).to_be_visible()
+    audit("reloaded")
     page.get_by_role("button", name="Go on").click()
     page.wait_for_url("**/consent")
     expect(page.get_by_role("heading", name="What it is about")).to_be_visible()

@@ -3,6 +3,7 @@
 import os
 from functools import partial
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -27,6 +28,8 @@ from tests.annotate_ui.browser.test_beyond_the_audit import SEEN, too_small
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 _WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+_ROW = "document.querySelector('.columns')"
+_ROOM = f"{_ROW}.scrollWidth - {_ROW}.clientWidth"
 
 
 def photograph(page: Page, name: str) -> None:
@@ -53,6 +56,8 @@ def test_responses_beside_each_other_are_rated_line_by_line(
     for system in range(3):
         assert response(0, system) in page.locator(".columns").inner_text()
     assert page.evaluate(_WIDER) <= 0
+    fits = page.evaluate(_ROOM) <= 0
+    assert fits == (size is WIDE), "three have room beside the panel"
     assert grave_violations(page) == ""
     for letter, value in (("A", 10), ("B", 20)):
         expect(page.locator(".column.current h2")).to_have_text(f"Response {letter}")
@@ -87,6 +92,32 @@ def test_responses_beside_each_other_are_rated_line_by_line(
     photograph(page, "history")
     assert anna.violations == []
     assert anna.errors == []
+
+
+@SIZES
+def test_a_row_that_has_no_room_is_cut_and_scrolls_by_key(
+    study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
+) -> None:
+    four = partial(fill, queries=1, systems=4)
+    served = serve(study, "anna", filled=four, arranged=side_by_side)
+    page = arrive(served, "anna", viewport=size).begin()
+    photograph(page, "beside-four")
+    row = page.get_by_role("group", name="Responses side by side")
+    frame = row.bounding_box()
+    assert frame is not None
+    edge = frame["x"] + frame["width"]
+    boxes = [one.bounding_box() for one in page.locator(".column").all()]
+    assert any(
+        box["x"] + 40 < edge < box["x"] + box["width"] - 40 for box in boxes if box is not None
+    ), "what is cut in the middle tells that there is more"
+    row.focus()
+    page.keyboard.press("ArrowRight")
+    # The row glides; a page that allows no eval can only be asked again.
+    deadline = monotonic() + 5
+    while not page.evaluate(f"{_ROW}.scrollLeft"):
+        assert monotonic() < deadline, "the key does not scroll the row"
+    page.evaluate(f"{_ROW}.scrollLeft = 1e6")
+    photograph(page, "beside-four-end")
 
 
 @pytest.mark.parametrize(

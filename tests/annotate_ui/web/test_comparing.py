@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from annotate_ui.comparing.showing import Option
-from annotate_ui.web.comparing import _words
+from annotate_ui.web.comparing import option_words
 from study import Study
 from tests.annotate_ui.compared_campaign import decisions, open_one, pair_up
 from tests.annotate_ui.web.conftest import Browser
@@ -55,6 +55,31 @@ def test_a_comparison_is_shown_saved_and_shown_again(campaign: Study, come: Come
     assert len(decisions(campaign)) == 1
 
 
+def test_the_overview_counts_decisions_and_history_leads_back(campaign: Study, come: Come) -> None:
+    anna, browser = pair_up(campaign, "anna"), come("anna")
+    assert "0 of 2 comparisons made" in browser.get("/rate").get_data(as_text=True)
+    assert "Nothing yet" in browser.get("/rate/history").get_data(as_text=True)
+    first = open_one(campaign, anna)
+    browser.get(f"/compare/{first}")
+    browser.send(f"/compare/{first}/save", body(-1.0))
+    browser.send(f"/compare/{first}/save", body(-2.0, base_revision=1))
+    second = open_one(campaign, anna)
+    skipped = body(None, construct="AC", status="skipped", reason="<i>same</i>")
+    browser.send(f"/compare/{second}/save", skipped)
+    overview = browser.get("/rate").get_data(as_text=True)
+    assert "2 of 2 comparisons made" in overview
+    assert "What you have rated" in overview
+    told = browser.get("/rate/history").get_data(as_text=True)
+    newer, older = told.index(f'"/compare/{second}"'), told.index(f'"/compare/{first}"')
+    assert newer < older
+    assert "skipped: <bdi>&lt;i&gt;same" in told[newer:older]
+    assert "1 is much better" in told[older:]
+    assert "changed 1 time" in told[older:]
+    ben = come("ben")
+    assert "comparison" not in ben.get("/rate").get_data(as_text=True)
+    assert "/compare/" not in ben.get("/rate/history").get_data(as_text=True)
+
+
 def test_others_strangers_and_forged_requests_get_nothing(campaign: Study, come: Come) -> None:
     anna = pair_up(campaign, "anna")
     page = open_one(campaign, anna)
@@ -90,7 +115,7 @@ def test_others_strangers_and_forged_requests_get_nothing(campaign: Study, come:
     ids=["much", "better", "equal", "only", "slightly", "much of three", "many"],
 )
 def test_points_have_words(campaign_words: None, option: Option, words: str) -> None:
-    assert _words(option) == words
+    assert option_words(option) == words
 
 
 @pytest.fixture

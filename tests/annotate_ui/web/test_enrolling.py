@@ -129,6 +129,26 @@ def test_a_form_that_is_sent_twice_makes_one_rater(
     assert count(any_study)[:2] == (1, 1)
 
 
+def test_reloading_the_page_of_the_link_leads_on(
+    any_study: Study, link: str, visitor: Callable[[], Browser]
+) -> None:
+    browser = visitor()
+    browser.get(link)
+    sent = {"csrf_token": browser.csrf, "external_id": "5f3c"}
+    own = personal_link(browser.submit(link, external_id="5f3c").data)
+    again = browser.client.post(link, data=sent, follow_redirects=True)
+    assert again.status_code == 200
+    assert b"Your personal link was shown once" in again.data
+    assert own.encode() not in again.data
+    assert b"rater-1" in browser.get("/rate").data
+    assert count(any_study) == (1, 1, 1)
+    # Somebody else's form is theirs to send anew, and makes nobody by itself.
+    other = browser.client.post(link, data=sent | {"external_id": "other"}, follow_redirects=True)
+    assert b"You are invited to rate" in other.data
+    assert b'name="external_id" value="other"' in other.data
+    assert count(any_study) == (1, 1, 1)
+
+
 def cookie_name(browser: Browser) -> str:
     name: str = browser.client.application.config["SESSION_COOKIE_NAME"]
     return name

@@ -1,8 +1,11 @@
 """What a rater has done, as they may look at it."""
 
-from annotate_ui.work.history import History, history
+from annotate_ui.comparing.decided import Decided
+from annotate_ui.comparing.saving import save_decision
+from annotate_ui.work.history import Done, History, history
 from annotate_ui.work.opening import open_next
 from study import Study
+from tests.annotate_ui.compared_campaign import choice, open_one, pair_up
 from tests.annotate_ui.designed_campaign import configure
 from tests.annotate_ui.rated_campaign import fill, finish_step, give, rate
 
@@ -13,7 +16,8 @@ def shown(study: Study, rater: int, page: int = 1, size: int = 50) -> History:
 
 
 def places(found: History) -> list[tuple[int, int, int]]:
-    return [(one.query_number, one.response_number, one.part) for one in found.done]
+    rated = [one for one in found.done if isinstance(one, Done)]
+    return [(one.query_number, one.response_number, one.part) for one in rated]
 
 
 def test_the_newest_comes_first_and_others_see_nothing(any_study: Study) -> None:
@@ -27,6 +31,7 @@ def test_the_newest_comes_first_and_others_see_nothing(any_study: Study) -> None
     assert places(shown(any_study, ben)) == []
     rate(any_study, anna, first, "QR", 11, base=1)
     newest = shown(any_study, anna).done[0]
+    assert isinstance(newest, Done)
     assert (newest.response_number, newest.given[0].value, newest.given[0].revision) == (1, 11, 2)
     assert newest.public_id == first.item.public_id
 
@@ -56,4 +61,28 @@ def test_first_values_are_left_out_while_they_are_given_again(any_study: Study) 
     assert (places(during), during.left_out) == ([], True)
     rate(any_study, anna, step, "QR", 20)
     after = shown(any_study, anna)
-    assert ([one.given[0].value for one in after.done], after.left_out) == ([20, 10], False)
+    values = [one.given[0].value for one in after.done if isinstance(one, Done)]
+    assert (values, after.left_out) == ([20, 10], False)
+
+
+def test_decisions_stand_among_the_values_and_hide_with_them(any_study: Study) -> None:
+    fill(any_study, queries=1)
+    configure(any_study, design={"repeat_after_hours": 0}, rating={"break_minutes": 1e-6})
+    anna = give(any_study, "anna", keys=("QR",))
+    assert anna is not None
+    step = finish_step(any_study, anna, 10)
+    pair_up(any_study, "anna", ["QR"])
+    save_decision(any_study, anna, open_one(any_study, anna), choice("QR", 2.0))
+    rate(any_study, anna, step, "QR", 11, base=1)
+    found = shown(any_study, anna)
+    assert [isinstance(one, Decided) for one in found.done] == [False, True]
+    compared = found.done[1]
+    assert isinstance(compared, Decided)
+    assert (compared.number, compared.total, compared.revision) == (1, 1, 1)
+    assert compared.option is not None
+    assert (compared.option.better, compared.option.strength) == (2, 2)
+    finish_step(any_study, anna, 12)
+    give(any_study, "anna", keys=("QR",), repeat=1)
+    assert open_next(any_study, anna).step is not None
+    during = shown(any_study, anna)
+    assert (during.done, during.left_out) == ((), True)
