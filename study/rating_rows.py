@@ -17,7 +17,11 @@ Edits = Literal["before_reveal", "last"]
 MEASURING = ("main", "repeat")
 
 ADJUDICATING = "adjudication"
-"""What an adjudicator says is no rater's value: it enters the table as another kind of scorer."""
+"""What an adjudicator says is no rater's value: it enters the table as another kind of scorer.
+
+Only where it is of a stratum, so that one knows how its response was chosen: a tie-break that was
+asked for where raters disagreed would stand for those responses alone.
+"""
 
 _OWN_PAGES = "own"
 
@@ -114,7 +118,7 @@ def _revisions(connection: Connection) -> pd.DataFrame:
                 or_(ends.c.last == g.c.revision, ends.c.before == g.c.revision),
             ),
         )
-        .where(a.c.purpose.in_((*MEASURING, ADJUDICATING)))
+        .where(or_(a.c.purpose.in_(MEASURING), and_(adjudicated, a.c.stratum.is_not(None))))
         .order_by(g.c.revision),
     )
     types: Any = {"value": "float64", "last": "bool", "in_time": "bool"}

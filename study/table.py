@@ -148,6 +148,7 @@ def _scores(connection: Connection) -> pd.DataFrame:
             s.c.inclusion_prob,
             s.c.stratum,
             func.coalesce(s.c.source, "imported").label("source"),
+            s.c.layout,
         ),
     )
 

@@ -25,7 +25,6 @@ from study.scales import Scale
 
 IMPORTED = "imported"
 WITH_ITSELF = "a comparison of a response with itself (the two have the same content)"
-LAYOUT = "layout of a score (the value is kept; a study knows the layout of its own ratings)"
 IN_USE = "an id of a response with several versions taken as the version in use"
 
 # How many replaced responses are named.
@@ -62,7 +61,7 @@ class Scoring:
             Score,
             ScoreBase,
             ("response_id",),
-            ("inclusion_prob", "stratum", "source", "rule"),
+            ("inclusion_prob", "stratum", "source", "rule", "layout"),
             tally,
             conflicts_as_repeats=conflicts_as_repeats,
         )
@@ -85,11 +84,9 @@ class Scoring:
             return
         self._mark(placed.number, response)
         value, reason = _value_or_reason(row)
-        if row.layout is not None:
-            self._tally.left_out[LAYOUT] += 1
         if scale is not None:
             self.watch.see(row.scorer, row.construct_key, value, scale)
-        extra = (row.inclusion_prob, row.stratum, row.source or IMPORTED, row.rule)
+        extra = (row.inclusion_prob, row.stratum, row.source or IMPORTED, row.rule, row.layout)
         key = ((response,), row.construct_key, row.scorer, row.repeat)
         label = f"{name!r}" + (f" of system {row.system!r}" if row.system else "")
         column = placed.column("value")

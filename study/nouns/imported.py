@@ -14,6 +14,7 @@ from sqlalchemy import (
 from sqlmodel import Field
 
 from study.nouns.base import Noun, UTCDateTime, now
+from study.nouns.human import Layout
 from study.words import Key, ScorerKind
 
 
@@ -43,6 +44,8 @@ class ScoreBase(ScoredBase):
     source: Key | None = None
     rule: Key | None = None
     """How a judge's answer was read, where the file says it."""
+    layout: Layout | None = Field(default=None, sa_type=LongText)
+    """What a rater saw on a page, where the file says it."""
 
 
 class Score(ScoreBase, table=True):

@@ -17,6 +17,7 @@ def upgrade() -> None:
         ("assignment", sa.Column("layout", sa.Text(), nullable=False, server_default="single")),
         ("assignment", sa.Column("released_at", sa.DateTime(timezone=True), nullable=True)),
         ("rating", sa.Column("wall_seconds", sa.Float(), nullable=True)),
+        ("score", sa.Column("layout", sa.Text(), nullable=True)),
         ("response", sa.Column("role", sa.Text(), nullable=False, server_default="answer")),
     ):
         op.add_column(name, column)

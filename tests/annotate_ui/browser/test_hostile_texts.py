@@ -118,7 +118,9 @@ def test_no_violation_over_a_whole_rating(study: Study, serve: Serve, arrive: Ar
     page.wait_for_url("**/left")
     assert anna.errors == []
     # The policy itself would have stopped a script, had one got in.
-    page.evaluate("document.body.innerHTML = '<img src=x onerror=\"window.ran = 14\">'")
+    markup = "document.body.innerHTML = '<img src=x onerror=\"window.ran = 14\">'"
+    refused = f"() => {{ try {{ {markup} }} catch (error) {{ return error.name }} }}"
+    assert page.evaluate(refused) == "TypeError"
     page.wait_for_timeout(200)
     assert anna.violations
     assert page.evaluate("window.ran") is None
