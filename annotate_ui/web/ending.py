@@ -6,6 +6,7 @@ from pydantic import ValidationError
 from werkzeug.exceptions import BadRequest
 
 from annotate_ui.taking_part.completing import completion
+from annotate_ui.web.limits import saves
 from annotate_ui.web.signed_in import rater_here, study
 from annotate_ui.work.closing import answer_closing, closing_answer
 from annotate_ui.work.opening import all_done
@@ -36,9 +37,13 @@ def end() -> ResponseReturnValue:
 
 
 @pages.post("/rate/end")
+@saves
 def answer() -> ResponseReturnValue:
     """Store what the rater says at the end."""
     rater = rater_here()
+    with study().read() as connection:
+        if not all_done(connection, study(), rater.id):
+            return redirect("/rate", 303)
     comment = request.form.get("comment", "").replace("\r\n", "\n").strip()
     try:
         given = ClosingAnswerBase.model_validate(

@@ -107,6 +107,7 @@ def assign(
         desk = desk_of(
             connection, study, plan, specs, frame, given, sample.calibration, dry_run=dry_run
         )
+        desk.copies.rated.update(block.query for block in found.blocks)
         rng = np.random.default_rng([study.config.seed, _count(connection)])
         shared, notes = Shared(), list(sample.notes)
         if open_slots:

@@ -12,7 +12,17 @@ from sqlalchemy import Connection, insert, select
 from study.assigning.frame import primary
 from study.assigning.reading_time import Reading
 from study.constructs import ConstructSpec
-from study.nouns import CheckPair, Passage, Query, Response, ResponsePassage, digest, now, table
+from study.nouns import (
+    Assignment,
+    CheckPair,
+    Passage,
+    Query,
+    Response,
+    ResponsePassage,
+    digest,
+    now,
+    table,
+)
 
 DAMAGE = "another_answer"
 
@@ -62,6 +72,15 @@ class Copies:
         self._seed = seed
         self._answers = answers
         self._pool: list[Any] | None = None
+        a, r = table(Assignment), table(Response)
+        rated = connection.execute(
+            select(r.c.query_id)
+            .join_from(a, r, a.c.response_id == r.c.id)
+            .where(a.c.purpose.in_(("main", "calibration")))
+            .distinct()
+        )
+        self.rated = set(rated.scalars())
+        """Queries whose answers people are given to rate."""
         self._used: set[int] = set()
         self.queries: dict[int, int] = {}
         """The query of each copy that was asked for."""
@@ -152,16 +171,21 @@ class Copies:
         )
 
     def _ranked(self, row: Any) -> list[Any]:
-        """Return answers to other queries, those that share the least words first."""
+        """Return answers to other queries, those that share the least words first.
+
+        Answers that nobody is given to rate go before others: a rater who has met a text as an
+        answer to its own query would know the copy by it.
+        """
         own = _words(row.text)
         known = own.union(*(_words(reference) for reference in row.references))
         length, language = len(row.text.split()), _language(row.attributes)
 
-        def badness(donor: Any) -> tuple[bool, bool, bool, float]:
+        def badness(donor: Any) -> tuple[bool, bool, bool, bool, float]:
             words = _words(donor.text)
             ratio = len(donor.text.split()) / max(length, 1)
             return (
                 donor.id in self._used,
+                donor.query_id in self.rated,
                 language is not None and _language(donor.attributes) != language,
                 not _SHORTEST <= ratio <= _LONGEST,
                 len(words & known) / max(len(words), 1),

@@ -78,6 +78,10 @@ class ContentStore:
             self._write()
         return response
 
+    def has_reference(self, response: int) -> bool:
+        """Say whether the query of a response has a reference."""
+        return self._held.queries[self._held.responses[response].query].references is not None
+
     def _without_blanks(self, row: ResponseRow) -> ResponseRow:
         """Take blank passages and references away: they are no context, and count as missing."""
         passages = tuple(passage for passage in row.passages if passage.text.strip())

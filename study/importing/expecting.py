@@ -66,6 +66,14 @@ class ExpectedStore:
                 "response",
             )
             return
+        blind = [key for key in row.expected if self._lacks_reference(response, key)]
+        if blind:
+            self._fault(
+                placed,
+                f"{', '.join(blind)}: raters see the reference for it, and the query has none.",
+                f"Give references, or leave {', '.join(blind)} out.",
+            )
+            return
         for key, said in row.expected.items():
             self._enter(self._batch, placed, _Key(response, key, row.purpose), said)
 
@@ -127,6 +135,14 @@ class ExpectedStore:
             return True
         self._fault(placed, f"{key}: {problem}.", remedy, "expected")
         return False
+
+    def _lacks_reference(self, response: int, key: str) -> bool:
+        spec = self._config.construct_spec(key)
+        return (
+            spec is not None
+            and "reference" in spec.sees
+            and not self._content.has_reference(response)
+        )
 
     def _fault(self, placed: Placed, problem: str, remedy: str, field: str = "expected") -> None:
         self._tally.fault(problem, remedy, placed.number, placed.column(field))

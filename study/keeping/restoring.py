@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 
 from study.campaign import Study
 from study.config import StudyConfig, parse_config
-from study.database import SCHEMA_REVISION, open_engine
+from study.database import SCHEMA_REVISION, open_engine, reading
 from study.errors import StudyError, StudyExistsError
 from study.keeping.backing_up import named_files
 from study.keeping.erasing import erase_again
@@ -199,7 +199,7 @@ def _restore_postgresql(
     need("pg_restore")
     engine = open_engine(config.database, draft)
     try:
-        with engine.connect() as connection:
+        with reading(engine) as connection:
             there = table_names(connection)
         if there:
             raise StudyExistsError(
@@ -212,7 +212,7 @@ def _restore_postgresql(
         dump.unlink()
         (draft / "study.toml").write_bytes(settings)
         try:
-            with engine.connect() as connection:
+            with reading(engine) as connection:
                 rows = {
                     name: int(
                         connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one()  # noqa: S608

@@ -171,3 +171,19 @@ def test_what_must_fall_looks_at_more_than_the_response(sees: Any, falls: bool) 
     assert must_fall(CCRS) == ["QR", "CC", "AC", "IR"]
     own = ConstructSpec(key="FL", name="Fluency", question="?", sees=sees)
     assert must_fall([own]) == ["FL"] * falls
+
+
+def test_copies_take_their_texts_from_answers_that_nobody_is_given(study: Study) -> None:
+    fill(study, 12, response_of_six=True)
+    assign(study, 2, per_item=2, checks=3, sample=5)
+    responses = {row.id: row for row in stored(study, Response)}
+    given = {responses[row.response_id].query_id for row in rows(study) if row.purpose == "main"}
+    pairs = stored(study, CheckPair)
+    assert pairs
+    for pair in pairs:
+        text = responses[pair.damaged_id].text
+        from_queries = {
+            r.query_id for r in responses.values() if r.role == "answer" and r.text == text
+        }
+        assert from_queries
+        assert not from_queries & given

@@ -83,6 +83,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "a word": ({"expected": {"QR": ["low", 80]}}, "low"),
     "nothing": ({"expected": {}}, "expects nothing"),
     "another purpose": ({"purpose": "main"}, "'main' is no purpose"),
+    "no reference": ({"references": [], "expected": {"AC": [0, 9]}}, "the query has none"),
     "no passages": ({"passages": [], "expected": {"CC": [0, 9]}}, "the response has none"),
 }
 
