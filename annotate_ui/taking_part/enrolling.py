@@ -21,7 +21,7 @@ from annotate_ui.tokens import mark_used, new_token, rater_of_token, was_made
 from annotate_ui.work.pausing import paused
 from study.campaign import Study
 from study.errors import StudyError
-from study.nouns import Enrolment, EnrolmentLink, now, table
+from study.nouns import Enrolment, now, table
 from study.words import Text
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "link_state",
     "list_links",
     "make_link",
-    "most_queries",
     "renew_link",
 ]
 
@@ -164,15 +163,4 @@ def checked_id(external_id: str | None) -> str | None:
     if found.startswith(("{", "$", "%")):
         # Everybody would come with the same one, and the first would shut the others out.
         raise EnrolmentRefusedError("bad_id", "The external id is a placeholder.")
-    return found
-
-
-def most_queries(connection: Connection, rater_id: int) -> int | None:
-    """Return how many queries a rater who enrolled is handed at most; None: no bound."""
-    n, e = table(Enrolment), table(EnrolmentLink)
-    found: int | None = connection.execute(
-        select(e.c.queries_each)
-        .join_from(n, e, n.c.link_id == e.c.id)
-        .where(n.c.rater_id == rater_id)
-    ).scalar()
     return found

@@ -18,7 +18,17 @@ from sqlalchemy.orm import aliased
 from annotate_ui.work.languages import can_read, languages_of
 from annotate_ui.work.steps import OWN_CHANNEL
 from study.campaign import Study
-from study.nouns import Assignment, Query, Rater, Response, Reveal, now, table
+from study.nouns import (
+    Assignment,
+    Enrolment,
+    EnrolmentLink,
+    Query,
+    Rater,
+    Response,
+    Reveal,
+    now,
+    table,
+)
 
 # Any number that no other program locks.
 _HANDING_OUT = 0x63637274
@@ -302,8 +312,11 @@ def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]
 
 
 def most_queries(connection: Connection, rater_id: int) -> int | None:
-    """Return how many queries a rater is handed at most; None: as many as there are."""
-    # Enrolment hands back work when somebody leaves, so it builds on this module.
-    from annotate_ui.taking_part import enrolling
-
-    return enrolling.most_queries(connection, rater_id)
+    """Return how many queries a rater who enrolled is handed at most; None: no bound."""
+    n, e = table(Enrolment), table(EnrolmentLink)
+    found: int | None = connection.execute(
+        select(e.c.queries_each)
+        .join_from(n, e, n.c.link_id == e.c.id)
+        .where(n.c.rater_id == rater_id)
+    ).scalar()
+    return found

@@ -14,13 +14,13 @@ from annotate_ui.taking_part.enrolling import (
     enrol,
     list_links,
     make_link,
-    most_queries,
     renew_link,
 )
 from annotate_ui.taking_part.gates import answer
 from annotate_ui.taking_part.leaving import leave, readmit
 from annotate_ui.taking_part.texts import RaterText
 from annotate_ui.tokens import rater_of_token
+from annotate_ui.work.leasing import most_queries
 from study import Study, StudyError
 from study.nouns import Enrolment, EnrolmentLink, Rater, table
 from tests.annotate_ui.rated_campaign import fill, give
