@@ -121,6 +121,8 @@ def test_no_violation_over_a_whole_rating(study: Study, serve: Serve, arrive: Ar
     markup = "document.body.innerHTML = '<img src=x onerror=\"window.ran = 14\">'"
     refused = f"() => {{ try {{ {markup} }} catch (error) {{ return error.name }} }}"
     assert page.evaluate(refused) == "TypeError"
+    assert anna.violations == []
+    page.evaluate("document.body.append(Object.assign(new Image(), {src: 'https://example.org/'}))")
     page.wait_for_timeout(200)
     assert anna.violations
     assert page.evaluate("window.ran") is None
