@@ -86,7 +86,7 @@ def content(study: Study) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @given(found=rows())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_an_export_comes_back_as_it_was(form: str, found: list[Placed]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
