@@ -14,8 +14,14 @@ _TRIGGER = re.compile(
 )
 
 
+MUTABLE = frozenset({"rater", "assignment", "invitation", "comparison", "enrolment_link"})
+"""Tables whose rows may change; all others are append-only."""
+
+
 def check_schema(path: Path, source: Path) -> None:
     """Refuse an SQLite file with views, or with tables or triggers that are not a study's.
+
+    So is one in which an append-only table has lost its triggers.
 
     Raises
     ------
@@ -43,6 +49,14 @@ def check_schema(path: Path, source: Path) -> None:
             raise StudyError(
                 f"{source}: the database holds the {kind} {str(name)[:100]!r}, which no study has. "
                 "Nothing was restored."
+            )
+    tables = {name for kind, name, *_ in rows if kind == "table" and name in Noun.metadata.tables}
+    there = {name for kind, name, *_ in rows if kind == "trigger"}
+    for name in sorted(tables - MUTABLE):
+        if not there.issuperset({f"{name}_refuses_update", f"{name}_refuses_delete"}):
+            raise StudyError(
+                f"{source}: rows of the table {name!r} could be changed in its database, which no "
+                "study allows. Nothing was restored."
             )
 
 

@@ -7,6 +7,7 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from study import Study, StudyError
+from study.keeping.strangers import MUTABLE
 from study.nouns import Construct, Noun, Passage, Query, Rater, table
 
 
@@ -182,7 +183,6 @@ def test_the_migrated_schema_is_that_of_the_nouns(any_study: Study) -> None:
 
 
 def test_stored_facts_cannot_be_changed_or_deleted(any_study: Study) -> None:
-    mutable = {"rater", "assignment", "invitation", "comparison", "enrolment_link"}
     passages = table(Passage)
     with any_study.write() as connection:
         connection.execute(insert(passages).values(text="a", content_hash=b"0" * 16))
@@ -198,7 +198,7 @@ def test_stored_facts_cannot_be_changed_or_deleted(any_study: Study) -> None:
     )
     with any_study.read() as connection:
         protected = {row[0] for row in connection.execute(text(query))}
-    assert protected == {t.name for t in Noun.metadata.sorted_tables} - mutable
+    assert protected == {t.name for t in Noun.metadata.sorted_tables} - MUTABLE
 
 
 def test_a_construct_changed_in_the_settings_is_a_new_version(any_study: Study) -> None:

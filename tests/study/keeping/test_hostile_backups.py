@@ -265,6 +265,19 @@ def test_a_database_with_more_than_a_study_has(good: bytes, tmp_path: Path, stat
     refuses(packed(found), tmp_path, "which no study has")
 
 
+@pytest.mark.parametrize("name", ["rating_refuses_update", "look_refuses_delete"])
+def test_a_database_whose_facts_could_be_changed(good: bytes, tmp_path: Path, name: str) -> None:
+    found = members(good)
+    path = tmp_path / "d.db"
+    path.write_bytes(found["database.sqlite"])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"DROP TRIGGER {name}")
+        connection.commit()
+    found["database.sqlite"] = path.read_bytes()
+    path.unlink()
+    refuses(packed(found), tmp_path, "could be changed")
+
+
 def test_a_damaged_database(good: bytes, tmp_path: Path) -> None:
     found = members(good)
     data = bytearray(found["database.sqlite"])
