@@ -48,6 +48,9 @@ def desk() -> ResponseReturnValue:
         compared, comparisons = comparisons_done(connection, study(), rater.id)
         why = request.args.get("why", "")
         told = notice(why, connection, study(), rater.id, work, _)
+    left = work.frontier
+    # What is open may be finished while nothing new is opened, as in a pause.
+    open_page = work.page_of(left) if left is not None and left.opened else None
     return render_template(
         "desk.html",
         page="desk",
@@ -56,6 +59,7 @@ def desk() -> ResponseReturnValue:
         comparisons=comparisons,
         started=compared > 0 or any(step.opened for step in work.steps),
         notice=told,
+        open_url=_address(open_page) if told is not None and open_page is not None else None,
         constructs=[construct_view(spec, study().config) for spec in study().config.constructs],
     )
 

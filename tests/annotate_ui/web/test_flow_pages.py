@@ -188,6 +188,11 @@ def test_notices_say_what_is_so_and_nothing_that_is_not(
     assert "Back on &lt;b&gt;Monday&lt;/b&gt;." in told
     from annotate_ui.work.pausing import resume
 
+    assert "Finish the page" not in told
+    resume(study)
+    opened = browser.go_on().request.path
+    pause(study, "")
+    assert f'<a href="{opened}">Finish the page' in browser.go_on().get_data(as_text=True)
     resume(study)
     browser.go_on()
     browser.save("QR", 5, active_seconds=100)
