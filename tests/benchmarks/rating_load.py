@@ -1,10 +1,9 @@
 """The rating pages under load: raters who save every few seconds, and the server is killed.
 
 `python -m tests.benchmarks.rating_load` is what CI runs: 30 raters, a minute, one death. The full
-run is 120 raters for 20 minutes with 20 deaths; its figures are in rating_load.json:
+run is 120 raters for 20 minutes with 20 deaths:
 
-    python -m tests.benchmarks.rating_load --raters 120 --seconds 1200 --kills 20 \
-        --out tests/benchmarks/rating_load.json
+    python -m tests.benchmarks.rating_load --raters 120 --seconds 1200 --kills 20 --out FILE
 """
 
 import argparse
