@@ -11,7 +11,6 @@ from sqlalchemy import Connection, func, insert, select
 from annotate_ui.link_file import write_links
 from annotate_ui.taking_part.leaving import departed
 from annotate_ui.tokens import (
-    is_live,
     mark_used,
     new_token,
     rater_of_token,
@@ -26,7 +25,6 @@ __all__ = [
     "Invited",
     "RaterLink",
     "invite",
-    "is_live",
     "list_links",
     "mark_used",
     "open_slots",

@@ -41,13 +41,6 @@ def was_made(connection: Connection, token: str) -> bool:
     return connection.execute(made).first() is not None
 
 
-def is_live(connection: Connection, invitation_id: int) -> bool:
-    """Say whether an invitation still lets its rater in."""
-    t = table(Invitation)
-    live = select(t.c.id).where(t.c.id == invitation_id, t.c.revoked_at.is_(None))
-    return connection.execute(live).first() is not None
-
-
 def mark_used(connection: Connection, invitation_id: int) -> None:
     """Note when an invitation was first used."""
     t = table(Invitation)

@@ -1,23 +1,25 @@
 """What a rater was shown of a query by comparing responses to it."""
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from annotate_ui.stages import FIELDS
 from study.config import StudyConfig
 from study.nouns import Comparison, table
 from study.words import Sees
 
+_c = table(Comparison)
+_OPENED = select(_c.c.construct_key).where(
+    _c.c.rater_id == bindparam("rater"),
+    _c.c.query_id == bindparam("query"),
+    _c.c.opened_at.is_not(None),
+)
+
 
 def fields_compared(
     connection: Connection, config: StudyConfig, rater_id: int, query_id: int
 ) -> set[Sees]:
     """Return the fields that the opened comparisons of a query have shown to a rater."""
-    c = table(Comparison)
-    opened = connection.execute(
-        select(c.c.construct_key).where(
-            c.c.rater_id == rater_id, c.c.query_id == query_id, c.c.opened_at.is_not(None)
-        )
-    )
+    opened = connection.execute(_OPENED, {"rater": rater_id, "query": query_id})
     seen: set[Sees] = set()
     for key in opened.scalars():
         spec = config.construct_spec(key)

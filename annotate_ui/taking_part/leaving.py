@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
 from sqlalchemy.orm import aliased
 
 from annotate_ui.tokens import revoke_tokens
@@ -76,9 +76,16 @@ def readmit(study: Study, rater_code: str) -> int:
         return rater_id
 
 
+_d = table(Departure)
+_NEWEST_KIND = (
+    select(_d.c.kind).where(_d.c.rater_id == bindparam("rater")).order_by(_d.c.id.desc()).limit(1)
+)
+
+
 def has_left(connection: Connection, rater_id: int) -> bool:
     """Say whether a rater withdrew or was removed, and was not readmitted since."""
-    return rater_id in departed(connection, [rater_id])
+    newest = connection.execute(_NEWEST_KIND, {"rater": rater_id}).scalar()
+    return newest is not None and newest != "readmitted"
 
 
 def departed(connection: Connection, rater_ids: Iterable[int] | None = None) -> dict[int, Leaving]:

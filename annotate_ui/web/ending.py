@@ -10,7 +10,7 @@ from annotate_ui.web.limits import saves
 from annotate_ui.web.signed_in import rater_here, study
 from annotate_ui.work.closing import answer_closing, closing_answer
 from annotate_ui.work.opening import all_done
-from annotate_ui.work.steps import progress_of
+from annotate_ui.work.steps import rater_work
 from study.nouns import ClosingAnswerBase
 
 pages = Blueprint("ending", __name__)
@@ -24,7 +24,7 @@ def end() -> ResponseReturnValue:
         # Asked of what is stored, not of how the rater came here: a code is for work that is done.
         if not all_done(connection, study(), rater.id):
             return redirect("/rate", 303)
-        progress = progress_of(connection, study().config, rater.id)
+        progress = rater_work(connection, study().config, rater.id).progress
         given = closing_answer(connection, rater.id)
     return render_template(
         "end.html",

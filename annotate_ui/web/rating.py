@@ -14,13 +14,14 @@ from annotate_ui.web.problems import SIGNED_OUT, answer
 from annotate_ui.web.signed_in import rater_here, study
 from annotate_ui.web.wording import gettext as _
 from annotate_ui.work.commits import Commit
+from annotate_ui.work.counting import values_done
 from annotate_ui.work.feedback import show_feedback
 from annotate_ui.work.notices import notice
 from annotate_ui.work.opening import Opened, open_next
 from annotate_ui.work.refusals import LeftError, NotYoursError
 from annotate_ui.work.saving import save
 from annotate_ui.work.showing import construct_view, record_opened, show_page
-from annotate_ui.work.steps import Page, progress_of, rater_work
+from annotate_ui.work.steps import Page, rater_work
 
 pages = Blueprint("rating", __name__)
 
@@ -129,9 +130,9 @@ def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
     rater = rater_of_page()
     stored = save(study(), rater.id, public_id, stage, body(Commit))
     with study().read() as connection:
-        progress = progress_of(connection, study().config, rater.id)
+        done, total = values_done(connection, study().config, rater.id)
     answer = stored_json(stored)
-    answer["progress"] = {"done": progress.done, "total": progress.total}
+    answer["progress"] = {"done": done, "total": total}
     return jsonify(answer)
 
 

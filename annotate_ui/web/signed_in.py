@@ -6,13 +6,12 @@ from urllib.parse import urlsplit
 
 from flask import current_app, g, request, session
 from flask_wtf.csrf import generate_csrf
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from werkzeug.exceptions import SecurityError
 
-from annotate_ui.tokens import is_live
 from annotate_ui.web.problems import SignedOutError
 from study.campaign import Study
-from study.nouns import Rater, table
+from study.nouns import Invitation, Rater, table
 
 
 @dataclass(frozen=True)
@@ -40,22 +39,28 @@ def check_host() -> None:
         raise SecurityError
 
 
+_w, _t = table(Rater), table(Invitation)
+_LIVE = (
+    select(_w.c.id, _w.c.code, _w.c.public_id)
+    .join_from(_w, _t, _t.c.rater_id == _w.c.id)
+    # A number is given anew once its rater was erased; this name never is.
+    .where(_w.c.id == bindparam("rater"), _w.c.public_id == bindparam("name"))
+    .where(_t.c.id == bindparam("invitation"), _t.c.revoked_at.is_(None))
+)
+
+
 def load_rater() -> None:
     """Find the rater of the session; a revoked link ends it at once."""
     g.rater = None
     rater_id, invitation_id = session.get("rater"), session.get("invitation")
     if not isinstance(rater_id, int) or not isinstance(invitation_id, int):
         return
-    w = table(Rater)
     with study().read() as connection:
-        if not is_live(connection, invitation_id):
-            # The session itself stays: its token still tells a page that it is signed out.
-            return
+        # Without a row the session itself stays: its token still tells a page that it is signed
+        # out.
         row = connection.execute(
-            # A number is given anew once its rater was erased; this name never is.
-            select(w.c.id, w.c.code, w.c.public_id).where(
-                w.c.id == rater_id, w.c.public_id == session.get("rater_name")
-            )
+            _LIVE,
+            {"rater": rater_id, "name": session.get("rater_name"), "invitation": invitation_id},
         ).one_or_none()
     if row is not None:
         g.rater = SignedIn(row.id, row.code, row.public_id)

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.orm import aliased
 
 from annotate_ui.work.phases import FEEDBACK, Phase, phase_of
@@ -57,48 +57,52 @@ class Item:
         return FEEDBACK in self.opened
 
 
+# Made once: every page asks for these, and making a statement takes longer than running it.
+_a, _r, _g, _v = table(Assignment), table(Response), table(Rating), table(Reveal)
+_successor = aliased(_a)
+_MINE = (_a.c.rater_id == bindparam("rater")) & (_a.c.channel == OWN_CHANNEL)
+_RATED = (
+    select(_g.c.assignment_id, _g.c.construct_key)
+    .join_from(_g, _a, _g.c.assignment_id == _a.c.id)
+    .where(_MINE)
+    .distinct()
+    .order_by(_g.c.assignment_id)
+)
+_OPENED = (
+    select(_v.c.assignment_id, _v.c.stage, _v.c.fields)
+    .join_from(_v, _a, _v.c.assignment_id == _a.c.id)
+    .where(_MINE)
+)
+_ITEMS = (
+    select(
+        _a.c.id,
+        _a.c.public_id,
+        _a.c.response_id,
+        _r.c.query_id,
+        _a.c.purpose,
+        _a.c.round,
+        _a.c.repeat,
+        _a.c.layout,
+        _a.c.construct_keys,
+        _a.c.leased_until,
+        _a.c.released_at,
+        _successor.c.id.label("successor"),
+    )
+    .join_from(_a, _r, _a.c.response_id == _r.c.id)
+    .join(_successor, _successor.c.replaces_id == _a.c.id, isouter=True)
+    .where(_MINE)
+    .order_by(_a.c.position, _a.c.id)
+)
+
+
 def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list[Item]:
     """Return a rater's assignments on these pages, in the order of their positions."""
-    a, r, g, v = table(Assignment), table(Response), table(Rating), table(Reveal)
-    successor = aliased(a)
-    mine = (a.c.rater_id == rater_id) & (a.c.channel == OWN_CHANNEL)
-    rated = _grouped(
-        connection.execute(
-            select(g.c.assignment_id, g.c.construct_key)
-            .join_from(g, a, g.c.assignment_id == a.c.id)
-            .where(mine)
-            .distinct()
-            .order_by(g.c.assignment_id)
-        )
-    )
+    whose = {"rater": rater_id}
+    rated = _grouped(connection.execute(_RATED, whose))
     opened: dict[int, dict[int, tuple[Sees, ...]]] = {}
-    for shown in connection.execute(
-        select(v.c.assignment_id, v.c.stage, v.c.fields)
-        .join_from(v, a, v.c.assignment_id == a.c.id)
-        .where(mine)
-    ):
-        opened.setdefault(shown.assignment_id, {})[shown.stage] = tuple(shown.fields)
+    for assignment, stage, fields in connection.execute(_OPENED, whose):
+        opened.setdefault(assignment, {})[stage] = tuple(fields)
     known = {construct.key for construct in config.constructs}
-    rows = connection.execute(
-        select(
-            a.c.id,
-            a.c.public_id,
-            a.c.response_id,
-            r.c.query_id,
-            a.c.purpose,
-            a.c.round,
-            a.c.repeat,
-            a.c.layout,
-            a.c.construct_keys,
-            a.c.leased_until,
-            a.c.released_at,
-            successor.c.id.label("successor"),
-        )
-        .join_from(a, r, a.c.response_id == r.c.id)
-        .join(successor, successor.c.replaces_id == a.c.id, isouter=True)
-        .where(mine)
-        .order_by(a.c.position, a.c.id)
-    )
     return [
         Item(
             id=row.id,
@@ -115,7 +119,7 @@ def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list
             rated=frozenset(rated.get(row.id, ())),
             opened=opened.get(row.id, {}),
         )
-        for row in rows
+        for row in connection.execute(_ITEMS, whose)
     ]
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, Select, exists, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, Select, bindparam, exists, insert, or_, select, text, update
 from sqlalchemy.orm import aliased
 
 from annotate_ui.work.languages import can_read, languages_of
@@ -36,10 +36,14 @@ _HANDING_OUT = 0x63637274
 _RENEWED_AFTER = 0.1
 
 
+_w = table(Rater)
+_RATER_LOCKED = select(_w.c.id).where(_w.c.id == bindparam("rater")).with_for_update()
+
+
 def lock_rater(connection: Connection, rater_id: int) -> None:
     """Make other requests of this rater wait; SQLite has one writer anyway."""
-    w = table(Rater)
-    connection.execute(select(w.c.id).where(w.c.id == rater_id).with_for_update())
+    if connection.dialect.name == "postgresql":
+        connection.execute(_RATER_LOCKED, {"rater": rater_id})
 
 
 def lock_slots(connection: Connection) -> None:

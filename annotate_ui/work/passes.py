@@ -1,10 +1,12 @@
 """What a rater does and sees: steps, the pages that show them, and the passes that they make up."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from annotate_ui.stages import Stage
 from annotate_ui.work.items import Item
-from annotate_ui.work.phases import FEEDBACK, Phase
+from annotate_ui.work.phases import FEEDBACK, WITH_FEEDBACK, Phase
 from study.words import Sees
 
 
@@ -104,7 +106,18 @@ class Pass:
     query_id: int
     repeat: int
     items: tuple[Item, ...]
-    pages: tuple[Page, ...]
+    stages: tuple[Stage, ...]
+    number: int
+    count: int
+    """Place among the passes that the rater sees counted together, from 1, and how many."""
+
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """What the rater sees, in order.
+
+        Made when asked for: of the many queries of a rater's work a request needs one or two.
+        """
+        return tuple(self._pages())
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -114,9 +127,46 @@ class Pass:
     @property
     def is_left(self) -> bool:
         """Whether something of it is still to do."""
-        return any(page.is_left for page in self.pages)
+        told = self.phase in WITH_FEEDBACK
+        return any(
+            not item.replaced and (not item.complete or (told and not item.told))
+            for item in self.items
+        )
 
     @property
     def begun(self) -> bool:
         """Whether something of it was shown to the rater."""
         return any(item.opened for item in self.items)
+
+    def _pages(self) -> Iterable[Page]:
+        before: tuple[Sees, ...] = ()
+        for part, stage in enumerate(self.stages, start=1):
+            steps = self._steps(stage, part, before)
+            beside = [step for step in steps if step.item.layout == "side_by_side"]
+            if beside:
+                yield Page(tuple(beside), beside[0].item)
+            for step in steps:
+                if step.item.layout != "side_by_side":
+                    yield Page((step,), step.item)
+            before = stage.fields
+        if self.phase in WITH_FEEDBACK:
+            # Once a query is done with, so that no value is given after feedback on another's.
+            yield from (Page((), item) for item in self.items)
+
+    def _steps(self, stage: Stage, part: int, before: tuple[Sees, ...]) -> list[Step]:
+        asked = [i for i in self.items if stage.construct_keys.intersection(i.construct_keys)]
+        return [
+            Step(
+                item,
+                stage,
+                tuple(key for key in item.construct_keys if key in stage.construct_keys),
+                self.number,
+                self.count,
+                place,
+                len(asked),
+                part,
+                len(self.stages),
+                before,
+            )
+            for place, item in enumerate(asked, start=1)
+        ]

@@ -1,12 +1,11 @@
 """Saving a rating: each committed value is a revision, and none is lost, doubled or overwritten."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, bindparam, insert, select
 from sqlalchemy.orm import aliased
 
 from annotate_ui.comparing.seen import fields_compared
@@ -34,6 +33,31 @@ from study.campaign import Study
 from study.constructs import ConstructSpec
 from study.nouns import Assignment, Rating, RatingBase, Response, Reveal, table
 from study.words import Sees
+
+# Made once: every save runs these.
+_a, _r, _v, _g = table(Assignment), table(Response), table(Reveal), table(Rating)
+_MINE = (
+    select(_a, _r.c.query_id)
+    .join_from(_a, _r, _a.c.response_id == _r.c.id)
+    # The owner is part of the question: another rater's assignment does not exist here.
+    .where(_a.c.public_id == bindparam("public_id"), _a.c.rater_id == bindparam("rater"))
+    .where(_a.c.channel == OWN_CHANNEL)
+)
+_SHOWN = (
+    select(_v.c.id, _v.c.stage, _v.c.fields, _a.c.repeat, _v.c.assignment_id)
+    .join_from(_v, _a, _v.c.assignment_id == _a.c.id)
+    .join(_r, _a.c.response_id == _r.c.id)
+    .where(_a.c.rater_id == bindparam("rater"), _r.c.query_id == bindparam("query"))
+)
+_STORED = (
+    select(_g)
+    .where(_g.c.assignment_id == bindparam("assignment"))
+    .where(
+        (_g.c.construct_key == bindparam("construct")) | (_g.c.idempotency_key == bindparam("key"))
+    )
+    .order_by(_g.c.revision)
+)
+_WRITTEN = insert(_g).returning(_g)
 
 
 def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit) -> Stored:
@@ -63,13 +87,11 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
             raise NotYoursError("This page was not opened for you. Go on from the start page.")
         spec = _construct(study, assignment, stage, commit)
         _check(commit, spec)
-        stored = _revisions(connection, assignment.id, commit.construct_key)
-        before = _under_key(connection, assignment.id, commit.key)
+        newest, before = _stored(connection, assignment.id, commit)
         if before is not None:
             if _asked(before) != _asked_by(commit):
                 raise KeyReusedError("This key was used for another value; commit the value again.")
             return as_stored(before)
-        newest = stored[-1] if stored else None
         version = study.construct_versions(connection)[commit.construct_key]
         if (
             newest is not None
@@ -110,11 +132,13 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
             idempotency_key=commit.key,
             rules_hash=rules_hash(spec),
         )
-        g = table(Rating)
         written = connection.execute(
-            insert(g)
-            .values(**row.model_dump(), assignment_id=assignment.id, config_hash=study.config_hash)
-            .returning(g)
+            _WRITTEN,
+            {
+                **row.model_dump(),
+                "assignment_id": assignment.id,
+                "config_hash": study.config_hash,
+            },
         ).one()
         _renew(connection, study, rater_id, assignment, late)
         return as_stored(written)
@@ -127,15 +151,9 @@ def rules_hash(spec: ConstructSpec) -> str:
 
 
 def _assignment(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:
-    a, r = table(Assignment), table(Response)
-    mine = (
-        select(a, r.c.query_id)
-        .join_from(a, r, a.c.response_id == r.c.id)
-        # The owner is part of the question: another rater's assignment does not exist here.
-        .where(a.c.public_id == public_id, a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
-    )
+    mine = {"public_id": public_id, "rater": rater_id}
     # An address may hold anything, also what a database can't compare with.
-    row = connection.execute(mine).one_or_none() if public_id.isalnum() else None
+    row = connection.execute(_MINE, mine).one_or_none() if public_id.isalnum() else None
     if row is None:
         raise NotYoursError("There is no such page for you. Go on from the start page.")
     return row
@@ -152,13 +170,7 @@ class _Shown:
 
 def _reveals(connection: Connection, rater_id: int, assignment: Row[Any]) -> list[_Shown]:
     """Return what the rater was shown of the query, by any of its responses."""
-    v, a, r = table(Reveal), table(Assignment), table(Response)
-    rows = connection.execute(
-        select(v.c.id, v.c.stage, v.c.fields, a.c.repeat, v.c.assignment_id)
-        .join_from(v, a, v.c.assignment_id == a.c.id)
-        .join(r, a.c.response_id == r.c.id)
-        .where(a.c.rater_id == rater_id, r.c.query_id == assignment.query_id)
-    )
+    query = {"rater": rater_id, "query": assignment.query_id}
     return [
         _Shown(
             row.id,
@@ -167,7 +179,7 @@ def _reveals(connection: Connection, rater_id: int, assignment: Row[Any]) -> lis
             row.repeat,
             row.assignment_id == assignment.id,
         )
-        for row in rows
+        for row in connection.execute(_SHOWN, query)
     ]
 
 
@@ -206,20 +218,17 @@ def _compared_since(newest: Row[Any] | None, more: set[Sees]) -> bool:
     return bool(newest.after_reveal) or not more.issubset(newest.revealed)
 
 
-def _revisions(connection: Connection, assignment_id: int, construct: str) -> Sequence[Row[Any]]:
-    g = table(Rating)
-    return connection.execute(
-        select(g)
-        .where(g.c.assignment_id == assignment_id, g.c.construct_key == construct)
-        .order_by(g.c.revision)
+def _stored(
+    connection: Connection, assignment_id: int, commit: Commit
+) -> tuple[Row[Any] | None, Row[Any] | None]:
+    """Return a rating as it stands, and what is stored under the key of a commit."""
+    rows = connection.execute(
+        _STORED,
+        {"assignment": assignment_id, "construct": commit.construct_key, "key": commit.key},
     ).all()
-
-
-def _under_key(connection: Connection, assignment_id: int, key: str) -> Row[Any] | None:
-    g = table(Rating)
-    return connection.execute(
-        select(g).where(g.c.assignment_id == assignment_id, g.c.idempotency_key == key)
-    ).one_or_none()
+    revisions = [row for row in rows if row.construct_key == commit.construct_key]
+    under_key = next((row for row in rows if row.idempotency_key == commit.key), None)
+    return revisions[-1] if revisions else None, under_key
 
 
 def _content(row: Row[Any]) -> tuple[Any, ...]:

@@ -164,5 +164,7 @@ def saved(page: Page, key: str) -> None:
 
 
 def wait_all_saved(page: Page) -> None:
-    """Wait until the page says that nothing is under way."""
+    """Wait until the page says that nothing is under way, of any construct and in all."""
+    # The line above all constructs says so only once it takes a moment.
+    expect(page.locator('[data-state="saving"]')).to_have_count(0, timeout=60_000)
     expect(page.locator("#saved")).to_contain_text("All saved", timeout=60_000)

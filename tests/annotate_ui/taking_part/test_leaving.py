@@ -8,10 +8,19 @@ from sqlalchemy import insert, select, update
 from annotate_ui.inviting import invite, list_links
 from annotate_ui.taking_part.enrolling import enrol, make_link
 from annotate_ui.taking_part.leaving import departed, has_left, leave, readmit
-from annotate_ui.tokens import is_live
 from annotate_ui.work.leasing import lock_slots, take_slots
 from study import Study, StudyError
-from study.nouns import Assignment, Comparison, Decision, Departure, Rating, Response, now, table
+from study.nouns import (
+    Assignment,
+    Comparison,
+    Decision,
+    Departure,
+    Invitation,
+    Rating,
+    Response,
+    now,
+    table,
+)
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.taking_part.joined import assignments, rate
 
@@ -160,7 +169,9 @@ def test_a_session_ends_with_its_rater(study: Study) -> None:
     made = enrol(study, token)
     leave(study, made.rater_id, "withdrew")
     with study.read() as connection:
-        assert not is_live(connection, made.invitation_id)
+        t = table(Invitation)
+        revoked_at = select(t.c.revoked_at).where(t.c.id == made.invitation_id)
+        assert connection.execute(revoked_at).scalar() is not None
 
 
 def test_an_unknown_rater_is_not_readmitted(study: Study) -> None:

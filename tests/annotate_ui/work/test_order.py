@@ -6,13 +6,14 @@ import pytest
 from sqlalchemy import select
 
 from annotate_ui.taking_part.leaving import leave
+from annotate_ui.work.counting import values_done
 from annotate_ui.work.feedback import show_feedback
 from annotate_ui.work.history import history
 from annotate_ui.work.opening import all_done, open_next
 from annotate_ui.work.pausing import pause, paused, resume
 from annotate_ui.work.refusals import LeftError
 from annotate_ui.work.showing import show_page
-from annotate_ui.work.steps import progress_of, rater_work
+from annotate_ui.work.steps import rater_work
 from study import Study
 from study.errors import StudyError
 from study.nouns import Response, Reveal, now, table
@@ -68,7 +69,8 @@ def test_training_calibration_main_with_checks_repeats_adjudication(
     assert seen[-1].kind == "end"
     with any_study.read() as connection:
         work = rater_work(connection, any_study.config, anna)
-        assert work.progress == progress_of(connection, any_study.config, anna)
+        counted = values_done(connection, any_study.config, anna)
+        assert (work.progress.done, work.progress.total) == counted
         assert all_done(connection, any_study, anna)
         # The check is told by nothing in its page.
         check = next(p for p in work.pages if p.item.purpose == "check")
