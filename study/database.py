@@ -48,7 +48,13 @@ def _begin_sqlite(connection: Connection) -> None:
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """Open a transaction that sees one consistent state."""
-    with _explained(), engine.connect() as connection, connection.begin():
+    # SQLite's transactions do by themselves; elsewhere each statement may see a later state.
+    options = {} if engine.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+    with (
+        _explained(),
+        engine.connect().execution_options(**options) as connection,
+        connection.begin(),
+    ):
         yield connection
 
 

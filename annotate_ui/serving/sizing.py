@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-THREADS = (8, 12)
-"""Fewest and most. The database's pool hands out 15 connections: with more threads than that, one
-that needs a connection would only wait for another thread."""
+THREADS = 6
+"""Python runs one thread at a time, and each further one that waits its turn slows the others:
+after a restart that all raters notice at once, 12 threads take twice as long as 4 to get through.
+A few more than 4, for what an owner's page takes seconds for. The pool hands out 15 connections."""
 CONNECTIONS_OF_A_BROWSER = 6
 """To one host, in today's browsers."""
 SPARE_CONNECTIONS = 100
@@ -29,12 +30,11 @@ def size_for(raters: int) -> Size:
     """Return threads and connections for so many raters.
 
     Connections: 6 for each rater, as many as a browser opens, and 100 more; 200 at least.
-    Threads: one for every 4 raters, from 8 to 12. A rater saves every few seconds and a save
-    takes milliseconds, so threads are for those that wait while something else writes.
+    Threads: 6, whatever the raters. A rater saves every few seconds and a save takes
+    milliseconds.
     """
-    fewest, most = THREADS
     connections = CONNECTIONS_OF_A_BROWSER * raters + SPARE_CONNECTIONS
-    return Size(min(max(raters // 4, fewest), most), max(connections, FEWEST_CONNECTIONS))
+    return Size(THREADS, max(connections, FEWEST_CONNECTIONS))
 
 
 def fitted(size: Size) -> Size:

@@ -1,13 +1,15 @@
 """A rater's assignments, with what has been done of each."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Text, bindparam, cast, select
 from sqlalchemy.orm import aliased
 
 from annotate_ui.work.phases import FEEDBACK, Phase, phase_of
@@ -69,7 +71,7 @@ _RATED = (
     .order_by(_g.c.assignment_id)
 )
 _OPENED = (
-    select(_v.c.assignment_id, _v.c.stage, _v.c.fields)
+    select(_v.c.assignment_id, _v.c.stage, cast(_v.c.fields, Text))
     .join_from(_v, _a, _v.c.assignment_id == _a.c.id)
     .where(_MINE)
 )
@@ -83,10 +85,10 @@ _ITEMS = (
         _a.c.round,
         _a.c.repeat,
         _a.c.layout,
-        _a.c.construct_keys,
+        cast(_a.c.construct_keys, Text),
         _a.c.leased_until,
         _a.c.released_at,
-        _successor.c.id.label("successor"),
+        _successor.c.id,
     )
     .join_from(_a, _r, _a.c.response_id == _r.c.id)
     .join(_successor, _successor.c.replaces_id == _a.c.id, isouter=True)
@@ -98,29 +100,54 @@ _ITEMS = (
 def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list[Item]:
     """Return a rater's assignments on these pages, in the order of their positions."""
     whose = {"rater": rater_id}
-    rated = _grouped(connection.execute(_RATED, whose))
+    rated = _grouped(connection.execute(_RATED, whose).all())
     opened: dict[int, dict[int, tuple[Sees, ...]]] = {}
-    for assignment, stage, fields in connection.execute(_OPENED, whose):
-        opened.setdefault(assignment, {})[stage] = tuple(fields)
-    known = {construct.key for construct in config.constructs}
+    for assignment, stage, fields in connection.execute(_OPENED, whose).all():
+        opened.setdefault(assignment, {})[stage] = _listed(fields)
+    known = frozenset(construct.key for construct in config.constructs)
+    rows: Sequence[Any] = connection.execute(_ITEMS, whose).all()
     return [
         Item(
-            id=row.id,
-            public_id=row.public_id,
-            response_id=row.response_id,
-            query_id=row.query_id,
-            purpose=row.purpose,
-            round=row.round,
-            repeat=row.repeat,
-            layout=row.layout,
-            construct_keys=tuple(key for key in row.construct_keys if key in known),
-            leased_until=row.leased_until,
-            replaced=row.successor is not None or row.released_at is not None,
-            rated=frozenset(rated.get(row.id, ())),
-            opened=opened.get(row.id, {}),
+            number,
+            public_id,
+            response,
+            query,
+            purpose,
+            round_,
+            repeat,
+            layout,
+            _among(keys, known),
+            leased_until,
+            successor is not None or released_at is not None,
+            frozenset(rated.get(number, ())),
+            opened.get(number, {}),
         )
-        for row in connection.execute(_ITEMS, whose)
+        for (
+            number,
+            public_id,
+            response,
+            query,
+            purpose,
+            round_,
+            repeat,
+            layout,
+            keys,
+            leased_until,
+            released_at,
+            successor,
+        ) in rows
     ]
+
+
+# A study has few lists, and each is read once for every assignment.
+@lru_cache(maxsize=4096)
+def _listed(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))
+
+
+@lru_cache(maxsize=4096)
+def _among(text: str, known: frozenset[str]) -> tuple[str, ...]:
+    return tuple(key for key in _listed(text) if key in known)
 
 
 def _grouped(rows: Iterable[Any]) -> dict[int, list[Any]]:

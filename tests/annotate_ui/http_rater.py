@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import count
+from math import ceil
 from random import Random
 from typing import Any
 from uuid import uuid4
@@ -21,6 +22,10 @@ _HIDDEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 _AGAIN = (429, 500, 502, 503, 504)
 _WAITS = (1.0, 2.0, 4.0, 8.0)
 """Seconds between attempts while the server is away, as the page's script waits."""
+
+
+_COMING = 5
+"""Intervals between saves in which everybody comes in, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -65,21 +70,31 @@ class HttpRater:
     refused: int = 0
     """Answers that said to slow down."""
     done: bool = False
+    _was_away: bool = False
+    """Since the last save the server could not be reached."""
 
     async def work(self, every: float, until: float) -> None:
-        """Come in, and save once every so many seconds until then, or until all is rated."""
+        """Come in, and save once every so many seconds until then, or until all is rated.
+
+        Late saves keep to the times that were set, so that a slow server meets as many as a quick
+        one.
+        """
         # Cookies of an address that is a number are kept only by a jar that is told to.
         jar = aiohttp.CookieJar(unsafe=True)
         limits = aiohttp.ClientTimeout(total=20)
         async with aiohttp.ClientSession(
             self.address, cookie_jar=jar, timeout=limits, trust_env=False
         ) as http:
-            due = time.monotonic() + self.draw.uniform(0, every)
+            due = time.monotonic() + self.draw.uniform(0, _COMING * every)
             await _until(due)
             page = await self._join(http)
             while page is not None and due < until:
+                self._was_away = False
                 page = await self._save_next(http, page)
                 due += every
+                if self._was_away:
+                    # What nobody could enter is not made up for; a slow answer is no such excuse.
+                    due += every * max(0, ceil((time.monotonic() - due) / every))
                 await _until(due)
             self.done = page is None
 
@@ -179,6 +194,7 @@ class HttpRater:
             if time.monotonic() > self.deadline:
                 return
             yield attempts
+            self._was_away = True
             await asyncio.sleep(_WAITS[min(attempts, len(_WAITS)) - 1])
 
 

@@ -159,6 +159,18 @@ def test_two_writers_that_read_first_both_succeed(study: Study) -> None:
         assert connection.execute(select(func.count()).select_from(queries)).scalar_one() == 40
 
 
+def test_who_reads_sees_one_state_while_another_writes(any_study: Study) -> None:
+    rater = table(Rater)
+    count = select(func.count()).select_from(rater)
+    with any_study.read() as reading:
+        before = reading.execute(count).scalar()
+        with any_study.write() as writing:
+            writing.execute(insert(rater).values(code="anna"))
+        assert reading.execute(count).scalar() == before
+    with any_study.read() as reading:
+        assert reading.execute(count).scalar() == 1
+
+
 def test_a_failed_transaction_leaves_nothing(any_study: Study) -> None:
     raters = table(Rater)
 

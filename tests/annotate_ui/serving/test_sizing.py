@@ -7,29 +7,28 @@ from threading import Barrier
 
 import pytest
 
-from annotate_ui.serving.sizing import Size, fitted, size_for
+from annotate_ui.serving.sizing import THREADS, Size, fitted, size_for
 from study import Study
 
 
 @pytest.mark.parametrize(
-    ("raters", "threads", "connections"),
-    # Connections: 6 x raters + 100, 200 at least. Threads: raters / 4, from 8 to 12.
-    [(0, 8, 200), (16, 8, 200), (17, 8, 202), (40, 10, 340), (48, 12, 388), (1000, 12, 6100)],
+    ("raters", "connections"),
+    # 6 x raters + 100, 200 at least.
+    [(0, 200), (16, 200), (17, 202), (40, 340), (1000, 6100)],
 )
-def test_the_size_follows_the_raters(raters: int, threads: int, connections: int) -> None:
-    assert size_for(raters) == Size(threads, connections)
+def test_the_size_follows_the_raters(raters: int, connections: int) -> None:
+    assert size_for(raters) == Size(THREADS, connections)
 
 
 def test_every_thread_can_hold_a_connection_to_the_database_at_once(any_study: Study) -> None:
-    threads = size_for(10_000).threads
-    together = Barrier(threads, timeout=10)
+    together = Barrier(THREADS, timeout=10)
 
     def hold() -> None:
         with any_study.read():
             together.wait()
 
-    with ThreadPoolExecutor(threads) as pool:
-        for held in [pool.submit(hold) for _ in range(threads)]:
+    with ThreadPoolExecutor(THREADS) as pool:
+        for held in [pool.submit(hold) for _ in range(THREADS)]:
             held.result()
 
 
