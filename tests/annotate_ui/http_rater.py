@@ -28,6 +28,10 @@ _COMING = 5
 """Intervals between saves in which everybody comes in, one after the other."""
 
 
+class OutOfDateError(Exception):
+    """A form that was sent again belongs to an earlier session."""
+
+
 @dataclass(frozen=True)
 class Confirmed:
     """A save that the server said is stored."""
@@ -99,11 +103,17 @@ class HttpRater:
             self.done = page is None
 
     async def _join(self, http: aiohttp.ClientSession) -> Page | None:
-        text = await self._ask(http, "GET", "/join")
-        csrf = _found(_HIDDEN, text)
         token = self.link.partition("#")[2]
-        text = await self._ask(http, "POST", "/join", data={"csrf_token": csrf, "token": token})
-        return await self._next(http, _found(_HIDDEN, text))
+        async for _ in self._attempts():
+            # As a reload of the whole page: a session that came before the server went away has
+            # another form than the one that was sent.
+            form = {"csrf_token": _found(_HIDDEN, await self._ask(http, "GET", "/join"))}
+            try:
+                text = await self._ask(http, "POST", "/join", data={**form, "token": token})
+            except OutOfDateError:
+                continue
+            return await self._next(http, _found(_HIDDEN, text))
+        raise TimeoutError
 
     async def _next(self, http: aiohttp.ClientSession, csrf: str) -> Page | None:
         text = await self._ask(http, "POST", "/rate/next", data={"csrf_token": csrf})
@@ -174,7 +184,7 @@ class HttpRater:
         self, http: aiohttp.ClientSession, method: str, path: str, **content: Any
     ) -> str:
         """Return a page, asked for again while the server is away."""
-        async for _ in self._attempts():
+        async for attempts in self._attempts():
             try:
                 async with http.request(method, path, **content) as response:
                     text = await response.text()
@@ -183,6 +193,8 @@ class HttpRater:
             self.refused += response.status == 429
             if response.status in _AGAIN:
                 continue
+            if response.status == 400 and attempts > 1:
+                raise OutOfDateError
             if response.status != 200:
                 raise AssertionError(f"{method} {path}: {response.status}\n{text[:2000]}")
             return text
