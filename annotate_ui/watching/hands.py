@@ -99,7 +99,15 @@ def _of_raters(study: Study, raters: Sequence[RaterProgress], paused: bool) -> I
                 f"{training.attempts} ({training.share:.0%} of the values met)"
             )
             yield NeedsAHand("training_stuck", one.rater, words, f"ccrs watch {folder}")
-        if one.phase in {"left", "training_failed"} or not one.own_left:
+        if one.phase in {"left", "training_failed"}:
+            continue
+        remove = f"ccrs watch {folder} --remove {one.rater}"
+        if not one.own_left:
+            if one.waiting_since is not None and not paused:
+                days = (now() - one.waiting_since).days
+                if days >= IDLE.days:
+                    words = f"enrolled and has begun nothing for {days} days; holds a place"
+                    yield NeedsAHand("idle", one.rater, words, remove)
             continue
         if one.link != "live":
             had = "has no link" if one.link == "none" else "has a revoked link"
@@ -112,8 +120,7 @@ def _of_raters(study: Study, raters: Sequence[RaterProgress], paused: bool) -> I
             idle = now() - one.waiting_since
             if idle > patience:
                 words = f"idle for {idle.days} days with {_counted(one.own_left, 'value')} to give"
-                command = f"ccrs watch {folder} --remove {one.rater}"
-                yield NeedsAHand("idle", one.rater, words, command)
+                yield NeedsAHand("idle", one.rater, words, remove)
 
 
 def _of_signals(study: Study, signals: Sequence[RaterSignals]) -> Iterator[NeedsAHand]:

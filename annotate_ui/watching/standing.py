@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 from annotate_ui.watching.stored import assignments, comparisons, last_activity, values
 from annotate_ui.work.steps import OWN_CHANNEL
 from study.campaign import Study
-from study.nouns import Departure, Invitation, Rater, table
+from study.nouns import Departure, Enrolment, Invitation, Rater, table
 
 Phase = Literal[
     "left",
@@ -71,7 +71,8 @@ class RaterProgress:
     """With the page in view and without pauses."""
     last_activity: datetime | None
     waiting_since: datetime | None
-    """Since when open work lies with the rater untouched; null: nothing is open."""
+    """Since when open work, or a place that the rater took by enrolling, lies with them untouched;
+    null: nothing does."""
     link: Link
     own_left: int
     """Values left to give on the project's own pages, and comparisons."""
@@ -116,6 +117,7 @@ def standings(connection: Connection, study: Study, stored: Stored) -> list[Rate
     people = connection.execute(select(w.c.id, w.c.code).order_by(w.c.code)).all()
     left, links = _left(connection), _links(connection)
     active, compared = last_activity(connection), comparisons(connection)
+    enrolled = _enrolled(connection)
     seconds = stored.said.groupby("rater_id")["active_seconds"].sum()
     by_rater: dict[Any, pd.DataFrame] = dict(iter(stored.given.groupby("rater_id")))
     found = []
@@ -134,6 +136,10 @@ def standings(connection: Connection, study: Study, stored: Stored) -> list[Rate
         own_left = int((open_["expected"] - open_["answered"]).sum()) + total - done
         moments = [active[person.id]] if person.id in active else []
         moments += [open_["created_at"].max().to_pydatetime()] if len(open_) else []
+        # Who enrolled and has begun nothing has no open work either, but keeps a place.
+        placed = person.id in enrolled and own.empty
+        moments += [enrolled[person.id]] if placed else []
+        waits = (own_left or placed) and phase != "left" and bool(moments)
         found.append(
             RaterProgress(
                 rater=person.code,
@@ -146,7 +152,7 @@ def standings(connection: Connection, study: Study, stored: Stored) -> list[Rate
                 comparisons_done=done,
                 hours_active=(float(seconds.get(person.id, 0.0)) + deciding) / 3600,
                 last_activity=active.get(person.id),
-                waiting_since=max(moments) if own_left and phase != "left" and moments else None,
+                waiting_since=max(moments) if waits else None,
                 link=links.get(person.id, "none"),
                 own_left=own_left,
                 training=training,
@@ -196,6 +202,11 @@ def _left(connection: Connection) -> set[int]:
     rows = connection.execute(select(d.c.rater_id, d.c.kind).order_by(d.c.id))
     last = {row.rater_id: row.kind for row in rows}
     return {rater for rater, kind in last.items() if kind != "readmitted"}
+
+
+def _enrolled(connection: Connection) -> dict[int, datetime]:
+    n = table(Enrolment)
+    return {row[0]: row[1] for row in connection.execute(select(n.c.rater_id, n.c.created_at))}
 
 
 def _links(connection: Connection) -> dict[int, Link]:

@@ -11,6 +11,8 @@ from sqlalchemy import insert, select, update
 from annotate_ui.cli.pause import pause
 from annotate_ui.cli.watch import watch
 from annotate_ui.inviting import revoke
+from annotate_ui.taking_part.enrolling import enrol, make_link
+from annotate_ui.taking_part.enrolment_links import list_links
 from annotate_ui.taking_part.leaving import leave
 from annotate_ui.watching.hands import needs_a_hand
 from annotate_ui.watching.looks import look
@@ -18,7 +20,7 @@ from annotate_ui.watching.progress import CampaignProgress, campaign_progress
 from annotate_ui.watching.standing import Training, read_stored
 from study import Study
 from study.campaign_sections import DesignSpec
-from study.nouns import Assignment, Rater, now, table
+from study.nouns import Assignment, Enrolment, Rater, now, table
 from tests.annotate_ui.watching.simulated import Habit, simulate
 from tests.annotate_ui.watching.test_stopping import under
 
@@ -91,6 +93,24 @@ def test_a_rater_who_never_came_is_idle_unless_the_campaign_is_paused(study: Stu
     CliRunner().invoke(pause, [str(study.folder)], catch_exceptions=False)
     found = codes(campaign_progress(study))
     assert list(found) == ["paused"]
+
+
+def test_who_enrolled_and_never_began_is_told_with_the_way_to_free_the_place(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(study)
+    token = make_link(study, "spring", 2)[1].rpartition("/")[2]
+    for _ in range(2):
+        enrol(study, token)
+    assert "idle" not in codes(campaign_progress(study))
+    monkeypatch.setattr("annotate_ui.watching.hands.now", lambda: now() + timedelta(days=5))
+    idle, other = (o for o in campaign_progress(study).needs_a_hand if o.code == "idle")
+    assert idle.words == "enrolled and has begun nothing for 5 days; holds a place"
+    assert idle.command == f"ccrs watch {study.folder} --remove {idle.who}"
+    done = CliRunner().invoke(watch, [str(study.folder), "--remove", str(idle.who)])
+    assert done.exit_code == 0, done.output
+    assert list_links(study)[0].counted == 1
+    assert codes(campaign_progress(study))["idle"] == [other.who]
 
 
 def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
