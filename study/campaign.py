@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, func, insert, select
 
 from study.config import StudyConfig, parse_config, read_config
 from study.constructs import ConstructSpec
-from study.database import SCHEMA_REVISION, open_engine, reading, schema_revision, writing
+from study.database import SCHEMA_REVISION, asking, open_engine, reading, schema_revision, writing
 from study.errors import StudyError, StudyExistsError
 from study.nouns import Construct, ConstructBase, table
 
@@ -109,6 +109,12 @@ class Study:
     def engine(self) -> Engine:
         """The database's engine; most callers want `read` or `write`."""
         return open_engine(self.config.database, self.folder)
+
+    @contextmanager
+    def ask(self) -> Iterator[Connection]:
+        """Open a connection for one reading statement; for more, which must agree, use `read`."""
+        with asking(self.engine) as connection:
+            yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

@@ -1,12 +1,14 @@
 """The database: how it is opened, and what a transaction is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from study.errors import StorageError, StudyError
 
@@ -20,14 +22,43 @@ _BUSY_SECONDS = 60
 def open_engine(address: str, folder: Path) -> Engine:
     """Return an engine for `address`: a file name in `folder`, or a PostgreSQL URL."""
     if "://" in address:
-        # A server that was restarted is noticed before a request meets its closed connection.
-        return create_engine(address, pool_pre_ping=True)
+        engine = create_engine(address)
+        event.listen(engine, "checkin", _note_use)
+        event.listen(engine, "checkout", _check_rested(engine))
+        return engine
     # Built from its parts: a folder's name may hold characters that mean something in an address.
     url = URL.create("sqlite", database=str(folder / address))
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+# A connection that was used so short a time ago is taken to be there still.
+_RESTED_SECONDS = 1.0
+
+
+def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
+    record.info["used"] = monotonic()
+
+
+def _check_rested(engine: Engine) -> Callable[[Any, ConnectionPoolEntry, Any], None]:
+    """Notice a server that was restarted before a statement meets its closed connection.
+
+    As `pool_pre_ping` does, which asks the server before every transaction, also under load.
+    """
+
+    def checked(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+        rested = monotonic() - record.info.get("used", monotonic())
+        if rested < _RESTED_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            # The pool opens another.
+            raise DisconnectionError from error
+
+    return checked
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
@@ -43,6 +74,20 @@ def _begin_sqlite(connection: Connection) -> None:
     # an immediate one waits its turn instead.
     writing = connection.get_execution_options().get("writing", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+@contextmanager
+def asking(engine: Engine) -> Iterator[Connection]:
+    """Open a connection for one reading statement, which needs no transaction around it."""
+    if engine.dialect.name == "sqlite":
+        with reading(engine) as connection:
+            yield connection
+        return
+    with (
+        _explained(),
+        engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+    ):
+        yield connection
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from annotate_ui.work.feedback import show_feedback
 from annotate_ui.work.notices import notice
 from annotate_ui.work.opening import Opened, open_next
 from annotate_ui.work.refusals import LeftError, NotYoursError
-from annotate_ui.work.saving import save
+from annotate_ui.work.saving import save_within
 from annotate_ui.work.showing import construct_view, record_opened, show_page
 from annotate_ui.work.steps import Page, rater_work
 
@@ -128,8 +128,9 @@ def feedback(public_id: str) -> ResponseReturnValue:
 def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
     """Store what the rater committed for one construct."""
     rater = rater_of_page()
-    stored = save(study(), rater.id, public_id, stage, body(Commit))
-    with study().read() as connection:
+    commit = body(Commit)
+    with study().write() as connection:
+        stored = save_within(connection, study(), rater.id, public_id, stage, commit)
         done, total = values_done(connection, study().config, rater.id)
     answer = stored_json(stored)
     answer["progress"] = {"done": done, "total": total}

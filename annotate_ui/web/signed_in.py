@@ -55,7 +55,7 @@ def load_rater() -> None:
     rater_id, invitation_id = session.get("rater"), session.get("invitation")
     if not isinstance(rater_id, int) or not isinstance(invitation_id, int):
         return
-    with study().read() as connection:
+    with study().ask() as connection:
         # Without a row the session itself stays: its token still tells a page that it is signed
         # out.
         row = connection.execute(

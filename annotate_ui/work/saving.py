@@ -77,71 +77,83 @@ def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit
         The rating has changed since the rater saw it; the error holds what is stored.
     """
     with study.write() as connection:
-        lock_rater(connection, rater_id)
-        if has_left(connection, rater_id):
-            raise LeftError("You have left the study. What you finished is kept.")
-        assignment = _assignment(connection, rater_id, public_id)
-        opened = _reveals(connection, rater_id, assignment)
-        own = next((v for v in opened if v.own and v.stage == stage), None)
-        if own is None:
-            raise NotYoursError("This page was not opened for you. Go on from the start page.")
-        spec = _construct(study, assignment, stage, commit)
-        _check(commit, spec)
-        newest, before = _stored(connection, assignment.id, commit)
-        if before is not None:
-            if _asked(before) != _asked_by(commit):
-                raise KeyReusedError("This key was used for another value; commit the value again.")
-            return as_stored(before)
-        version = study.construct_versions(connection)[commit.construct_key]
-        if (
-            newest is not None
-            and newest.construct_version == version
-            and _content(newest) == _content_of(commit)
-        ):
-            return as_stored(newest, unchanged=True)
-        current = 0 if newest is None else newest.revision
-        if commit.base_revision != current:
-            raise StaleError(
-                "This was rated elsewhere in the meantime.",
-                None if newest is None else as_stored(newest),
-            )
-        late = _late(connection, assignment)
-        compared = fields_compared(connection, study.config, rater_id, assignment.query_id)
-        seen = {field for v in opened for field in v.fields} | compared
-        row = RatingBase(
-            construct_key=commit.construct_key,
-            construct_version=version,
-            revision=current + 1,
-            value=commit.value,
-            status=commit.status,
-            reason=commit.reason,
-            input_kind=commit.input_kind,
-            active_seconds=commit.active_seconds,
-            wall_seconds=commit.wall_seconds,
-            comment=commit.comment,
-            flags=list(commit.flags),
-            revealed=list(in_order(seen)),
-            # Only what was opened after this step tells that the step was over.
-            after_reveal=any(
-                v.stage > stage and v.id > own.id and v.repeat == assignment.repeat for v in opened
-            )
-            or _compared_since(newest, compared.difference(own.fields)),
-            # Such as in a repeat, or on a response that came in after the query was finished.
-            seen_more=not seen.issubset(own.fields),
-            late=late,
-            idempotency_key=commit.key,
-            rules_hash=rules_hash(spec),
+        return save_within(connection, study, rater_id, public_id, stage, commit)
+
+
+def save_within(
+    connection: Connection,
+    study: Study,
+    rater_id: int,
+    public_id: str,
+    stage: int,
+    commit: Commit,
+) -> Stored:
+    """Do what `save` does, within a writing transaction that the caller has opened."""
+    lock_rater(connection, rater_id)
+    if has_left(connection, rater_id):
+        raise LeftError("You have left the study. What you finished is kept.")
+    assignment = _assignment(connection, rater_id, public_id)
+    opened = _reveals(connection, rater_id, assignment)
+    own = next((v for v in opened if v.own and v.stage == stage), None)
+    if own is None:
+        raise NotYoursError("This page was not opened for you. Go on from the start page.")
+    spec = _construct(study, assignment, stage, commit)
+    _check(commit, spec)
+    newest, before = _stored(connection, assignment.id, commit)
+    if before is not None:
+        if _asked(before) != _asked_by(commit):
+            raise KeyReusedError("This key was used for another value; commit the value again.")
+        return as_stored(before)
+    version = study.construct_versions(connection)[commit.construct_key]
+    if (
+        newest is not None
+        and newest.construct_version == version
+        and _content(newest) == _content_of(commit)
+    ):
+        return as_stored(newest, unchanged=True)
+    current = 0 if newest is None else newest.revision
+    if commit.base_revision != current:
+        raise StaleError(
+            "This was rated elsewhere in the meantime.",
+            None if newest is None else as_stored(newest),
         )
-        written = connection.execute(
-            _WRITTEN,
-            {
-                **row.model_dump(),
-                "assignment_id": assignment.id,
-                "config_hash": study.config_hash,
-            },
-        ).one()
-        _renew(connection, study, rater_id, assignment, late)
-        return as_stored(written)
+    late = _late(connection, assignment)
+    compared = fields_compared(connection, study.config, rater_id, assignment.query_id)
+    seen = {field for v in opened for field in v.fields} | compared
+    row = RatingBase(
+        construct_key=commit.construct_key,
+        construct_version=version,
+        revision=current + 1,
+        value=commit.value,
+        status=commit.status,
+        reason=commit.reason,
+        input_kind=commit.input_kind,
+        active_seconds=commit.active_seconds,
+        wall_seconds=commit.wall_seconds,
+        comment=commit.comment,
+        flags=list(commit.flags),
+        revealed=list(in_order(seen)),
+        # Only what was opened after this step tells that the step was over.
+        after_reveal=any(
+            v.stage > stage and v.id > own.id and v.repeat == assignment.repeat for v in opened
+        )
+        or _compared_since(newest, compared.difference(own.fields)),
+        # Such as in a repeat, or on a response that came in after the query was finished.
+        seen_more=not seen.issubset(own.fields),
+        late=late,
+        idempotency_key=commit.key,
+        rules_hash=rules_hash(spec),
+    )
+    written = connection.execute(
+        _WRITTEN,
+        {
+            **row.model_dump(),
+            "assignment_id": assignment.id,
+            "config_hash": study.config_hash,
+        },
+    ).one()
+    _renew(connection, study, rater_id, assignment, late)
+    return as_stored(written)
 
 
 def rules_hash(spec: ConstructSpec) -> str:

@@ -236,7 +236,7 @@ def test_a_request_under_way_when_its_rater_leaves_is_answered_alike(
     give(study, "anna")
     browser = visit(study, "anna")
     browser.go_on()
-    monkeypatch.setattr("annotate_ui.web.rating.save", gone)
+    monkeypatch.setattr("annotate_ui.web.rating.save_within", gone)
     monkeypatch.setattr("annotate_ui.web.rating.open_next", gone)
     answer = browser.save("QR", 5)
     assert (answer.status_code, answer.get_json()["error"]["code"]) == (401, "signed_out")
@@ -314,7 +314,7 @@ def test_a_full_disk_says_so_and_the_same_save_goes_through_afterwards(
         raise StudyError("The study's database says: database or disk is full.")
 
     with monkeypatch.context() as broken:
-        broken.setattr("annotate_ui.web.rating.save", full)
+        broken.setattr("annotate_ui.web.rating.save_within", full)
         answer = browser.save("QR", 5, key=key)
         assert answer.status_code in {503, 507}
         assert answer.get_json()["error"]["message"]
