@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-THREADS = 6
+THREADS = 4
 """Python runs one thread at a time, and each further one that waits its turn slows the others:
-after a restart that all raters notice at once, 12 threads take twice as long as 4 to get through.
-A few more than 4, for what an owner's page takes seconds for. The pool hands out 15 connections."""
+after a restart that all raters notice at once, 12 threads take twice as long to get through."""
 CONNECTIONS_OF_A_BROWSER = 6
 """To one host, in today's browsers."""
 SPARE_CONNECTIONS = 100
@@ -30,7 +29,7 @@ def size_for(raters: int) -> Size:
     """Return threads and connections for so many raters.
 
     Connections: 6 for each rater, as many as a browser opens, and 100 more; 200 at least.
-    Threads: 6, whatever the raters. A rater saves every few seconds and a save takes
+    Threads: 4, whatever the raters. A rater saves every few seconds and a save takes
     milliseconds.
     """
     connections = CONNECTIONS_OF_A_BROWSER * raters + SPARE_CONNECTIONS

@@ -1,15 +1,14 @@
 """A rater's assignments, with what has been done of each."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import groupby
-from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Connection, Text, bindparam, cast, select
+from sqlalchemy import Connection, Text, bindparam, cast, func, select
 from sqlalchemy.orm import aliased
 
 from annotate_ui.work.phases import FEEDBACK, Phase, phase_of
@@ -62,18 +61,31 @@ class Item:
 # Made once: every page asks for these, and making a statement takes longer than running it.
 _a, _r, _g, _v = table(Assignment), table(Response), table(Rating), table(Reveal)
 _successor = aliased(_a)
+_BETWEEN = "\n"
 _MINE = (_a.c.rater_id == bindparam("rater")) & (_a.c.channel == OWN_CHANNEL)
-_RATED = (
+# One row for each assignment, whatever was done of it: rows cost more than the database's work.
+_given = (
     select(_g.c.assignment_id, _g.c.construct_key)
     .join_from(_g, _a, _g.c.assignment_id == _a.c.id)
     .where(_MINE)
     .distinct()
-    .order_by(_g.c.assignment_id)
+    .subquery()
 )
-_OPENED = (
-    select(_v.c.assignment_id, _v.c.stage, cast(_v.c.fields, Text))
+_rated = (
+    select(
+        _given.c.assignment_id,
+        func.aggregate_strings(_given.c.construct_key, _BETWEEN).label("constructs"),
+    )
+    .group_by(_given.c.assignment_id)
+    .subquery()
+)
+_stage = cast(_v.c.stage, Text).concat(cast(_v.c.fields, Text))
+_shown = (
+    select(_v.c.assignment_id, func.aggregate_strings(_stage, _BETWEEN).label("stages"))
     .join_from(_v, _a, _v.c.assignment_id == _a.c.id)
     .where(_MINE)
+    .group_by(_v.c.assignment_id)
+    .subquery()
 )
 _ITEMS = (
     select(
@@ -89,9 +101,13 @@ _ITEMS = (
         _a.c.leased_until,
         _a.c.released_at,
         _successor.c.id,
+        _rated.c.constructs,
+        _shown.c.stages,
     )
     .join_from(_a, _r, _a.c.response_id == _r.c.id)
     .join(_successor, _successor.c.replaces_id == _a.c.id, isouter=True)
+    .join(_rated, _rated.c.assignment_id == _a.c.id, isouter=True)
+    .join(_shown, _shown.c.assignment_id == _a.c.id, isouter=True)
     .where(_MINE)
     .order_by(_a.c.position, _a.c.id)
 )
@@ -99,13 +115,8 @@ _ITEMS = (
 
 def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list[Item]:
     """Return a rater's assignments on these pages, in the order of their positions."""
-    whose = {"rater": rater_id}
-    rated = _grouped(connection.execute(_RATED, whose).all())
-    opened: dict[int, dict[int, tuple[Sees, ...]]] = {}
-    for assignment, stage, fields in connection.execute(_OPENED, whose).all():
-        opened.setdefault(assignment, {})[stage] = _listed(fields)
     known = frozenset(construct.key for construct in config.constructs)
-    rows: Sequence[Any] = connection.execute(_ITEMS, whose).all()
+    rows: Sequence[Any] = connection.execute(_ITEMS, {"rater": rater_id}).all()
     return [
         Item(
             number,
@@ -119,8 +130,8 @@ def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list
             _among(keys, known),
             leased_until,
             successor is not None or released_at is not None,
-            frozenset(rated.get(number, ())),
-            opened.get(number, {}),
+            _named(rated),
+            _opened(stages),
         )
         for (
             number,
@@ -135,20 +146,28 @@ def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list
             leased_until,
             released_at,
             successor,
+            rated,
+            stages,
         ) in rows
     ]
 
 
 # A study has few lists, and each is read once for every assignment.
 @lru_cache(maxsize=4096)
-def _listed(text: str) -> tuple[Any, ...]:
-    return tuple(json.loads(text))
+def _among(text: str, known: frozenset[str]) -> tuple[str, ...]:
+    return tuple(key for key in json.loads(text) if key in known)
 
 
 @lru_cache(maxsize=4096)
-def _among(text: str, known: frozenset[str]) -> tuple[str, ...]:
-    return tuple(key for key in _listed(text) if key in known)
+def _named(text: str | None) -> frozenset[str]:
+    return frozenset(text.split(_BETWEEN) if text else ())
 
 
-def _grouped(rows: Iterable[Any]) -> dict[int, list[Any]]:
-    return {key: [row[1] for row in group] for key, group in groupby(rows, itemgetter(0))}
+@lru_cache(maxsize=4096)
+def _opened(text: str | None) -> Mapping[int, tuple[Sees, ...]]:
+    """Read stages with their fields, such as `1["question", "response"]`."""
+    found = {}
+    for told in text.split(_BETWEEN) if text else ():
+        number, bracket, fields = told.partition("[")
+        found[int(number)] = tuple(json.loads(bracket + fields))
+    return MappingProxyType(found)

@@ -118,7 +118,7 @@ def test_requests_under_way_are_finished_at_the_end(start: Start, number: int) -
     with ThreadPoolExecutor(20) as pool, connected(host, port) as idle:
         ask(idle)
         assert status(idle) == "200 OK"
-        # 6 threads: the others wait for one, and are finished too.
+        # 4 threads: the others wait for one, and are finished too.
         slow = [pool.submit(get, host, port, "/slow") for _ in range(20)]
         time.sleep(0.5)
         process.send_signal(number)
