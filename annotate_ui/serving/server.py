@@ -70,9 +70,11 @@ def serve(
     log_errors()
     listening = listen(host, port)
     try:
+        from annotate_ui.serving.warming import warm
         from annotate_ui.web.app import create_app
 
         application = create_app(study, secret, proxies=proxies)
+        warm(application)
         found = opening(study)
         size = fitted(size_for(found.raters))
         server = waitress_server(application, listening, size, proxies)

@@ -36,6 +36,7 @@ def application(folder: str, secret_file: str, proxies: int = 1) -> "Flask":
     StudyError
         As `ccrs serve --public`.
     """
+    from annotate_ui.serving.warming import warm
     from annotate_ui.web.app import create_app
 
     study = Study.open(folder)
@@ -46,4 +47,6 @@ def application(folder: str, secret_file: str, proxies: int = 1) -> "Flask":
         study.close()
         raise
     log_errors()
-    return create_app(study, secret_key(study.folder, Path(secret_file)), proxies=proxies)
+    pages = create_app(study, secret_key(study.folder, Path(secret_file)), proxies=proxies)
+    warm(pages)
+    return pages
