@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from judge.ac_metrics import store_ac_metrics as store_ac_metrics
     from judge.audit.auditing import RunResponse as RunResponse, show_response as show_response
+    from judge.audit.comparing import RunComparison as RunComparison, compare_runs as compare_runs
     from judge.audit.exporting import RunExport as RunExport, export_run as export_run
     from judge.audit.listing import RunSummary as RunSummary, list_runs as list_runs
     from judge.audit.reparsing import Reparsing as Reparsing, reparse_run as reparse_run
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
     from judge.outcome import Outcome as Outcome
     from judge.parsing import Parsed as Parsed, parse_answer as parse_answer
     from judge.previewing import Preview as Preview, preview as preview
-    from judge.prompts import PromptVersion as PromptVersion, prompt_version as prompt_version
+    from judge.prompts import PromptVersion as PromptVersion
     from judge.settings import JudgeSettings as JudgeSettings
+    from judge.versions import (
+        VersionSummary as VersionSummary,
+        copy_version as copy_version,
+        list_versions as list_versions,
+        prompt_version as prompt_version,
+    )
 
 _HOME = {
     "JudgeSettings": "judge.settings",
@@ -30,19 +37,24 @@ _HOME = {
     "Preview": "judge.previewing",
     "PromptVersion": "judge.prompts",
     "Reparsing": "judge.audit.reparsing",
+    "RunComparison": "judge.audit.comparing",
     "RunDetails": "judge.audit.run_details",
     "RunExport": "judge.audit.exporting",
     "RunResponse": "judge.audit.auditing",
     "RunStoppedError": "judge.judging",
     "RunSummary": "judge.audit.listing",
+    "VersionSummary": "judge.versions",
+    "compare_runs": "judge.audit.comparing",
+    "copy_version": "judge.versions",
     "exact_match": "judge.matches",
     "export_run": "judge.audit.exporting",
     "judge_study": "judge.judging",
     "list_runs": "judge.audit.listing",
+    "list_versions": "judge.versions",
     "normalized_match": "judge.matches",
     "parse_answer": "judge.parsing",
     "preview": "judge.previewing",
-    "prompt_version": "judge.prompts",
+    "prompt_version": "judge.versions",
     "reparse_run": "judge.audit.reparsing",
     "show_response": "judge.audit.auditing",
     "show_run": "judge.audit.showing",

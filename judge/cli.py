@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.commands import AS_JSON, FOLDER, export, list_, reparse, say, show
+from judge.commands import AS_JSON, FOLDER, export, list_, prompts, reparse, say, show
 
 if TYPE_CHECKING:
     from judge.settings import JudgeSettings
@@ -268,5 +268,39 @@ def _quoted(text: str) -> str:
     return shlex.quote(text)
 
 
-for _command in (list_, show, export, reparse):
+@judge.command()
+@FOLDER
+@click.argument("first", metavar="RUN")
+@click.argument("second", metavar="RUN")
+@AS_JSON
+def compare(folder: Path, first: str, second: str, as_json: bool) -> None:
+    """Compare two runs of STUDY: how they were made, how scores moved, which order changed.
+
+    Shifts are the second run's scores minus the first's, in points, with 95% intervals over
+    queries. Where prompts were asked several times, the first answers are compared.
+
+    \b
+    Example:
+      ccrs judge compare my-study llama-3-70b llama-3-70b-fenced
+    """
+    from analysis.agreement.two_scorers import shift_lines, two_scorers
+    from analysis.errors import AnalysisError
+    from judge.audit.comparing import compare_runs
+    from judge.printable import printable
+    from study.campaign import Study
+    from study.errors import StudyError
+
+    study = Study.open(folder)
+    try:
+        made = compare_runs(study, first, second)
+        moved = two_scorers(study.score_table(), first, second, seed=study.config.seed)
+    except AnalysisError as error:
+        raise StudyError(str(error)) from error
+    finally:
+        study.close()
+    lines = [*made.lines(), *(printable(line) for line in shift_lines(moved))]
+    say({**made.as_json(), "scores": [one.as_json() for one in moved]}, lines, as_json)
+
+
+for _command in (prompts, list_, show, export, reparse):
     judge.add_command(_command)

@@ -1,8 +1,9 @@
-"""The commands that look at runs: list, show, export, reparse.
+"""The commands beside a run: prompts, list, show, export, reparse.
 
 Only click is imported until a command runs.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,54 @@ def say(data: Any, lines: list[str], as_json: bool) -> None:
         click.echo(json.dumps(data, ensure_ascii=False, indent=1))
     else:
         click.echo("\n".join(lines))
+
+
+@click.command()
+@FOLDER
+@click.option("--new", metavar="NAME", help="Begin a prompt version of the study's own: a copy.")
+@click.option(
+    "--of",
+    "original",
+    metavar="VERSION",
+    help="With --new: the version to copy. Default: ccrs-paper-v1.",
+)
+@AS_JSON
+def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) -> None:
+    """List the prompt versions that STUDY can be judged with, or begin one of its own.
+
+    A study's own lie in its folder `prompts`: a folder each, with one file a construct and
+    version.toml. Words that a run was made with keep their name; changed words need another.
+
+    \b
+    Examples:
+      ccrs judge prompts my-study
+      ccrs judge prompts my-study --new ccrs-german-v1
+    """
+    from judge.prompts import PAPER
+    from judge.versions import copy_version, list_versions
+    from study.campaign import Study
+
+    if original is not None and new is None:
+        raise click.UsageError("--of goes with --new NAME.")
+    Study.open(folder).close()
+    if new is not None:
+        made = copy_version(folder, new, original or PAPER)
+        say(
+            {"name": new, "folder": str(made)},
+            [
+                f"{made} holds a copy of {original or PAPER}; change its words.",
+                f"Next: ccrs judge {folder} --prompts {new} --dry-run",
+            ],
+            as_json,
+        )
+        return
+    found = list_versions(folder)
+    lines = [
+        f"{one.name}  ({', '.join(one.constructs)}; {one.hash[:12]}"
+        f"{'; of this study' if one.own else ''})"
+        for one in found
+    ]
+    say([asdict(one) for one in found], lines, as_json)
 
 
 @click.command("list")

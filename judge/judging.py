@@ -12,7 +12,6 @@ from judge.answers import Answer, Failure
 from judge.costs import cost
 from judge.engines.engine import Engine, Ready, load_engine
 from judge.outcome import Outcome
-from judge.prompts import prompt_version
 from judge.requests import Request
 from judge.runs.judgments import count
 from judge.runs.lock import sole_writer
@@ -23,6 +22,7 @@ from judge.schedule.survey import requests, sample_prompts, survey, too_long
 from judge.schedule.work import Scope
 from judge.settings import JudgeSettings
 from judge.storing import Store, served
+from judge.versions import prompt_version
 from study.campaign import Study
 from study.errors import StudyError
 
@@ -71,7 +71,7 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
     {'refusal': 2}
     """
-    prompts = prompt_version(settings.prompts)
+    prompts = prompt_version(settings.prompts, study.folder)
     constructs = wanted_constructs(study, prompts, settings.constructs)
     check_metrics(study, settings.ac_metrics, constructs)
     order = places(study, settings.systems)
@@ -104,7 +104,8 @@ def _judged(
     reached: Reached | None,
 ) -> Outcome:
     started = monotonic()
-    store = Store(study, run.id, scope.version.scale, scope.versions, confirm)
+    version = scope.version
+    store = Store(study, run.id, version.scale, scope.versions, confirm, version.form)
     found = survey(study, order, scope, run.id, ready, store.settle, settings.limit)
     store.settle(settled for _, settled in found.too_long)
     wanted = found.now.total()

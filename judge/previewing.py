@@ -8,7 +8,6 @@ from sqlalchemy import func, select
 from judge.ac_metrics import check_metrics
 from judge.costs import cost
 from judge.engines.engine import Ready
-from judge.prompts import prompt_version
 from judge.runs.run import Conditions
 from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
 from judge.schedule.content import places
@@ -16,6 +15,7 @@ from judge.schedule.survey import sample_prompts, survey, too_long
 from judge.schedule.work import Scope
 from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
+from judge.versions import prompt_version
 from study.campaign import Study
 from study.nouns import JudgeRun, Judgment, table
 
@@ -84,7 +84,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     StudyError
         As `judge_study` does for settings and study.
     """
-    prompts = prompt_version(settings.prompts)
+    prompts = prompt_version(settings.prompts, study.folder)
     constructs = wanted_constructs(study, prompts, settings.constructs)
     check_metrics(study, settings.ac_metrics, constructs)
     order = places(study, settings.systems)

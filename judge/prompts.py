@@ -1,19 +1,16 @@
-"""Prompt versions: the words put to a judge, as files, with the hash that a run records."""
+"""Prompts: the words put to a judge, how they are filled, and the hash that a run records."""
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from study.errors import StudyError, nearest
+from judge.parsing import Form
 from study.scales import Scale
 from study.words import Sees
 
-PROMPT_VERSIONS = Path(__file__).parent / "prompt_versions"
 PAPER = "ccrs-paper-v1"
 
 Field = Literal["question", "context", "response", "ground_truth"]
@@ -25,7 +22,10 @@ SHOWN: dict[Field, Sees] = {
 }
 """A prompt's placeholders, and the field of a response that fills each."""
 
-_PLACEHOLDER = re.compile(r"\{(" + "|".join(get_args(Field)) + r")\}")
+_MARK = "_mark"
+"""`{response_mark}` stands for the mark of `{response}`: a text that the response can't hold."""
+_MARK_DIGITS = 16
+_PLACEHOLDER = re.compile(r"\{((?:" + "|".join(get_args(Field)) + r")(?:_mark)?)\}")
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,9 @@ class Template:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """The placeholders in the order of the text."""
-        return tuple(dict.fromkeys(self._pieces[1::2]))  # type: ignore[arg-type]
+        """The fields that the prompt shows, in the order of the text."""
+        shown = (name for name in self._pieces[1::2] if not name.endswith(_MARK))
+        return tuple(dict.fromkeys(shown))  # type: ignore[arg-type]
 
     @cached_property
     def sees(self) -> frozenset[Sees]:
@@ -51,17 +52,26 @@ class Template:
 
     @cached_property
     def own_bytes(self) -> int:
-        """Length in bytes of the words around the placeholders."""
-        return len("".join(self._pieces[::2]).encode())
+        """Length in bytes of the words around the fields, marks among them."""
+        marks = sum(name.endswith(_MARK) for name in self._pieces[1::2])
+        return len("".join(self._pieces[::2]).encode()) + marks * _MARK_DIGITS
 
     def fill(self, values: dict[Field, str]) -> str:
         """Return the prompt with its placeholders filled, in one pass.
 
-        A placeholder inside a value, such as "{ground_truth}" in a passage, stays text.
+        A placeholder inside a value, such as "{ground_truth}" in a passage, stays text. A mark is
+        the beginning of its field's SHA-256: no text holds its own.
         """
         pieces = list(self._pieces)
-        pieces[1::2] = [values[name] for name in pieces[1::2]]  # type: ignore[index]
+        pieces[1::2] = [_filling(name, values) for name in pieces[1::2]]
         return "".join(pieces)
+
+
+def _filling(name: str, values: dict[Field, str]) -> str:
+    field: Field = name.removesuffix(_MARK)  # type: ignore[assignment]
+    if field == name:
+        return values[field]
+    return sha256(values[field].encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_DIGITS]
 
 
 @dataclass(frozen=True)
@@ -80,11 +90,13 @@ class PromptVersion:
     strip_fields: bool
     max_tokens: int
     temperature: float
+    form: Form = "score"
+    """What the prompts ask for: the score alone, or a reason with the score after it."""
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 (hexadecimal) of the words and of every point of layout."""
-        content = {
+        content: dict[str, Any] = {
             "templates": {key: template.text for key, template in self.templates.items()},
             "scale": [self.scale.min, self.scale.max],
             "empty_response": self.empty_response,
@@ -93,51 +105,12 @@ class PromptVersion:
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
         }
+        if self.form != "score":
+            # Named only where it differs: earlier versions had no other, and keep their hash.
+            content["form"] = self.form
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return sha256(text.encode()).hexdigest()
 
     def trimmed(self, text: str) -> str:
         """Return a field's text as a prompt shows it."""
         return text.strip() if self.strip_fields else text
-
-
-def prompt_version(name: str = PAPER) -> PromptVersion:
-    """Return the prompt version of this name.
-
-    Raises
-    ------
-    StudyError
-        There is none of this name.
-
-    Examples
-    --------
-    >>> prompt_version("ccrs-paper-v1").templates["QR"].fields
-    ('question', 'response')
-    """
-    known = sorted(path.parent.name for path in PROMPT_VERSIONS.glob("*/version.toml"))
-    if name not in known:
-        hint = nearest(name, known)
-        raise StudyError(
-            f"There is no prompt version {name!r}. {hint} Known: {', '.join(known)}.".replace(
-                ".  ", ". "
-            )
-        )
-    folder = PROMPT_VERSIONS / name
-    settings = tomllib.loads((folder / "version.toml").read_text(encoding="utf-8"))
-    templates = {}
-    for path in sorted(folder.glob("*.txt")):
-        # The file ends with a line break, as files do; the prompt does not.
-        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-        templates[path.stem] = Template(settings["line_separator"].join(lines))
-    low, high = settings["scale"]
-    return PromptVersion(
-        name=name,
-        source=settings["source"],
-        templates=templates,
-        scale=Scale(min=low, max=high),
-        empty_response=settings["empty_response"],
-        passage_separator=settings["passage_separator"],
-        strip_fields=settings["strip_fields"],
-        max_tokens=settings["max_tokens"],
-        temperature=settings["temperature"],
-    )

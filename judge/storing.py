@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import func, insert, select
 
 from judge.answers import Answer
-from judge.parsing import PARSER_VERSION, Parsed, parse_answer
+from judge.parsing import PARSER_VERSION, Form, Parsed, parse_answer
 from judge.requests import Request
 from judge.schedule.work import SHARED, Settled
 from study.campaign import Study
@@ -28,8 +28,10 @@ class Store:
         scale: Scale,
         construct_versions: Mapping[str, int],
         confirm: Callable[[], None] = lambda: None,
+        form: Form = "score",
     ) -> None:
         self._confirm = confirm
+        self._form: Form = form
         self._engine = study.engine
         self._run_id = run_id
         self._scale = scale
@@ -107,7 +109,7 @@ class Store:
     def _parsed(self, answer: Answer) -> Parsed:
         if answer.missing is not None:
             return Parsed(None, answer.missing, None)
-        parsed = parse_answer(answer.text, self._scale, answer.finish_reason)
+        parsed = parse_answer(answer.text, self._scale, answer.finish_reason, form=self._form)
         if parsed.value is not None:
             problem = self._scale.problem(parsed.value)
             if problem:

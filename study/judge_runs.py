@@ -6,7 +6,7 @@ from sqlalchemy import Connection, select
 
 from study.nouns import JudgeRun, table
 
-_PAPER = "ccrs-paper-"
+_PAPER = "ccrs-paper-v1"
 _LAYOUT = (
     "the paper gives the words; the points of layout it leaves open are this project's, and part "
     "of the hash"
@@ -29,7 +29,7 @@ def judge_runs(connection: Connection) -> list[dict[str, Any]]:
             "model_revision": row["model_revision"],
             "prompt_version": row["prompt_version"],
             "prompt_hash": row["prompt_hash"],
-            "layout": _LAYOUT if row["prompt_version"].startswith(_PAPER) else None,
+            "layout": _LAYOUT if row["prompt_version"] == _PAPER else None,
             "decoding": dict(row["decoding"]),
             "seed": row["seed"],
             "repeats": row["repeats"],

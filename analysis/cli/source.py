@@ -94,7 +94,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "seed": config.seed,
         "looks": looks,
         "scorer_notes": {name: spec.note for name, spec in config.scorers.items() if spec.note},
-        "rules_apart": tuple(_rules_apart(scores, rules, runs)),
+        "rules_apart": tuple(_rules_apart(scores, rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
     }
     options = Options(**{**settings, **chosen})
@@ -102,7 +102,10 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
 
 
 def _rules_apart(
-    scores: ScoreTable, rules: Mapping[str, Sequence[str]], runs: Sequence[dict[str, Any]]
+    scores: ScoreTable,
+    rules: Mapping[str, Sequence[str]],
+    runs: Sequence[dict[str, Any]],
+    folder: Path,
 ) -> Iterator[RulesApart]:
     """Compare the raters' rules with the words of each judge's prompts, where they are known."""
     from analysis.rules import RulesApart, lacking
@@ -110,19 +113,19 @@ def _rules_apart(
     made = {run["name"]: run for run in runs}
     for construct, of_raters in rules.items():
         for judge in scores.scorers(construct, "judge"):
-            prompt = _prompt(made[judge], construct) if judge in made else None
+            prompt = _prompt(made[judge], construct, folder) if judge in made else None
             yield RulesApart(
                 construct, judge, None if prompt is None else lacking(of_raters, prompt)
             )
 
 
-def _prompt(run: Mapping[str, Any], construct: str) -> str | None:
+def _prompt(run: Mapping[str, Any], construct: str, folder: Path) -> str | None:
     """Return the words put to a judge; None where this version of ours has others or none."""
-    from judge.prompts import prompt_version
+    from judge.versions import prompt_version
     from study.errors import StudyError
 
     try:
-        version = prompt_version(run["prompt_version"])
+        version = prompt_version(run["prompt_version"], folder)
     except StudyError:
         return None
     template = version.templates.get(construct)

@@ -10,11 +10,12 @@ from sqlalchemy import Connection, select
 from judge.answers import REASONS
 from judge.audit.showing import has_prompts
 from judge.printable import printable, printable_lines, quoted
-from judge.prompts import PromptVersion, prompt_version
+from judge.prompts import PromptVersion
 from judge.runs.judgments import as_read
 from judge.runs.run import run_of
 from judge.schedule.content import Place, pages
 from judge.schedule.work import Asked, Contexts, Scope, request, work
+from judge.versions import prompt_version
 from study.campaign import Study
 from study.errors import StudyError, nearest
 from study.importing.held import Held
@@ -121,7 +122,8 @@ def show_response(
                 f"{nearest(response_id, held.response_ids())}".rstrip()
             )
         judgments = _judgments(connection, run["id"], response)
-    prompts = prompt_version(run["prompt_version"]) if has_prompts(run) else None
+    at_hand = has_prompts(run, study.folder)
+    prompts = prompt_version(run["prompt_version"], study.folder) if at_hand else None
     known = [*judgments, *(prompts.templates if prompts else ())]
     if construct is not None and construct not in known:
         listed = ", ".join(dict.fromkeys(known)) or "none"

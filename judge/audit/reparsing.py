@@ -19,16 +19,16 @@ from judge.answers import (
 from judge.audit.showing import has_prompts
 from judge.parsing import PARSER_VERSION, Parsed, parse_answer
 from judge.printable import printable, quoted
-from judge.prompts import prompt_version
+from judge.prompts import PromptVersion
 from judge.runs.judgments import as_read
 from judge.runs.lock import sole_writer
 from judge.runs.run import run_of
 from judge.schedule.work import EMPTY_RESPONSE
+from judge.versions import prompt_version
 from study.campaign import Study
 from study.errors import StudyError
 from study.importing.held import Held
 from study.nouns import Judgment, Reading, ReadingBase, now, table
-from study.scales import Scale
 
 STANDING = frozenset(
     {CONTENT_FILTER, TOO_LONG, TRUNCATED_BY_SERVER, REJECTED, NO_PASSAGES, NO_REFERENCE}
@@ -131,17 +131,17 @@ def reparse_run(study: Study, name: str, *, dry_run: bool = False) -> Reparsing:
     """
     with study.read() as connection:
         run = run_of(connection, name)
-    if not has_prompts(run):
+    if not has_prompts(run, study.folder):
         raise StudyError(
             f"The run {name!r} was made with prompts {run['prompt_version']} of the hash "
             f"{run['prompt_hash']}, which this installation does not have, so the scale that they "
             "ask for is not known. Install the version of ccrs-study that made the run."
         )
-    scale = prompt_version(run["prompt_version"]).scale
+    prompts = prompt_version(run["prompt_version"], study.folder)
     if dry_run:
-        return _reread(study, run["id"], name, scale)[0]
+        return _reread(study, run["id"], name, prompts)[0]
     with sole_writer(study, run["id"], name):
-        found, rows = _reread(study, run["id"], name, scale, dry_run=False)
+        found, rows = _reread(study, run["id"], name, prompts, dry_run=False)
         if rows:
             with study.write() as connection:
                 connection.execute(insert(table(Reading)), rows)
@@ -149,14 +149,14 @@ def reparse_run(study: Study, name: str, *, dry_run: bool = False) -> Reparsing:
 
 
 def _reread(
-    study: Study, run_id: int, name: str, scale: Scale, *, dry_run: bool = True
+    study: Study, run_id: int, name: str, prompts: PromptVersion, *, dry_run: bool = True
 ) -> tuple[Reparsing, list[dict[str, Any]]]:
     seen: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     first: list[_Change] = []
     rows: list[dict[str, Any]] = []
     with study.read() as connection:
-        for change in _changes(connection, run_id, scale, seen):
+        for change in _changes(connection, run_id, prompts, seen):
             judgment, parsed = change.judgment, change.parsed
             rows.append(change.row)
             seen["values"] += judgment.value != parsed.value
@@ -180,7 +180,7 @@ def _reread(
 
 
 def _changes(
-    connection: Connection, run_id: int, scale: Scale, seen: Counter[str]
+    connection: Connection, run_id: int, prompts: PromptVersion, seen: Counter[str]
 ) -> Iterator[_Change]:
     """Yield the judgments that come out differently, in the order of response and construct."""
     j = table(Judgment)
@@ -195,7 +195,7 @@ def _changes(
                 seen["left alone"] += 1
                 continue
             seen["read"] += 1
-            parsed = _parsed(row, scale)
+            parsed = _parsed(row, prompts)
             if parsed != Parsed(row.value, row.missing_reason, row.rule):
                 yield _Change(_reading(row, parsed, moment), row, parsed)
 
@@ -218,9 +218,9 @@ def _stands(row: Any) -> bool:
     return row.raw_answer is None and row.value is not None
 
 
-def _parsed(row: Any, scale: Scale) -> Parsed:
-    parsed = parse_answer(row.raw_answer, scale, row.finish_reason)
-    if parsed.value is not None and scale.problem(parsed.value):
+def _parsed(row: Any, prompts: PromptVersion) -> Parsed:
+    parsed = parse_answer(row.raw_answer, prompts.scale, row.finish_reason, form=prompts.form)
+    if parsed.value is not None and prompts.scale.problem(parsed.value):
         return Parsed(None, "out_of_range", None)
     return parsed
 

@@ -3,15 +3,16 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Text, cast, func, select
 
 from judge.audit.run_details import ConstructFigures, RunDetails, Served
-from judge.prompts import prompt_version
 from judge.runs.judgments import count
 from judge.runs.run import run_of
 from judge.schedule.work import EMPTY_RESPONSE
+from judge.versions import prompt_version
 from study.campaign import Study
 from study.errors import StudyError
 from study.nouns import Judgment, table
@@ -57,7 +58,7 @@ def show_run(study: Study, name: str) -> RunDetails:
     judgments = counted.by.total()
     return RunDetails(
         **{field: run[field] for field in _AS_STORED},
-        prompts_at_hand=has_prompts(run),
+        prompts_at_hand=has_prompts(run, study.folder),
         begun=run["created_at"].isoformat(timespec="seconds"),
         judgments=judgments,
         possible=responses * len(figures) * run["repeats"],
@@ -72,10 +73,10 @@ def show_run(study: Study, name: str) -> RunDetails:
     )
 
 
-def has_prompts(run: Mapping[str, Any]) -> bool:
-    """Tell whether this installation has the very prompts of a stored run."""
+def has_prompts(run: Mapping[str, Any], study_folder: Path) -> bool:
+    """Tell whether the package or the study has the very prompts of a stored run."""
     try:
-        return prompt_version(run["prompt_version"]).hash == str(run["prompt_hash"])
+        return prompt_version(run["prompt_version"], study_folder).hash == str(run["prompt_hash"])
     except StudyError:
         return False
 

@@ -7,7 +7,7 @@ for inside sentences, clipped, rescaled or rounded. Labels and refusals are read
 """
 
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from judge.parsing.forms import Found, find_score
 from judge.parsing.others import is_refusal, other_scores
@@ -25,7 +25,10 @@ TOLD_AGAIN = 100
 
 _CUT = frozenset({"length", "max_tokens"})
 
-__all__ = ["PARSER_VERSION", "Parsed", "parse_answer"]
+Form = Literal["score", "rationale"]
+"""What a prompt asks for: the score alone, or a reason first and the score on the last line."""
+
+__all__ = ["PARSER_VERSION", "Form", "Parsed", "parse_answer"]
 
 
 class Parsed(NamedTuple):
@@ -36,10 +39,16 @@ class Parsed(NamedTuple):
     reason: str | None
     """no_score, several_scores, out_of_range, refusal, empty_answer or truncated."""
     rule: str | None
-    """bare (the number and nothing else), decorated, labelled, json or first_line."""
+    """bare (the number and nothing else), decorated, labelled, json, first_line or last_line."""
 
 
-def parse_answer(text: str | None, scale: Scale, finish_reason: str | None = None) -> Parsed:
+def parse_answer(
+    text: str | None,
+    scale: Scale,
+    finish_reason: str | None = None,
+    *,
+    form: Form = "score",
+) -> Parsed:
     """Read the score out of a judge's answer.
 
     Parameters
@@ -51,6 +60,9 @@ def parse_answer(text: str | None, scale: Scale, finish_reason: str | None = Non
     finish_reason
         Why the model stopped, as the server says. At "length", only a score that a line break
         follows counts: a bare "8" may be the beginning of "85".
+    form
+        What was asked for. After a reason, a score alone on the last line counts, if the reason
+        tells no other.
 
     Returns
     -------
@@ -63,6 +75,8 @@ def parse_answer(text: str | None, scale: Scale, finish_reason: str | None = Non
     Parsed(value=85.0, reason=None, rule='labelled')
     >>> parse_answer("85 or 90", Scale())
     Parsed(value=None, reason='several_scores', rule=None)
+    >>> parse_answer("It says so twice.\\nScore: 85", Scale(), form="rationale")
+    Parsed(value=85.0, reason=None, rule='last_line')
     """
     cut = finish_reason is not None and finish_reason.lower() in _CUT
     answer = after_thinking(text or "")
@@ -72,6 +86,8 @@ def parse_answer(text: str | None, scale: Scale, finish_reason: str | None = Non
     if not answer.strip():
         return _missing("truncated" if cut else "empty_answer")
     found = find_score(answer, scale)
+    if found is None and form == "rationale":
+        found = _after_reason(answer, scale)
     if found is not None and (found.ended or not cut):
         return _read(found, scale, (text or "").strip())
     if cut:
@@ -80,6 +96,16 @@ def parse_answer(text: str | None, scale: Scale, finish_reason: str | None = Non
         return _missing("refusal")
     several = len(list(islice(other_scores(answer, scale), 2))) == 2
     return _missing("several_scores" if several else "no_score")
+
+
+def _after_reason(answer: str, scale: Scale) -> Found | None:
+    """Return the score on the last line; what stands before it must tell no other."""
+    reason, _, last = answer.rstrip().rpartition("\n")
+    found = find_score(last, scale) if reason.strip() else None
+    if found is None:
+        return None
+    ended = answer.endswith("\n")
+    return Found(found.number, "last_line", f"{reason}\n{found.tail}", ended)
 
 
 def _read(found: Found, scale: Scale, stripped: str) -> Parsed:

@@ -78,6 +78,7 @@ def find(
     """
     parts = identity(conditions, prompts, repeats)
     with study.read() as connection:
+        _refuse_changed(connection, prompts)
         same = _same(connection, run_digest(parts), name)
         if same is None and name is not None:
             _refuse_if_taken(connection, name, parts)
@@ -95,7 +96,8 @@ def find_or_begin(
     ------
     StudyError
         The name belongs to a run of another identity (the differences are listed), this
-        configuration has another name already, or the study has a scorer of that name.
+        configuration has another name already, the study has a scorer of that name, or a run
+        was made with other words under the name of these prompts.
     """
     try:
         return _found_or_begun(study, conditions, prompts, repeats, name)
@@ -111,6 +113,7 @@ def _found_or_begun(
     digest = run_digest(parts)
     t = table(JudgeRun)
     with study.write() as connection:
+        _refuse_changed(connection, prompts)
         same = _same(connection, digest, name)
         if same is not None:
             return same
@@ -166,6 +169,22 @@ def run_digest(parts: Mapping[str, Any]) -> str:
     """Return the digest (SHA-256, hexadecimal) of what `identity` returned."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return sha256(text.encode()).hexdigest()
+
+
+def _refuse_changed(connection: Connection, prompts: PromptVersion) -> None:
+    """Refuse other words under the name of those that a run was made with."""
+    t = table(JudgeRun)
+    other = connection.execute(
+        select(t.c.name)
+        .where(t.c.prompt_version == prompts.name, t.c.prompt_hash != prompts.hash)
+        .order_by(t.c.id)
+    ).first()
+    if other is not None:
+        raise StudyError(
+            f"The prompts {prompts.name!r} are not those that the run {other.name!r} was made "
+            "with. Give changed prompts a name of their own (rename their folder), or bring the "
+            "earlier words back."
+        )
 
 
 def _refuse_if_taken(connection: Connection, name: str, parts: Mapping[str, Any]) -> None:

@@ -40,7 +40,7 @@ def test_run_is_meant_where_no_command_is_named(campaign: Study, stub: Stub) -> 
 def test_help_names_the_commands_and_the_options() -> None:
     assert "\n  show " in run("--help").output
     assert "--dry-run" in run("run", "--help").output
-    assert set(judge.commands) >= {"run", "list", "show", "export", "reparse"}
+    assert set(judge.commands) >= {"run", "prompts", "list", "show", "compare", "export", "reparse"}
 
 
 def test_json_for_programs(campaign: Study, stub: Stub) -> None:
@@ -65,7 +65,7 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
         (("--base-url", "http://localhost/v1?key=secret"), "base_url: ends in ? or #"),
         ((), "needs the endpoint's address"),
         (("--engine", "openapi"), "Did you mean 'openai'"),
-        (("--prompts", "mine"), "Known: ccrs-paper-v1"),
+        (("--prompts", "mine"), "Known: ccrs-context-first-v1"),
         (("--model", " "), "model = ' ': is blank"),
         (("--requests", "out"), "--requests: means nothing to the engine openai"),
         (

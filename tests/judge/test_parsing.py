@@ -18,7 +18,7 @@ FORMS: list[dict[str, Any]] = [
     json.loads(line)
     for line in (files("judge") / "answer_forms.jsonl").read_text("utf-8").strip().split("\n")
 ]
-RULES = {"bare", "decorated", "labelled", "json", "first_line"}
+RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
 STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
 """What the usual tools read: a bare number or "Score: N"."""
 
@@ -30,12 +30,14 @@ def scale_of(form: dict[str, Any]) -> Scale:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: repr(form["answer"])[:60])
 def test_each_form_has_its_outcome(form: dict[str, Any]) -> None:
-    parsed = parse_answer(form["answer"], scale_of(form), form.get("finish_reason"))
+    asked = form.get("form", "score")
+    parsed = parse_answer(form["answer"], scale_of(form), form.get("finish_reason"), form=asked)
     assert parsed == (form["value"], form["reason"], form["rule"])
 
 
 def test_the_table_speaks_of_known_outcomes_once_each() -> None:
-    keys = [(form["answer"], form.get("finish_reason"), str(form.get("scale"))) for form in FORMS]
+    told = ("answer", "finish_reason", "scale", "form")
+    keys = [tuple(repr(form.get(name)) for name in told) for form in FORMS]
     assert len(set(keys)) == len(keys) >= 120
     for form in FORMS:
         assert (form["value"] is None) == (form["rule"] is None) == (form["reason"] is not None)

@@ -19,13 +19,14 @@ from typing import Any
 import pytest
 
 from judge.engines.engine import Ready
-from judge.prompts import PAPER, prompt_version
+from judge.prompts import PAPER
 from judge.runs.run import Conditions
 from judge.schedule.choosing import wanted_constructs
 from judge.schedule.content import places
 from judge.schedule.survey import requests
 from judge.schedule.work import Scope
 from judge.tokens import TokenCount
+from judge.versions import prompt_version
 from study import Study
 from study.example import build_example
 from tests.judge.stub.completions import digest

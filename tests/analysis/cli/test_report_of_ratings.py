@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from sqlalchemy import insert
 
 from analysis.cli.report import report
-from judge.prompts import prompt_version
+from judge.versions import prompt_version
 from study import Study
 from study.constructs import CCRS
 from study.nouns import JudgeRun, Judgment, table

@@ -12,8 +12,8 @@ from judge import JudgeSettings, judge_study, reparse_run
 from judge.answers import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
 from judge.cli import judge
 from judge.parsing import PARSER_VERSION, Parsed
-from judge.prompts import prompt_version
 from judge.runs.lock import sole_writer
+from judge.versions import prompt_version
 from study import Study, StudyError
 from study.nouns import JudgeRun, Judgment, JudgmentBase, Reading, now, table
 from tests.judge.campaign import Scripted, always, fill, store
@@ -24,8 +24,11 @@ def rows(study: Study, noun: type[Any]) -> list[Any]:
         return list(connection.execute(select(table(noun)).order_by(table(noun).c.id)))
 
 
-def generous(text: str | None, scale: object, finish_reason: str | None = None) -> Parsed:
+def generous(
+    text: str | None, scale: object, finish_reason: str | None = None, *, form: str = "score"
+) -> Parsed:
     """A later parser, which takes the last word of an answer."""
+    del form
     return Parsed(float((text or "0").split()[-1]), None, "last_word")
 
 
@@ -102,14 +105,14 @@ def test_what_lies_outside_the_scale_is_missing(
     judged: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beyond = Parsed(140.0, None, "last_word")
-    monkeypatch.setattr("judge.audit.reparsing.parse_answer", lambda *_: beyond)
+    monkeypatch.setattr("judge.audit.reparsing.parse_answer", lambda *_, **__: beyond)
     assert reparse_run(judged, "j").changes == {"no_score to out_of_range": 12}
 
 
 def test_whole_or_not_at_all(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
 
-    def breaks(text: str | None, scale: object, finish_reason: str | None = None) -> Parsed:
+    def breaks(text: str | None, scale: object, *_: object, **__: object) -> Parsed:
         seen.append(text)
         if len(seen) == 12:
             raise KeyboardInterrupt
@@ -131,7 +134,7 @@ def test_not_while_the_run_is_under_way(judged: Study) -> None:
 
 def test_other_prompts_are_refused(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(prompt_version(), passage_separator=" ")
-    monkeypatch.setattr("judge.audit.showing.prompt_version", lambda _: other)
+    monkeypatch.setattr("judge.audit.showing.prompt_version", lambda *_: other)
     with pytest.raises(StudyError, match="which this installation does not have"):
         reparse_run(judged, "j")
 

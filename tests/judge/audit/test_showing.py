@@ -11,7 +11,7 @@ from judge import JudgeSettings, judge_study, show_response, show_run
 from judge.answers import TRUNCATED_BY_SERVER, Answer
 from judge.cli import judge
 from judge.printable import printable
-from judge.prompts import prompt_version
+from judge.versions import prompt_version
 from study import Study, StudyError
 from study.nouns import Judgment, Reading, now, table
 from tests.judge.campaign import Scripted, always, fill, store
@@ -170,7 +170,7 @@ def test_prompts_that_are_not_at_hand_are_said_to_be_so(
 ) -> None:
     judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
     other = replace(prompt_version(), passage_separator=" ")
-    monkeypatch.setattr("judge.audit.showing.prompt_version", lambda _: other)
+    monkeypatch.setattr("judge.audit.showing.prompt_version", lambda *_: other)
     assert not show_run(campaign, "j").prompts_at_hand
     found = show_response(campaign, "j", last_id(campaign, "A"))
     assert found.constructs[0].prompt is None

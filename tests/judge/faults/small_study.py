@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import RowMapping, select
 
 from judge import JudgeSettings, Outcome, judge_study
-from judge.prompts import prompt_version
+from judge.versions import prompt_version
 from study import Study, import_file
 from study.nouns import Judgment, Response, table
 from tests.judge.stub.process import Log, Stub

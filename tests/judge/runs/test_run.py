@@ -5,8 +5,8 @@ from threading import Barrier
 
 import pytest
 
-from judge.prompts import prompt_version
 from judge.runs.run import Conditions, Run, find, find_or_begin
+from judge.versions import prompt_version
 from study import Study, StudyError
 
 
