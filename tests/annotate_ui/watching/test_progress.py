@@ -20,7 +20,7 @@ from annotate_ui.watching.progress import CampaignProgress, campaign_progress
 from annotate_ui.watching.standing import Training, read_stored
 from study import Study
 from study.campaign_sections import DesignSpec
-from study.nouns import Assignment, Enrolment, Rater, now, table
+from study.nouns import Assignment, Rater, now, table
 from tests.annotate_ui.watching.simulated import Habit, simulate
 from tests.annotate_ui.watching.test_stopping import under
 
