@@ -1,7 +1,7 @@
 """The rating pages under load: raters who save every few seconds, and the server is killed.
 
 `python -m tests.benchmarks.rating_load` is what CI runs: 30 raters, a minute, one death. The full
-run is 120 raters for 20 minutes with 20 deaths:
+run is 120 raters for 20 minutes with 20 deaths; rating_load.json beside this file has its figures:
 
     python -m tests.benchmarks.rating_load --raters 120 --seconds 1200 --kills 20 --out FILE
 """
@@ -49,6 +49,8 @@ _VALUES_OF_A_QUERY = 10
 class Load:
     """What came of it. Seconds are those of the requests that were answered."""
 
+    measured: str
+    """When it ended, in UTC, as ISO 8601."""
     database: str
     raters: int
     seconds: float
@@ -104,7 +106,6 @@ def main(words: Sequence[str] = ()) -> None:
     _print(loads)
     if chosen.out is not None:
         measured = {
-            "measured": datetime.now(UTC).isoformat(timespec="seconds"),
             "cores": os.cpu_count(),
             "python": platform.python_version(),
             "loads": [asdict(load) for load in loads],
@@ -192,6 +193,7 @@ def _checked(
     given_up = {key for client in clients for key in client.given_up}
     times = [save.seconds for save in confirmed]
     return Load(
+        measured=datetime.now(UTC).isoformat(timespec="seconds"),
         database=study.engine.dialect.name,
         raters=len(clients),
         seconds=seconds,

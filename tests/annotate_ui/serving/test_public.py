@@ -29,8 +29,10 @@ def public(study: Study) -> Iterator[Study]:
     settings = study.folder / "study.toml"
     settings.write_text(f"{settings.read_text()}\n{OUTSIDE}")
     opened = Study.open(study.folder)
-    yield opened
-    opened.close()
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 @pytest.fixture
