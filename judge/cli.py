@@ -293,13 +293,33 @@ def compare(folder: Path, first: str, second: str, as_json: bool) -> None:
     study = Study.open(folder)
     try:
         made = compare_runs(study, first, second)
-        moved = two_scorers(study.score_table(), first, second, seed=study.config.seed)
+        scores = study.score_table()
+        apart = [c for c in study.config.constructs if _scales_differ(study, c.key, first, second)]
+        if len(apart) == len(study.config.constructs):
+            raise StudyError(
+                f"{first!r} and {second!r} are on other scales; points can't be compared."
+            )
+        scores = scores[~scores["construct"].isin([c.key for c in apart])]
+        moved = two_scorers(scores, first, second, seed=study.config.seed)
     except AnalysisError as error:
         raise StudyError(str(error)) from error
     finally:
         study.close()
-    lines = [*made.lines(), *(printable(line) for line in shift_lines(moved))]
-    say({**made.as_json(), "scores": [one.as_json() for one in moved]}, lines, as_json)
+    lines = [
+        *made.lines(),
+        *(f"{c.key}: on other scales, and not compared." for c in apart),
+        *(printable(line) for line in shift_lines(moved)),
+    ]
+    found = {"on_other_scales": [c.key for c in apart], "scores": [one.as_json() for one in moved]}
+    say({**made.as_json(), **found}, lines, as_json)
+
+
+def _scales_differ(study: Any, construct: str, first: str, second: str) -> bool:
+    ends = {
+        (scale.min, scale.max)
+        for scale in (study.config.scale(construct, name) for name in (first, second))
+    }
+    return len(ends) > 1
 
 
 for _command in (prompts, list_, show, export, reparse):

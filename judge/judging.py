@@ -15,7 +15,7 @@ from judge.outcome import Outcome
 from judge.requests import Request
 from judge.runs.judgments import count
 from judge.runs.lock import sole_writer
-from judge.runs.run import Run, find, find_or_begin
+from judge.runs.run import Run, check_words, find, find_or_begin
 from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
 from judge.schedule.content import Place, places
 from judge.schedule.survey import requests, sample_prompts, survey, too_long
@@ -74,6 +74,7 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     prompts = prompt_version(settings.prompts, study.folder)
     constructs = wanted_constructs(study, prompts, settings.constructs)
     check_metrics(study, settings.ac_metrics, constructs)
+    check_words(study, prompts)
     order = places(study, settings.systems)
     engine = load_engine(settings.engine)(settings, study, prompts)
     with study.read() as connection:

@@ -42,8 +42,12 @@ class Template:
     @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The fields that the prompt shows, in the order of the text."""
-        shown = (name for name in self._pieces[1::2] if not name.endswith(_MARK))
-        return tuple(dict.fromkeys(shown))  # type: ignore[arg-type]
+        return tuple(dict.fromkeys(self.shown))
+
+    @cached_property
+    def shown(self) -> tuple[Field, ...]:
+        """The fields as often as the prompt shows them."""
+        return tuple(n for n in self._pieces[1::2] if not n.endswith(_MARK))  # type: ignore[misc]
 
     @cached_property
     def sees(self) -> frozenset[Sees]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import copytree
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
 from judge.parsing import Form
 from judge.prompts import PAPER, SHOWN, PromptVersion, Template
@@ -25,15 +25,18 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _BRACED = re.compile(r"\{([a-z_]+)\}")
 
 
+_Point = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
 class _Settings(BaseModel):
     """A version.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str = ""
-    scale: tuple[float, float]
+    scale: tuple[_Point, _Point]
     # Whole numbers stay whole: they are part of the hash.
-    empty_response: int | float | None = None
+    empty_response: StrictInt | _Point | None = None
     line_separator: str = "\n"
     passage_separator: str = "\n\n"
     strip_fields: bool = True
@@ -90,6 +93,7 @@ def prompt_version(name: str = PAPER, study_folder: Path | None = None) -> Promp
             f"There is no prompt version {name!r}. {hint} Known: {', '.join(sorted(folders))}."
             " A study's own lie in its folder `prompts`.".replace(".  ", ". ")
         )
+    _refuse_clash(name, study_folder)
     return _read(folders[name])
 
 
@@ -101,6 +105,9 @@ def list_versions(study_folder: Path) -> list[VersionSummary]:
     StudyError
         The files of one can't be used.
     """
+    folders = _folders(study_folder)
+    for name in folders:
+        _refuse_clash(name, study_folder)
     return [
         VersionSummary(
             name,
@@ -109,7 +116,7 @@ def list_versions(study_folder: Path) -> list[VersionSummary]:
             tuple(version.templates),
             version.source,
         )
-        for name, folder in _folders(study_folder).items()
+        for name, folder in folders.items()
     ]
 
 
@@ -139,27 +146,28 @@ def copy_version(study_folder: Path, name: str, original: str = PAPER) -> Path:
 
 
 def _folders(study_folder: Path | None) -> dict[str, Path]:
-    """Return the folders of all versions by name.
-
-    Raises
-    ------
-    StudyError
-        A study's own has the name of one that comes with the package.
-    """
+    """Return the folders of all versions by name."""
     found = {
         path.parent.name: path.parent for path in sorted(PROMPT_VERSIONS.glob(f"*/{_SETTINGS}"))
     }
     if study_folder is None:
         return found
     for path in sorted((study_folder / OWN).glob(f"*/{_SETTINGS}")):
-        name = path.parent.name
-        if name in found:
-            raise StudyError(
-                f"{path.parent}: the package has a prompt version of this name, whose words are "
-                "known by it. Rename the folder."
-            )
-        found[name] = path.parent
+        if _NAME.fullmatch(path.parent.name):
+            # The package's own goes before; `_refuse_clash` says so where it is asked for.
+            found.setdefault(path.parent.name, path.parent)
     return found
+
+
+def _refuse_clash(name: str, study_folder: Path | None) -> None:
+    if study_folder is None:
+        return
+    own = study_folder / OWN / name
+    if (PROMPT_VERSIONS / name).is_dir() and (own / _SETTINGS).exists():
+        raise StudyError(
+            f"{own}: the package has a prompt version of this name, whose words are known by it. "
+            "Rename the folder."
+        )
 
 
 def _read(folder: Path) -> PromptVersion:

@@ -34,7 +34,8 @@ def open_engine(address: str, folder: Path) -> Engine:
     return engine
 
 
-# A connection that was used so short a time ago is taken to be there still.
+# A connection that was used so short a time ago is taken to be there still: after a restart of the
+# server within this time, one request meets its closed connection, fails, and is sent again.
 _RESTED_SECONDS = 1.0
 
 

@@ -18,7 +18,7 @@ from analysis.agreement.association import association
 from analysis.agreement.decisions import Decision, decisions
 from analysis.discrimination.system_scores import system_scores
 from analysis.errors import AnalysisError
-from analysis.query_statistic import FloatArray, QueryStatistic
+from analysis.query_statistic import NOISE, FloatArray, QueryStatistic
 from analysis.resampling import PERCENTILE_FROM, QueryResampling
 
 _LARGEST = 5
@@ -79,7 +79,7 @@ class TwoScorers:
     largest: tuple[Move, ...]
     """The largest moves, the largest one first."""
     n_pairs: int
-    """Pairs of systems that were compared."""
+    """Pairs of systems that were compared: those that share a query; none beyond 63 systems."""
     turned: tuple[TurnedPair, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -219,10 +219,12 @@ def _turned(
     weights = resampling.bootstrap if many else np.empty((0, resampling.n_queries), np.uint16)
     found = decisions(after, before, weights, resampling.level, resampling.seed)
     turned = []
+    # Equal means may differ by rounding.
+    noise = NOISE * max(float(np.abs(np.concatenate([old[both], new[both]])).max(initial=0)), 1.0)
     for place, decision in enumerate(found.found):
         # Of decisions, the "judge" is the second scorer here and "people" the first.
         sizes = (found.people[place], found.judge[place])
-        if not sizes[0] * sizes[1] < 0:
+        if not (min(sizes) < -noise and max(sizes) > noise):
             continue
         intervals = (found.people_intervals, found.judge_intervals)
         figures = [
@@ -231,7 +233,7 @@ def _turned(
         ]
         pair = (systems[found.first[place]], systems[found.second[place]])
         turned.append(TurnedPair(pair, figures[0], figures[1], decision))
-    return len(found.found), tuple(turned)
+    return int((found.n_shared > 0).sum()), tuple(turned)
 
 
 def _null(value: float) -> float | None:

@@ -137,7 +137,7 @@ def standings(connection: Connection, study: Study, stored: Stored) -> list[Rate
         moments = [active[person.id]] if person.id in active else []
         moments += [open_["created_at"].max().to_pydatetime()] if len(open_) else []
         # Who enrolled and has begun nothing has no open work either, but keeps a place.
-        placed = person.id in enrolled and own.empty
+        placed = person.id in enrolled and own.empty and not total
         moments += [enrolled[person.id]] if placed else []
         waits = (own_left or placed) and phase != "left" and bool(moments)
         found.append(
@@ -205,8 +205,13 @@ def _left(connection: Connection) -> set[int]:
 
 
 def _enrolled(connection: Connection) -> dict[int, datetime]:
+    """Return when raters enrolled who keep a place of a quota: who declined has none."""
+    from annotate_ui.taking_part.gates import declined
+
     n = table(Enrolment)
-    return {row[0]: row[1] for row in connection.execute(select(n.c.rater_id, n.c.created_at))}
+    rows = connection.execute(select(n.c.rater_id, n.c.created_at)).all()
+    gone = declined(connection, [row.rater_id for row in rows])
+    return {row.rater_id: row.created_at for row in rows if row.rater_id not in gone}
 
 
 def _links(connection: Connection) -> dict[int, Link]:

@@ -134,8 +134,9 @@ def reparse_run(study: Study, name: str, *, dry_run: bool = False) -> Reparsing:
     if not has_prompts(run, study.folder):
         raise StudyError(
             f"The run {name!r} was made with prompts {run['prompt_version']} of the hash "
-            f"{run['prompt_hash']}, which this installation does not have, so the scale that they "
-            "ask for is not known. Install the version of ccrs-study that made the run."
+            f"{run['prompt_hash']}, which are not at hand, so the scale that they "
+            "ask for is not known. Install the version of ccrs-study that made the run, or put the "
+            "study's own prompts back as they were."
         )
     prompts = prompt_version(run["prompt_version"], study.folder)
     if dry_run:

@@ -100,12 +100,13 @@ def parse_answer(
 
 def _after_reason(answer: str, scale: Scale) -> Found | None:
     """Return the score on the last line; what stands before it must tell no other."""
-    reason, _, last = answer.rstrip().rpartition("\n")
-    found = find_score(last, scale) if reason.strip() else None
+    body = answer.rstrip()
+    reason, _, last = body.rpartition("\n")
+    # With the line break that follows it, if any: "1." may be the beginning of a list.
+    found = find_score(last + answer[len(body) :], scale) if reason.strip() else None
     if found is None:
         return None
-    ended = answer.endswith("\n")
-    return Found(found.number, "last_line", f"{reason}\n{found.tail}", ended)
+    return Found(found.number, "last_line", f"{reason}\n{found.tail}", found.ended)
 
 
 def _read(found: Found, scale: Scale, stripped: str) -> Parsed:

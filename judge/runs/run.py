@@ -14,7 +14,7 @@ from judge.matches import MATCHES
 from judge.prompts import PromptVersion
 from study.campaign import Study
 from study.errors import StudyError, nearest
-from study.nouns import JudgeRun, JudgeRunBase, now, table
+from study.nouns import JudgeRun, JudgeRunBase, Judgment, now, table
 from study.scorers import scorer_names
 
 
@@ -171,12 +171,26 @@ def run_digest(parts: Mapping[str, Any]) -> str:
     return sha256(text.encode()).hexdigest()
 
 
+def check_words(study: Study, prompts: PromptVersion) -> None:
+    """Refuse other words under the name of those that a run has judged with.
+
+    Raises
+    ------
+    StudyError
+        They differ; the message says what to do.
+    """
+    with study.read() as connection:
+        _refuse_changed(connection, prompts)
+
+
 def _refuse_changed(connection: Connection, prompts: PromptVersion) -> None:
     """Refuse other words under the name of those that a run was made with."""
-    t = table(JudgeRun)
+    t, j = table(JudgeRun), table(Judgment)
+    # A run that has judged nothing holds no words to their name.
+    judged = select(j.c.id).where(j.c.run_id == t.c.id).exists()
     other = connection.execute(
         select(t.c.name)
-        .where(t.c.prompt_version == prompts.name, t.c.prompt_hash != prompts.hash)
+        .where(t.c.prompt_version == prompts.name, t.c.prompt_hash != prompts.hash, judged)
         .order_by(t.c.id)
     ).first()
     if other is not None:

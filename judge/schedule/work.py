@@ -92,7 +92,7 @@ class Asked:
             "ground_truth": len((content.reference or "").encode()),
         }
         template = version.templates[self.construct_key]
-        return template.own_bytes + sum(of[field] for field in template.fields)
+        return template.own_bytes + sum(of[field] for field in template.shown)
 
 
 def work(page: Page, scope: Scope, constructs: Sequence[str]) -> Iterator[Settled | Asked]:

@@ -19,7 +19,7 @@ from study.config import StudyConfig
 from study.database import open_engine
 from study.errors import StudyError
 from study.exporting import export_study
-from study.keeping.backing_up import beside_files
+from study.keeping.backing_up import beside_files, prompt_files
 from study.keeping.ledger import Ledger
 from study.keeping.lifting import append_only_lifted
 from study.keeping.sealed import give_name
@@ -108,6 +108,9 @@ def archive(
         (folder / "study.toml").write_text(_settings(study), encoding="utf-8")
         for name, source in beside_files(study).items():
             (folder / name).write_bytes(_without_code(study.config, source.read_bytes()))
+        for name, source in prompt_files(study).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(source.read_bytes())
         copy = Study.open(folder)
         try:
             files = export_study(copy, folder / "tables").files

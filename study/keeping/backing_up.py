@@ -20,7 +20,16 @@ from study.errors import StudyError
 from study.keeping.copies import SUFFIX
 from study.keeping.ledger import Ledger, identity
 from study.keeping.postgresql import dump, need, table_names
-from study.keeping.sealed import BESIDE, POSTGRESQL, SETTINGS, SQLITE, seal
+from study.keeping.sealed import (
+    BESIDE,
+    POSTGRESQL,
+    PROMPTS,
+    SETTINGS,
+    SQLITE,
+    is_bare,
+    is_prompt_file,
+    seal,
+)
 from study.keeping.sqlite_copy import check_sqlite, copy_sqlite, sqlite_rows
 from study.nouns import now
 from study.progress import Advance
@@ -83,6 +92,7 @@ def backup(
         }
         members = {SETTINGS: study.folder / "study.toml"}
         members |= {f"{BESIDE}{name}": source for name, source in beside.items()}
+        members |= prompt_files(study)
     with ledger.noted("backup", path), _room(path, study) as folder:
         if study.engine.dialect.name == "sqlite":
             database, name, kind = folder / "copy", SQLITE, "sqlite"
@@ -113,6 +123,22 @@ def beside_files(study: Study) -> dict[str, Path]:
             raise StudyError(f"study.toml names {name}, but {path} is no file; put it there.")
         found[name] = path
     return found
+
+
+def prompt_files(study: Study) -> dict[str, Path]:
+    """Return the files of the study's own prompt versions, by their path in its folder.
+
+    A run is known by the hash of its words; the words themselves are in these files only.
+    """
+    return {
+        f"{PROMPTS}{path.parent.name}/{path.name}": path
+        for path in sorted((study.folder / PROMPTS).glob("*/*"))
+        if is_prompt_file(path.name)
+        and is_bare(path.name)
+        and is_bare(path.parent.name)
+        and path.is_file()
+        and not path.is_symlink()
+    }
 
 
 def named_files(config: StudyConfig) -> list[str]:

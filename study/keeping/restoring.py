@@ -19,7 +19,16 @@ from study.keeping.backing_up import named_files
 from study.keeping.erasing import erase_again
 from study.keeping.ledger import Ledger, identity
 from study.keeping.postgresql import load, need, table_names
-from study.keeping.sealed import BESIDE, POSTGRESQL, SETTINGS, SQLITE, Manifest, Sealed, opened
+from study.keeping.sealed import (
+    BESIDE,
+    POSTGRESQL,
+    PROMPTS,
+    SETTINGS,
+    SQLITE,
+    Manifest,
+    Sealed,
+    opened,
+)
 from study.keeping.settings_text import with_database
 from study.keeping.sqlite_copy import check_sqlite, sqlite_rows
 from study.keeping.strangers import check_schema
@@ -94,6 +103,9 @@ def restore(
         try:
             for name in named_files(config):
                 sealed.unpack(f"{BESIDE}{name}", draft / name, advance)
+            for name in _prompts(sealed):
+                (draft / name).parent.mkdir(parents=True, exist_ok=True)
+                sealed.unpack(name, draft / name, advance)
             if manifest.database == "sqlite":
                 place = draft / config.database
                 sealed.unpack(SQLITE, place, advance)
@@ -140,12 +152,18 @@ def _settings(sealed: Sealed, database: str | None) -> tuple[bytes, StudyConfig]
 def _check_members(path: Path, sealed: Sealed, config: StudyConfig) -> None:
     wanted = {f"{BESIDE}{name}" for name in named_files(config)}
     wanted |= {SETTINGS, sealed.manifest.database_member}
+    wanted |= _prompts(sealed)
     odd = sorted(wanted.symmetric_difference(sealed.manifest.members))
     if odd:
         raise StudyError(f"{path}: {odd[0]} does not fit its study.toml. Nothing was restored.")
     own = {"study.toml", *(f"{config.database}{suffix}" for suffix in ("", "-wal", "-shm"))}
     if own.intersection(named_files(config)):
         raise StudyError(f"{path}: its study.toml names the database as a text.")
+
+
+def _prompts(sealed: Sealed) -> set[str]:
+    """Return the members that are words of the study's own prompts."""
+    return {name for name in sealed.manifest.members if name.startswith(PROMPTS)}
 
 
 def _check_space(folder: Path, manifest: Manifest) -> None:

@@ -21,15 +21,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from study.errors import StudyError
 from study.progress import Advance
 
-MANIFEST, SETTINGS, SQLITE, POSTGRESQL, BESIDE = (
+MANIFEST, SETTINGS, SQLITE, POSTGRESQL, BESIDE, PROMPTS = (
     "manifest.json",
     "study.toml",
     "database.sqlite",
     "database.pgdump",
     "files/",
+    "prompts/",
 )
 _CHUNK = 1 << 20
 _MOST_MEMBERS = 16
+_MOST_PROMPTS = 2000
 _MOST_BYTES = {MANIFEST: 1 << 20, SETTINGS: 8 << 20}
 _MOST_BESIDE = 64 << 20
 MOST_DATABASE = 1 << 40
@@ -250,7 +252,8 @@ def _manifest(path: Path, packed: zipfile.ZipFile) -> Manifest:
 
 def _check_names(path: Path, packed: zipfile.ZipFile, manifest: Manifest) -> None:
     infos = [info for info in packed.infolist() if info.filename != MANIFEST]
-    if len(infos) > _MOST_MEMBERS:
+    prompts = sum(info.filename.startswith(PROMPTS) for info in infos)
+    if len(infos) - prompts > _MOST_MEMBERS or prompts > _MOST_PROMPTS:
         raise _refused(path, f"it holds {len(infos)} members")
     for info in infos:
         if not _is_expected(info.filename, manifest):
@@ -269,6 +272,9 @@ def _check_names(path: Path, packed: zipfile.ZipFile, manifest: Manifest) -> Non
 def _is_expected(name: str, manifest: Manifest) -> bool:
     if name.startswith(BESIDE):
         return is_bare(name.removeprefix(BESIDE))
+    if name.startswith(PROMPTS):
+        folder, _, file = name.removeprefix(PROMPTS).partition("/")
+        return is_bare(folder) and is_bare(file) and is_prompt_file(file)
     return name in {SETTINGS, manifest.database_member}
 
 
@@ -278,8 +284,13 @@ def is_bare(name: str) -> bool:
     return bool(name) and not forbidden and name not in {".", ".."} and name == name.strip(" .")
 
 
+def is_prompt_file(name: str) -> bool:
+    """Say whether a file of this name is a part of a prompt version."""
+    return name == "version.toml" or name.endswith(".txt")
+
+
 def _most(name: str) -> int:
-    if name.startswith(BESIDE):
+    if name.startswith((BESIDE, PROMPTS)):
         return _MOST_BESIDE
     return _MOST_BYTES.get(name, MOST_DATABASE)
 

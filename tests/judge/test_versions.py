@@ -78,12 +78,17 @@ def test_changed_words_do_not_go_on_under_the_name_of_the_earlier_ones(
         ("", "{response}", "scale: Field required"),
         (f"{BARE}max_token = 3", "{response}", r"max_token = 3: unknown setting. Did you mean"),
         (f"{BARE}max_tokens = 0", "{response}", "max_tokens = 0: .*greater than or equal to 1"),
+        (f"{BARE}empty_response = true", "{response}", "empty_response"),
+        ("scale = [-inf, inf]", "{response}", "scale"),
         (f"{BARE}empty_response = 101", "{response}", "empty_response: lies outside the scale"),
         (f'{BARE}form = "score first"', "{response}", "form = 'score first'"),
         (BARE, "{responses}", r"QR.txt: \{responses\} is no field. Did you mean 'response'"),
         (BARE, "Only the score.", r"QR.txt does not show what is judged: write \{response\}"),
     ],
-    ids=["toml", "scale", "no scale", "unknown", "tokens", "empty", "form", "field", "response"],
+    ids=[
+        *("toml", "scale", "no scale", "unknown", "tokens", "true", "endless", "empty", "form"),
+        *("field", "response"),
+    ],
 )
 def test_a_fault_is_named_with_its_file(
     study: Study, settings: str, template: str, said: str
@@ -113,6 +118,35 @@ def test_the_name_of_a_published_version_is_not_taken(study: Study) -> None:
     own(study, "ccrs-paper-v1", QR="{response}")
     with pytest.raises(StudyError, match="Rename the folder"):
         prompt_version("ccrs-paper-v1", study.folder)
+
+
+def test_a_folder_with_another_name_is_no_version_and_spoils_none(study: Study) -> None:
+    own(study, ".ipynb_checkpoints", QR="{response}")
+    own(study, "with space", QR="{response}")
+    own(study, "ccrs-rationale-v1", QR="{response}")
+    own(study, "mine", QR="{response}")
+    assert prompt_version("mine", study.folder).name == "mine"
+    assert prompt_version("ccrs-paper-v1", study.folder).templates.keys() >= {"QR", "CC"}
+    with pytest.raises(StudyError, match=r"Known: ccrs-context-first-v1.*, mine"):
+        prompt_version("with space", study.folder)
+
+
+def test_a_field_that_is_shown_twice_counts_twice(study: Study) -> None:
+    own(study, "mine", QR="{response} and again {response}: {question}")
+    template = prompt_version("mine", study.folder).templates["QR"]
+    assert template.fields == ("response", "question")
+    assert template.shown == ("response", "response", "question")
+
+
+def test_a_run_that_has_judged_nothing_holds_no_words(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    own(campaign, "mine", "scale = [0, 5]\n", QR="{question} {response}")
+    with pytest.raises(StudyError, match="The prompts ask for"):
+        judge_study(campaign, JudgeSettings(name="j", prompts="mine"))
+    own(campaign, "mine", BARE, QR="{question} {response}")
+    judge_study(campaign, JudgeSettings(name="k", prompts="mine", limit=1))
+    assert show_run(campaign, "k").prompts_at_hand
 
 
 def test_a_copy_is_the_same_words_until_they_are_changed(study: Study) -> None:

@@ -90,6 +90,20 @@ def test_systems_that_change_their_order_are_named_with_both_differences() -> No
     assert any("A minus B: -" in line and "each decides by itself" in line for line in said)
 
 
+def test_equal_means_change_no_order_by_rounding() -> None:
+    # 0.1 + 0.2 and 0.3 are equal means that floats tell apart.
+    first = np.array([[0.1, 0.3], [0.2, 0.0]])
+    second = np.array([[0.0, 1.0], [0.0, 0.0]])
+    (found,) = two_scorers(table({"a": first, "b": second}), "a", "b")
+    assert found.turned == ()
+
+
+def test_pairs_that_share_no_query_are_not_counted() -> None:
+    scores = np.array([[1.0, 2.0, np.nan], [3.0, 5.0, np.nan], [np.nan, np.nan, 4.0]])
+    (found,) = two_scorers(table({"a": scores, "b": scores}), "a", "b")
+    assert found.n_pairs == 1
+
+
 def test_the_same_scores_are_said_to_be_the_same() -> None:
     scores = np.random.default_rng(3).integers(0, 101, (12, 3)).astype(float)
     (found,) = two_scorers(table({"a": scores, "b": scores}), "a", "b")

@@ -13,7 +13,9 @@ from annotate_ui.cli.watch import watch
 from annotate_ui.inviting import revoke
 from annotate_ui.taking_part.enrolling import enrol, make_link
 from annotate_ui.taking_part.enrolment_links import list_links
+from annotate_ui.taking_part.gates import answer
 from annotate_ui.taking_part.leaving import leave
+from annotate_ui.taking_part.texts import RaterText
 from annotate_ui.watching.hands import needs_a_hand
 from annotate_ui.watching.looks import look
 from annotate_ui.watching.progress import CampaignProgress, campaign_progress
@@ -111,6 +113,10 @@ def test_who_enrolled_and_never_began_is_told_with_the_way_to_free_the_place(
     assert done.exit_code == 0, done.output
     assert list_links(study)[0].counted == 1
     assert codes(campaign_progress(study))["idle"] == [other.who]
+    # Who declines keeps no place.
+    person = rater_id(study, str(other.who))
+    answer(study, person, RaterText("Taking part", "0" * 64), agreed=False)
+    assert "idle" not in codes(campaign_progress(study))
 
 
 def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:

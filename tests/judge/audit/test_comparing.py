@@ -51,6 +51,15 @@ def test_the_command_says_how_scores_moved(judged: Study) -> None:
     assert [one["name"] for one in found["conditions"]] == ["prompt_version", "prompt_hash"]
 
 
+def test_scores_on_other_scales_are_not_compared(judged: Study) -> None:
+    settings = judged.folder / "study.toml"
+    own = '\n[scorers."b"]\nscale = { min = 0, max = 200 }\n'
+    settings.write_text(settings.read_text() + own)
+    done = CliRunner().invoke(cli, ["judge", "compare", str(judged.folder), "a", "b"])
+    assert isinstance(done.exception, StudyError)
+    assert "'a' and 'b' are on other scales" in str(done.exception)
+
+
 def test_runs_without_a_construct_in_common_are_said(
     campaign: Study, scripted: type[Scripted]
 ) -> None:

@@ -55,6 +55,8 @@ def unpacked(path: Path, folder: Path) -> Path:
 def owned(tmp_path: Path) -> Study:
     study = Study.create(tmp_path / "mine", SETTINGS)
     (study.folder / "how.md").write_text("Your code will be xcompletionx.")
+    (study.folder / "prompts" / "own").mkdir(parents=True)
+    (study.folder / "prompts" / "own" / "QR.txt").write_text("{response}")
     plant(study)
     return study
 
@@ -71,6 +73,7 @@ def test_no_secret_is_in_any_byte(owned: Study, tmp_path: Path, comments: bool) 
     assert CODE.encode() in found
     names = {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
     assert names >= {"README.md", "study.toml", "study.db", "how.md", "tables/codebook.md"}
+    assert "prompts/own/QR.txt" in names
     assert not any(name.endswith(("-wal", "-shm")) for name in names)
     owned.close()
 

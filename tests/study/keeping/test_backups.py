@@ -56,6 +56,25 @@ def shown(study: Study) -> str:
         )
 
 
+def test_the_words_of_own_prompts_come_back_with_the_runs(study: Study, tmp_path: Path) -> None:
+    folder = study.folder / "prompts" / "mine"
+    folder.mkdir(parents=True)
+    words = {"version.toml": "scale = [0, 100]\n", "QR.txt": "{response} Größe?\n"}
+    for name, text_ in words.items():
+        (folder / name).write_text(text_, encoding="utf-8")
+    # Neither is a part of a prompt version.
+    (folder / "notes.md").write_text("mine")
+    (folder / "CC.txt").symlink_to(tmp_path / "elsewhere.txt")
+    done = backup(study, tmp_path)
+    back = restore(done.path, tmp_path / "back")
+    found = {
+        path.relative_to(back.folder / "prompts").as_posix(): path.read_text(encoding="utf-8")
+        for path in (back.folder / "prompts").rglob("*")
+        if path.is_file()
+    }
+    assert found == {f"mine/{name}": text_ for name, text_ in words.items()}
+
+
 def test_what_comes_back_is_what_was_there(
     planted: Planted, elsewhere: str | None, tmp_path: Path
 ) -> None:

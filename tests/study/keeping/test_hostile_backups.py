@@ -96,6 +96,13 @@ NAMES = [
     "files/nul\x07",
     "files/other.md",
     "files/study.toml",
+    "prompts/../QR.txt",
+    "prompts/a/b/QR.txt",
+    "prompts/a/..",
+    "prompts//QR.txt",
+    "prompts/a",
+    "prompts/a/run.py",
+    "prompts/a\\..\\..\\QR.txt",
 ]
 
 
