@@ -135,7 +135,7 @@ def test_not_while_the_run_is_under_way(judged: Study) -> None:
 def test_other_prompts_are_refused(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(prompt_version(), passage_separator=" ")
     monkeypatch.setattr("judge.audit.showing.prompt_version", lambda *_: other)
-    with pytest.raises(StudyError, match="which this installation does not have"):
+    with pytest.raises(StudyError, match="which are not at hand"):
         reparse_run(judged, "j")
 
 
