@@ -118,7 +118,7 @@ def standings(connection: Connection, study: Study, stored: Stored) -> list[Rate
     left, links = _left(connection), _links(connection)
     active, compared = last_activity(connection), comparisons(connection)
     enrolled = _enrolled(connection)
-    seconds = stored.said.groupby("rater_id")["active_seconds"].sum()
+    seconds = stored.said.groupby("rater_id")["active_seconds"].sum().to_dict()
     by_rater: dict[Any, pd.DataFrame] = dict(iter(stored.given.groupby("rater_id")))
     found = []
     for person in people:
