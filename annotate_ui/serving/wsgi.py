@@ -1,6 +1,6 @@
 """The rating pages for another WSGI server, such as gunicorn with several processes.
 
-    gunicorn --workers 4 --threads 4 --bind 127.0.0.1:8350 \\
+    gunicorn --preload --workers 4 --threads 4 --bind 127.0.0.1:8350 \\
         'annotate_ui.serving.wsgi:application("my-study", "/etc/ccrs/secret", 1)'
 
 Several processes want PostgreSQL. Throttling counts by process: N of them allow N times as much.
@@ -49,4 +49,6 @@ def application(folder: str, secret_file: str, proxies: int = 1) -> "Flask":
     log_errors()
     pages = create_app(study, secret_key(study.folder, Path(secret_file)), proxies=proxies)
     warm(pages)
+    # With --preload, each process that is forked from this one opens connections of its own.
+    study.engine.dispose()
     return pages

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import aiohttp
+from yarl import URL
 
 _ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
 _SECTION = re.compile(r'<section [^>]*class="construct[^>]*>', re.S)
@@ -68,6 +69,8 @@ class HttpRater:
     draw: Random
     deadline: float
     """Of `time.monotonic`; what is not answered by then is given up."""
+    passed_on: dict[str, str] = field(default_factory=dict)
+    """Headers that a reverse proxy with TLS would add to each request."""
     confirmed: list[Confirmed] = field(default_factory=list)
     given_up: list[str] = field(default_factory=list)
     """Keys of saves that were sent and never answered."""
@@ -84,10 +87,11 @@ class HttpRater:
         one.
         """
         # Cookies of an address that is a number are kept only by a jar that is told to.
-        jar = aiohttp.CookieJar(unsafe=True)
+        # The address here stands for one with TLS where a proxy's headers say so.
+        jar = aiohttp.CookieJar(unsafe=True, treat_as_secure_origin=URL(self.address))
         limits = aiohttp.ClientTimeout(total=20)
         async with aiohttp.ClientSession(
-            self.address, cookie_jar=jar, timeout=limits, trust_env=False
+            self.address, cookie_jar=jar, timeout=limits, headers=self.passed_on, trust_env=False
         ) as http:
             due = time.monotonic() + self.draw.uniform(0, _COMING * every)
             await _until(due)

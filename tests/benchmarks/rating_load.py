@@ -1,5 +1,8 @@
 """The rating pages under load: raters who save every few seconds, and the server is killed.
 
+SQLite is served by `ccrs serve`, PostgreSQL by two processes of gunicorn, as the documentation has
+it; all processes of a server die at one moment.
+
 `python -m tests.benchmarks.rating_load` is what CI runs: 30 raters, a minute, one death. The full
 run is 120 raters for 20 minutes with 20 deaths; rating_load.json beside this file has its figures:
 
@@ -37,6 +40,7 @@ from study.nouns import Assignment, Rating, table
 from tests.annotate_ui.browser.campaign import fill, give
 from tests.annotate_ui.browser.server import Server, free_port
 from tests.annotate_ui.http_rater import Confirmed, HttpRater
+from tests.annotate_ui.serving.gunicorn import OUTSIDE, PASSED_ON, Gunicorn
 
 AIM = 0.15
 """Seconds that 95% of the saves may take."""
@@ -139,7 +143,7 @@ def under_load(study: Study, raters: int, seconds: float, every: float, kills: i
     for code in codes:
         give(study, code)
     links = {made.rater: made.link for made in invite(study, codes)}
-    server = Server(study.folder, study.folder.parent / "state", free_port())
+    server = _server(study)
     server.start()
     try:
         clients, away = asyncio.run(_rate(server, links, seconds, every, _moments(seconds, kills)))
@@ -147,6 +151,19 @@ def under_load(study: Study, raters: int, seconds: float, every: float, kills: i
         server.stop()
     locked = sum("locked" in line for line in server.complaints.splitlines())
     return _checked(study, clients, seconds, every, away, locked)
+
+
+def _server(study: Study) -> Server | Gunicorn:
+    """Return what the documentation serves such a database with."""
+    beside = study.folder.parent
+    if study.engine.dialect.name == "sqlite":
+        return Server(study.folder, beside / "state", free_port())
+    secret = beside / "secret"
+    secret.write_bytes(os.urandom(32))
+    secret.chmod(0o600)
+    settings = study.folder / "study.toml"
+    settings.write_text(f"{settings.read_text()}\n{OUTSIDE}")
+    return Gunicorn(study.folder, secret, beside / "gunicorn.txt", free_port())
 
 
 def _moments(seconds: float, kills: int) -> list[float]:
@@ -157,13 +174,18 @@ def _moments(seconds: float, kills: int) -> list[float]:
 
 
 async def _rate(
-    server: Server, links: dict[str, str], seconds: float, every: float, moments: Sequence[float]
+    server: Server | Gunicorn,
+    links: dict[str, str],
+    seconds: float,
+    every: float,
+    moments: Sequence[float],
 ) -> tuple[list[HttpRater], list[float]]:
     began = time.monotonic()
     until = began + seconds
     address = f"http://127.0.0.1:{server.port}"
+    passed_on = PASSED_ON if isinstance(server, Gunicorn) else {}
     clients = [
-        HttpRater(address, link, Random(number), until + _PATIENCE)
+        HttpRater(address, link, Random(number), until + _PATIENCE, passed_on)
         for number, link in enumerate(links.values())
     ]
     async with asyncio.TaskGroup() as tasks:

@@ -1,11 +1,9 @@
 """Pages that strangers can reach: what must be in place, and another server with processes."""
 
 import http.client
-import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +17,7 @@ from annotate_ui.serving.wsgi import application
 from study import Study, StudyError
 from tests.annotate_ui.browser.server import free_port
 from tests.annotate_ui.campaign_with_raters import assign, fill
-
-OUTSIDE = '[rating]\nbase_url = "https://rate.example.org"\n'
+from tests.annotate_ui.serving.gunicorn import OUTSIDE, PASSED_ON, Gunicorn
 
 
 @contextmanager
@@ -98,33 +95,13 @@ def test_another_server_gets_the_same_pages_under_the_same_conditions(
 
 @contextmanager
 def gunicorn(study: Study, secret: Path, log: Path) -> Iterator[int]:
-    """Run two processes of gunicorn, and wait until they answer."""
-    port = free_port()
-    with log.open("w") as complaints:
-        process = subprocess.Popen(
-            [
-                str(Path(sys.executable).with_name("gunicorn")),
-                "--workers=2",
-                "--threads=4",
-                f"--bind=127.0.0.1:{port}",
-                f"annotate_ui.serving.wsgi:application({str(study.folder)!r}, {str(secret)!r}, 1)",
-            ],
-            stdout=complaints,
-            stderr=complaints,
-            env={**os.environ, "PYTHONWARNINGS": "default"},
-        )
-        try:
-            for _ in range(300):
-                try:
-                    ask(port, "GET", "/")
-                    break
-                except OSError:
-                    assert process.poll() is None, log.read_text()
-                    time.sleep(0.1)
-            yield port
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
+    """Run two processes of gunicorn, and give the port they answer on."""
+    server = Gunicorn(study.folder, secret, log, free_port())
+    server.start()
+    try:
+        yield server.port
+    finally:
+        server.stop()
 
 
 def ask(
@@ -133,9 +110,7 @@ def ask(
     """Send a request as a reverse proxy passes it on."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     headers = {
-        "Host": "rate.example.org",
-        "X-Forwarded-For": "203.0.113.7",
-        "X-Forwarded-Proto": "https",
+        **PASSED_ON,
         "Content-Type": "application/x-www-form-urlencoded",
         "Cookie": cookie,
     }
