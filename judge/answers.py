@@ -42,6 +42,8 @@ class Answer:
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
     milliseconds: float | None = None
+    distribution: dict[str, float] | None = None
+    """Probability of each whole score as the answer's first token, where the engine tells it."""
     missing: str | None = None
     """A reason of `REASONS` that stands whatever the text says."""
 

@@ -48,8 +48,8 @@ def judge() -> None:
     default="openai",
     show_default=True,
     metavar="NAME",
-    help="openai asks an endpoint; recorded reads answers obtained elsewhere; batch "
-    "writes and reads the files of a provider's batch service.",
+    help="openai asks an endpoint; vllm runs the model here; recorded reads answers obtained "
+    "elsewhere; batch writes and reads the files of a provider's batch service.",
 )
 @click.option(
     "--base-url",
@@ -58,6 +58,10 @@ def judge() -> None:
     help="Address of the endpoint, up to /v1.  [env: OPENAI_BASE_URL]",
 )
 @click.option("--model", metavar="NAME", help="Model, as the endpoint names it.")
+@click.option(
+    "--revision", metavar="NAME", help="vllm: revision of the model on the hub, a tag or commit."
+)
+@click.option("--structured", is_flag=True, help="vllm: let the model write nothing but a number.")
 @click.option(
     "--name",
     metavar="RUN",

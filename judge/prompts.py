@@ -66,9 +66,13 @@ class Template:
         A placeholder inside a value, such as "{ground_truth}" in a passage, stays text. A mark is
         the beginning of its field's SHA-256: no text holds its own.
         """
+        return "".join(self.parts(values))
+
+    def parts(self, values: dict[Field, str]) -> list[str]:
+        """Return the filled prompt in parts: each field is a part of its own."""
         pieces = list(self._pieces)
         pieces[1::2] = [_filling(name, values) for name in pieces[1::2]]
-        return "".join(pieces)
+        return pieces
 
 
 def _filling(name: str, values: dict[Field, str]) -> str:

@@ -23,8 +23,15 @@ class JudgeSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    engine: str = Field(default="openai", description="openai, recorded, batch, or a plug-in's")
-    model: Key | None = Field(default=None, description="model, as the endpoint names it")
+    engine: str = Field(
+        default="openai", description="openai, vllm, recorded, batch, or a plug-in's"
+    )
+    model: Key | None = Field(
+        default=None, description="model, as the endpoint names it; for vllm a folder or hub name"
+    )
+    revision: str | None = Field(
+        default=None, description="revision of the model on the hub: a tag or commit (vllm)"
+    )
     name: Key | None = Field(
         default=None, description="name of the run, and of the scorer in tables; default: the model"
     )
@@ -46,6 +53,9 @@ class JudgeSettings(BaseModel):
     )
     send_temperature: bool = Field(
         default=True, description="send the temperature; some models take none"
+    )
+    structured: bool = Field(
+        default=False, description="let the model write nothing but a number (vllm)"
     )
     repeats: int = Field(default=1, ge=1, le=100, description="how often each prompt is asked")
 

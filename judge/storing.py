@@ -95,6 +95,7 @@ class Store:
                 finish_reason=answer.finish_reason,
                 served_model=answer.served_model,
                 fingerprint=answer.fingerprint,
+                distribution=answer.distribution,
                 flags=[*request.flags] if first else [*request.flags, SHARED],
                 # What was spent once is counted once.
                 prompt_tokens=answer.prompt_tokens if first else None,
@@ -148,6 +149,7 @@ class Store:
             j.c.served_model,
             j.c.fingerprint,
             j.c.flags,
+            j.c.distribution,
         )
         found = {}
         with self._engine.connect() as connection:

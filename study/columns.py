@@ -29,3 +29,6 @@ PREFERENCE_COLUMNS = {
     "value": "float64",
     "missing_reason": "str",
 }
+
+EXPECTED = " (expected)"
+"""What follows a judge's name where the means of its distributions stand in tables."""

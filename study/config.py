@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 from pydantic_core import ErrorDetails
 
 from study.campaign_sections import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
+from study.columns import EXPECTED
 from study.config_sections import (
     AnalysisSpec,
     CheckSpec,
@@ -23,6 +24,16 @@ from study.constructs import CCRS, ConstructSpec
 from study.errors import StudyError, nearest
 from study.scales import Scale
 from study.words import Key
+
+
+class JudgeSpec(Section):
+    """How a judge is run."""
+
+    vllm: dict[Key, Any] = Field(
+        default={},
+        description="arguments of vLLM's engine, such as `dtype`, `quantization` or "
+        "`tensor_parallel_size`",
+    )
 
 
 class StudyConfig(Section):
@@ -43,6 +54,7 @@ class StudyConfig(Section):
         default={}, description="what is known of scorers beforehand"
     )
     preferences: PreferenceSpec = PreferenceSpec()
+    judge: JudgeSpec = JudgeSpec()
     design: DesignSpec = DesignSpec()
     raters: dict[Key, RaterSpec] = Field(
         default={}, description="what is known of raters beforehand"
@@ -92,7 +104,9 @@ class StudyConfig(Section):
         construct = self.construct_spec(construct_key)
         if construct is None:
             return None
-        own = self.scorers[scorer].scale if scorer in self.scorers else None
+        # The mean of a judge's distribution is on the scale of its numbers.
+        names = (scorer, scorer.removesuffix(EXPECTED))
+        own = next((self.scorers[name].scale for name in names if name in self.scorers), None)
         return own or construct.scale
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, and_, case, false, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.decision_rows import decision_rows
+from study.distributions import expected_scores
 from study.frames import selected
 from study.nouns import (
     PROMPT_NOT_WHOLE,
@@ -201,6 +202,7 @@ def _judgments(connection: Connection) -> pd.DataFrame:
             case((again, read.c.rule), else_=j.c.rule).label("rule"),
             j.c.attempt,
             func.coalesce(j.c.missing_reason.in_(PROMPT_NOT_WHOLE), false()).label("cut"),
+            j.c.distribution,
         )
         .join_from(j, run, j.c.run_id == run.c.id)
         .join(read, read.c.judgment_id == j.c.id, isouter=True),
@@ -209,7 +211,9 @@ def _judgments(connection: Connection) -> pd.DataFrame:
         frame = frame.sort_values(["cut", "attempt"], kind="stable").drop_duplicates(
             ["scorer", "response", "construct", "construct_version", "repeat"]
         )
-    frame = frame.drop(columns=["attempt", "cut"])
+    if frame["distribution"].notna().any():
+        frame = pd.concat([frame, expected_scores(frame)], ignore_index=True)
+    frame = frame.drop(columns=["attempt", "cut", "distribution"])
     return frame.assign(scorer_kind="judge", inclusion_prob=1.0, stratum=None, source="own")
 
 

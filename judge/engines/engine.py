@@ -1,6 +1,6 @@
 """What an engine is, and how one is found: by its name in the entry points `ccrs.engines`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import Protocol, cast
@@ -32,12 +32,27 @@ class Ready:
 
     asks: bool = True
     """Whether answers come now. An engine that only writes prompts down leaves them to be made."""
+    count: Callable[[Sequence[str]], int] | None = None
+    """Tokens of a prompt that is made of these parts, with all that goes around it; None: the
+    engine has no tokenizer, and lengths are estimated from bytes."""
 
-    def fits(self, size: int) -> bool:
-        """Tell whether a prompt of so many bytes fits the window, as far as one is known."""
+    def fits(self, size: int, parts: Callable[[], Sequence[str]] | None = None) -> bool:
+        """Tell whether a prompt fits the window, as far as one is known.
+
+        Parameters
+        ----------
+        size
+            Its bytes.
+        parts
+            Makes its text, in parts; asked for only where the bytes leave it open.
+        """
         if self.window is None:
             return True
-        return self.tokens.estimate(size) + self.answer_tokens <= self.window
+        room = self.window - self.answer_tokens
+        # No tokenizer in use makes more tokens than bytes.
+        if self.count is None or parts is None or size + self.tokens.base <= room:
+            return self.tokens.estimate(size) <= room
+        return self.count(parts()) <= room
 
 
 class Delivery(Protocol):

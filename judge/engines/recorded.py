@@ -25,6 +25,8 @@ class RecordedEngine:
         # Nobody can be asked again either: further attempts are rows of the files.
         settings.refuse(
             "requests",
+            "revision",
+            "structured",
             "temperature",
             "send_temperature",
             "max_tokens",

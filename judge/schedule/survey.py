@@ -8,7 +8,7 @@ from judge.answers import TOO_LONG
 from judge.engines.engine import Ready
 from judge.requests import Request
 from judge.schedule.content import Place, pages
-from judge.schedule.work import Asked, Contexts, Scope, Settled, request, work
+from judge.schedule.work import Asked, Contexts, Scope, Settled, parts, request, work
 from study.campaign import Study
 from study.response_rows import current_responses
 
@@ -43,13 +43,14 @@ def survey(
     settle: Callable[[list[Settled]], object] | None = None,
     limit: int | None = None,
 ) -> Survey:
-    """Go once through all that is to be done, without reading a passage.
+    """Go once through all that is to be done, reading passages only where tokens are counted.
 
     Judgments that need no call are handed to `settle`, some at a time.
     """
     found = Survey(Counter(), 0, Counter(), 0, [], 0, Counter())
     for constructs in scope.passes():
-        for page in pages(study, order, run_id, texts=False):
+        contexts = Contexts(scope.version)
+        for page in pages(study, order, run_id, texts=ready.count is not None):
             settled: list[Settled] = []
             for item in work(page, scope, constructs):
                 if isinstance(item, Settled):
@@ -58,7 +59,7 @@ def survey(
                     found.settled[why] += 1
                     continue
                 size = item.size(scope.version)
-                if not ready.fits(size):
+                if not _fits(ready, item, scope, contexts):
                     tokens = ready.tokens.estimate(size)
                     new = _left_out(item)
                     found.too_long += [(round(tokens), left_out) for left_out in new]
@@ -85,8 +86,12 @@ def requests(
         contexts = Contexts(scope.version)
         for page in pages(study, order, run_id, texts=True):
             for item in work(page, scope, constructs):
-                if isinstance(item, Asked) and ready.fits(item.size(scope.version)):
+                if isinstance(item, Asked) and _fits(ready, item, scope, contexts):
                     yield request(item, scope.version, contexts)
+
+
+def _fits(ready: Ready, item: Asked, scope: Scope, contexts: Contexts) -> bool:
+    return ready.fits(item.size(scope.version), lambda: parts(item, scope.version, contexts))
 
 
 def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[str]:

@@ -110,12 +110,7 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
     """Return the request with its prompt's text."""
     content = asked.contents[0]
     template = version.templates[asked.construct_key]
-    values: dict[Field, str] = {
-        "question": version.trimmed(content.question),
-        "response": version.trimmed(content.text),
-        "context": contexts.text(content) if "context" in template.sees else "",
-        "ground_truth": version.trimmed(content.reference or ""),
-    }
+    values = _values(asked, version, contexts)
     shown = (values[field] for field in template.fields if field != "context")
     marked = any(_CONTROL.search(text) for text in shown) or (
         "context" in template.sees and contexts.holds_control_tokens(content)
@@ -128,6 +123,23 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
         template.fill(values),
         (CONTROL_TOKENS,) if marked else (),
     )
+
+
+def parts(asked: Asked, version: PromptVersion, contexts: "Contexts") -> list[str]:
+    """Return the prompt's text in parts, of which the passages are one."""
+    template = version.templates[asked.construct_key]
+    return template.parts(_values(asked, version, contexts))
+
+
+def _values(asked: Asked, version: PromptVersion, contexts: "Contexts") -> dict[Field, str]:
+    content = asked.contents[0]
+    shows_context = "context" in version.templates[asked.construct_key].sees
+    return {
+        "question": version.trimmed(content.question),
+        "response": version.trimmed(content.text),
+        "context": contexts.text(content) if shows_context else "",
+        "ground_truth": version.trimmed(content.reference or ""),
+    }
 
 
 class Contexts:

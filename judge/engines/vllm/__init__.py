@@ -1,0 +1,1 @@
+"""The engine `vllm`: a model in this process, on one GPU or several."""

@@ -1,0 +1,62 @@
+"""A judge's score as the mean of its distribution, beside the number that it wrote.
+
+Where an engine tells the probability of each score, the mean says more than the most probable
+one: it breaks ties. It is a scorer of its own, so a report has both (Wang et al. 2025,
+arXiv:2503.03064).
+"""
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from study.columns import EXPECTED
+
+LEAST_MASS = 0.95
+"""Of the probability that must lie on scores: what is left could move a mean by several points."""
+INCOMPLETE = "distribution_incomplete"
+NO_DISTRIBUTION = "no_distribution"
+
+
+def expected_scores(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of the distributions of the runs that have any, as rows of a scorer each.
+
+    Parameters
+    ----------
+    judgments
+        `scorer`, `value`, `missing_reason`, `rule`, and `distribution`: probability by score, as
+        JSON or a dict; null where there is none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As many rows as these runs have. A value that rests on no answer stays (an empty response's
+        0); a missing one stays missing; a value without a distribution is missing, with
+        `no_distribution`, and one with less than 95% of the probability on scores with
+        `distribution_incomplete`.
+    """
+    told = judgments["distribution"].notna()
+    with_any = judgments["scorer"].isin(judgments.loc[told, "scorer"].unique())
+    rows = judgments[with_any].copy()
+    found = [_mean(one) for one in rows["distribution"]]
+    means = np.array([mean for mean, _ in found], dtype=float)
+    reasons = pd.Series([reason for _, reason in found], index=rows.index, dtype=object)
+    unasked = rows["rule"].eq("empty_response") | rows["value"].isna()
+    rows["value"] = rows["value"].where(unasked, means)
+    rows["missing_reason"] = rows["missing_reason"].where(unasked, reasons)
+    rows["rule"] = None
+    rows["scorer"] += EXPECTED
+    return rows
+
+
+def _mean(distribution: Any) -> tuple[float, str | None]:
+    if distribution is None or (isinstance(distribution, float) and np.isnan(distribution)):
+        return np.nan, NO_DISTRIBUTION
+    given = json.loads(distribution) if isinstance(distribution, str) else distribution
+    scores = np.array([float(score) for score in given])
+    shares = np.array(list(given.values()), dtype=float)
+    mass = shares.sum()
+    if mass < LEAST_MASS:
+        return np.nan, INCOMPLETE
+    return float(scores @ shares / mass), None

@@ -1,0 +1,1 @@
+"""A real vLLM engine without a GPU, in an environment of its own."""

