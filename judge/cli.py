@@ -61,6 +61,11 @@ def judge() -> None:
 @click.option(
     "--revision", metavar="NAME", help="vllm: revision of the model on the hub, a tag or commit."
 )
+@click.option(
+    "--logprobs",
+    type=click.Choice(["auto", "on", "off"]),
+    help="Ask for the probabilities of scores. Default: auto, where the endpoint tells them.",
+)
 @click.option("--structured", is_flag=True, help="vllm: let the model write nothing but a number.")
 @click.option(
     "--name",

@@ -54,6 +54,10 @@ class JudgeSettings(BaseModel):
     send_temperature: bool = Field(
         default=True, description="send the temperature; some models take none"
     )
+    logprobs: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="ask for the probabilities of scores; auto: where the endpoint tells them",
+    )
     structured: bool = Field(
         default=False, description="let the model write nothing but a number (vllm)"
     )

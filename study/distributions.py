@@ -6,17 +6,68 @@ arXiv:2503.03064).
 """
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from study.columns import EXPECTED
+from study.scales import Scale
 
 LEAST_MASS = 0.95
 """Of the probability that must lie on scores: what is left could move a mean by several points."""
 INCOMPLETE = "distribution_incomplete"
 NO_DISTRIBUTION = "no_distribution"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a distribution over scores comes to; points are those of the scale.
+
+    Mean, mode and variance are of what is known, as if it were all. What is not known may lie
+    anywhere on the scale: `low` and `high` are the mean with all of it at the one end or the other.
+    """
+
+    mean: float
+    mode: float
+    """The most probable score; of several, the lowest."""
+    variance: float
+    """In squared points."""
+    mass: float
+    """Probability that is known to lie on scores, 0 to 1."""
+    low: float
+    high: float
+
+    @property
+    def expected(self) -> float | None:
+        """The mean, where enough is known for it to be a score."""
+        return self.mean if self.mass >= LEAST_MASS else None
+
+
+def summary(distribution: Mapping[str, float], scale: Scale) -> Summary:
+    """Return mean, mode, variance, known mass and bounds of a distribution.
+
+    Parameters
+    ----------
+    distribution
+        Probability by score, at least one of them above 0; their sum is at most 1.
+    scale
+        The scale of the scores, for the bounds.
+    """
+    scores, shares = _points(distribution)
+    mass = float(shares.sum())
+    mean = float(scores @ shares / mass)
+    known, rest = mean * min(mass, 1.0), max(0.0, 1 - mass)
+    return Summary(
+        mean=mean,
+        mode=float(scores[shares == shares.max()].min()),
+        variance=float((scores - mean) ** 2 @ shares / mass),
+        mass=mass,
+        low=known + rest * scale.min,
+        high=known + rest * scale.max,
+    )
 
 
 def expected_scores(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -53,10 +104,16 @@ def expected_scores(judgments: pd.DataFrame) -> pd.DataFrame:
 def _mean(distribution: Any) -> tuple[float, str | None]:
     if distribution is None or (isinstance(distribution, float) and np.isnan(distribution)):
         return np.nan, NO_DISTRIBUTION
-    given = json.loads(distribution) if isinstance(distribution, str) else distribution
-    scores = np.array([float(score) for score in given])
-    shares = np.array(list(given.values()), dtype=float)
+    scores, shares = _points(
+        json.loads(distribution) if isinstance(distribution, str) else distribution
+    )
     mass = shares.sum()
     if mass < LEAST_MASS:
         return np.nan, INCOMPLETE
     return float(scores @ shares / mass), None
+
+
+def _points(distribution: Mapping[str, float]) -> tuple[Any, Any]:
+    """Return scores and their probabilities as arrays (n,)."""
+    scores = np.array([float(score) for score in distribution])
+    return scores, np.array(list(distribution.values()), dtype=float)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from analysis.compose.context import Context
+from analysis.compose.expected import expected_scores
 from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
 from analysis.compose.judge_against_humans import judge_against_humans
 from analysis.compose.options import Options
@@ -141,6 +142,7 @@ def _everything(context: Context) -> Iterator[Estimate]:
 def _headline(context: Context) -> Iterator[Estimate]:
     yield from judge_against_humans(context, ("pearson", "bias"), ("pooled", "within_query"))
     yield from ceilings(context, ("pearson",))
+    yield from expected_scores(context, ("pearson",))
     yield from raters_against_others(context)
     yield from biases(context)
     for construct, data in context.rated.items():

@@ -13,6 +13,7 @@ from analysis.compose.context import Context
 from analysis.compose.correction import correction
 from analysis.compose.discrimination import discrimination
 from analysis.compose.edits import edits
+from analysis.compose.expected import expected_scores
 from analysis.compose.generalizability import generalizability
 from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
 from analysis.compose.judge_against_humans import judge_against_humans
@@ -46,5 +47,6 @@ def everything(context: Context) -> Iterator[Estimate]:
     yield from answer_correctness(context)
     yield from score_properties(context)
     yield from missing(context)
+    yield from expected_scores(context)
     yield from answers_read(context)
     yield from edits(context)

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from analysis.compose import Analysis
+from analysis.compose.expected import number_of
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData
 from analysis.report.verdict_level import ends, level
@@ -44,7 +45,9 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
         if construct in preferred and data.reference_missing:
             continue  # people compared responses here, and rated none
         judges = [name for name in data.scorers if data.kinds[name] == "judge"]
-        speaking = judges or list(data.scorers)
+        # The mean of a judge's distribution is a remark on that judge.
+        numbers = [name for name in judges if number_of(name, judges) is None]
+        speaking = numbers or list(data.scorers)
         for scorer in speaking:
             found.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))
         if not speaking:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.compose import Analysis
+from analysis.compose.expected import EXPECTED
 from analysis.estimates import Estimate
 from analysis.report.verdict_level import excludes_0, headline_bias, two_valued
 from analysis.report.words import between, correlation, counted, percent
@@ -36,6 +37,8 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
     )  # fmt: skip
     if scope is not None and difference is not None:
         yield from _on_difference(difference)
+    if scope is not None:
+        yield from _on_the_distribution(analysis, construct, scorer, scope)
     plain = found("pearson", construct=construct, scorer=scorer, scope=scope or "pooled")
     used = difference if difference is not None and difference.defined else plain
     if scope is not None and used is not None and used.defined and used.n_queries < FEW_QUERIES:
@@ -78,6 +81,27 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         )
     elif bias is not None and not bias.defined and plain is not None and plain.defined:
         yield f"Its bias is withheld: {bias.reason}."
+
+
+def _on_the_distribution(
+    analysis: Analysis, construct: str, scorer: str, scope: str
+) -> Iterator[str]:
+    """How the mean of the judge's distribution compares with the number that it wrote."""
+    where = {"construct": construct, "scope": scope, "measure": "pearson"}
+    gain = analysis.estimates.first("expected_gain", scorer=scorer + EXPECTED, **where)
+    if gain is None or not gain.defined:
+        return
+    pair = [
+        next(e for e in found if e.scorers[0] == name)
+        for name in (scorer + EXPECTED, scorer)
+        if (found := analysis.estimates.select("agreement_where_both", scorer=name, **where))
+    ]
+    mean, number = (correlation(e.value) for e in pair)
+    figure = f"{correlation(gain.value)} {between(gain)}".rstrip()
+    yield (
+        f"The mean of its distribution correlates {mean} with people where the number that it "
+        f"wrote correlates {number} (difference {figure})."
+    )
 
 
 def _on_raters(analysis: Analysis, construct: str, scope: str) -> Iterator[str]:

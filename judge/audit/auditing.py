@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from judge.answers import REASONS
+from judge.audit.expected import expected_figures, expected_line
 from judge.audit.showing import has_prompts
 from judge.printable import printable, printable_lines, quoted
 from judge.prompts import PromptVersion
@@ -35,6 +36,7 @@ _SHOWN = (
     "served_model",
     "fingerprint",
     "flags",
+    "distribution",
     "prompt_tokens",
     "completion_tokens",
     "reasoning_tokens",
@@ -52,7 +54,8 @@ class Audited:
     prompt: str | None
     """The very text that is asked; None where nothing is, or the prompts are not at hand."""
     judgments: list[dict[str, Any]]
-    """Columns of the judgment, with the newest reading; `earlier` holds the readings before it."""
+    """Columns of the judgment, with the newest reading and what its distribution comes to;
+    `earlier` holds the readings before it."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ def show_response(
                 f"The study has no response {response_id!r}. "
                 f"{nearest(response_id, held.response_ids())}".rstrip()
             )
-        judgments = _judgments(connection, run["id"], response)
+        judgments = _judgments(study, connection, run, response)
     at_hand = has_prompts(run, study.folder)
     prompts = prompt_version(run["prompt_version"], study.folder) if at_hand else None
     known = [*judgments, *(prompts.templates if prompts else ())]
@@ -157,15 +160,19 @@ def show_response(
     )
 
 
-def _judgments(connection: Connection, run: int, response: int) -> dict[str, list[dict[str, Any]]]:
+def _judgments(
+    study: Study, connection: Connection, run: Mapping[str, Any], response: int
+) -> dict[str, list[dict[str, Any]]]:
     j = table(Judgment)
-    of = (j.c.run_id == run, j.c.response_id == response)
+    of = (j.c.run_id == run["id"], j.c.response_id == response)
     order = (j.c.construct_key, j.c.construct_version, j.c.repeat, j.c.attempt)
     statement = as_read(("construct_key", "revision", *_SHOWN), *of).order_by(*order)
     found: dict[str, list[dict[str, Any]]] = {}
     for row in connection.execute(statement).all():
         judgment = {name: _plain(row._mapping[name]) for name in _SHOWN}
         key = judgment.pop("id")
+        scale = study.config.scale(row.construct_key, run["name"])
+        judgment |= expected_figures(judgment["distribution"], scale)
         judgment["earlier"] = _earlier(connection, key) if row.revision else []
         found.setdefault(row.construct_key, []).append(judgment)
     return found
@@ -222,6 +229,8 @@ def _judgment_lines(judgment: Mapping[str, Any]) -> list[str]:
     title = " of ".join(["answer", ", ".join(numbers)]) if numbers else "answer"
     lines = [f"{title}: {quoted(judgment['raw_answer'])}", f"  read as {_read(judgment)}"]
     lines += [f"  before: {_read(reading)}" for reading in judgment["earlier"]]
+    expected = expected_line(judgment)
+    lines += [f"  {expected}"] if expected else []
     return [*lines, f"  {', '.join(told)}"]
 
 

@@ -3,7 +3,7 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from judge.audit.expected import EXPECTED_COLUMNS, expected_figures
 from judge.runs.judgments import as_read
 from judge.runs.run import run_of
 from study.campaign import Study
@@ -39,8 +40,9 @@ _STORED = (
     "cached_tokens",
     "milliseconds",
     "created_at",
+    "distribution",
 )
-COLUMNS = (*_OF_RESPONSE, "construct", *_STORED)
+COLUMNS = (*_OF_RESPONSE, "construct", *_STORED, *EXPECTED_COLUMNS)
 """Columns of the file, in order."""
 
 # Rows that are in memory at once.
@@ -126,7 +128,7 @@ def export_run(
         # Under another name until all is written: an export is whole, or not there.
         part = path.with_name(f"{path.name}.part")
         try:
-            with closing(_rows(study, connection, run["id"], left_out)) as rows:
+            with closing(_rows(study, connection, run, left_out)) as rows:
                 number = write(part, rows)
             part.replace(path)
         finally:
@@ -146,7 +148,7 @@ def _format(path: Path, given: str | None) -> str:
 
 
 def _rows(
-    study: Study, connection: Connection, run_id: int, left_out: Counter[str]
+    study: Study, connection: Connection, run: Mapping[str, Any], left_out: Counter[str]
 ) -> Generator[Row, None, None]:
     """Yield the rows by response, construct, repeat and attempt; count what is left out."""
     j = table(Judgment)
@@ -156,7 +158,8 @@ def _rows(
     columns = ("response_id", "construct_version", "construct_key", *stored)
     # As the index has them, so that nothing is sorted.
     order = (j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat, j.c.attempt)
-    statement = as_read(columns, j.c.run_id == run_id).order_by(*order)
+    statement = as_read(columns, j.c.run_id == run["id"]).order_by(*order)
+    scales = {key: study.config.scale(key, run["name"]) for key in versions}
     with connection.execute(statement, execution_options={"yield_per": _TOGETHER}) as found:
         for response, version, *rest in found:
             key = rest[0]
@@ -167,7 +170,8 @@ def _rows(
             elif response not in places:
                 left_out["of a response that a later one replaced"] += 1
             else:
-                yield (*places[response], *rest)
+                figures = expected_figures(rest[-1], scales[key])
+                yield (*places[response], *rest, *figures.values())
 
 
 def _places(connection: Connection) -> dict[int, tuple[str, str, list[str]]]:
@@ -202,7 +206,7 @@ def _write_csv(path: Path, rows: Iterable[Row]) -> int:
 def _csv_cell(cell: Any) -> str:
     if cell is None:
         return ""
-    if isinstance(cell, list):
+    if isinstance(cell, list | dict):
         return json.dumps(cell, ensure_ascii=False) if cell else ""
     if isinstance(cell, float):
         return repr(cell).removesuffix(".0")
@@ -227,7 +231,7 @@ def _write_parquet(path: Path, rows: Iterable[Row]) -> int:
 
     texts: dict[str, Any] = dict.fromkeys(COLUMNS, pa.string())
     lists = dict.fromkeys(("systems", "flags"), pa.list_(pa.string()))
-    floats = dict.fromkeys(("value", "milliseconds"), pa.float64())
+    floats = dict.fromkeys(("value", "milliseconds", *EXPECTED_COLUMNS), pa.float64())
     counts = ("repeat", "attempt", *(name for name in COLUMNS if name.endswith("_tokens")))
     time = {"created_at": pa.timestamp("us", tz="UTC")}
     kinds = {**texts, **lists, **floats, **dict.fromkeys(counts, pa.int64()), **time}
@@ -235,7 +239,9 @@ def _write_parquet(path: Path, rows: Iterable[Row]) -> int:
     number, rest = 0, iter(rows)
     with ParquetWriter(path, schema) as writer:
         while some := list(islice(rest, _TOGETHER)):
-            cells: Sequence[Sequence[Any]] = list(zip(*some, strict=True))
+            # An object has other names in each row, which a column of objects can't have.
+            plain = [[json.dumps(c) if isinstance(c, dict) else c for c in row] for row in some]
+            cells: Sequence[Sequence[Any]] = list(zip(*plain, strict=True))
             arrays = [pa.array(c, kind) for c, kind in zip(cells, schema.types, strict=True)]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
             number += len(some)

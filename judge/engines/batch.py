@@ -13,7 +13,9 @@ from typing import IO, Any
 
 from judge.answers import REJECTED, Answer, Failure
 from judge.engines.engine import Delivery, Ready
+from judge.engines.openai.probabilities import top
 from judge.engines.openai.reply import read_reply
+from judge.engines.openai.score_tokens import ScoreTokens
 from judge.printable import printable
 from judge.prompts import PromptVersion
 from judge.requests import Request
@@ -56,6 +58,13 @@ class BatchEngine:
         # Models with that name for the limit reason before they answer.
         reasons = self._limit_name == "max_completion_tokens"
         self._reasoning = settings.reasoning_tokens if reasons else 0
+        if settings.logprobs == "on" and (reasons or prompts.form != "score"):
+            raise StudyError(
+                "--logprobs on: probabilities of scores are told where the answer begins with the "
+                "score; here a reason comes first."
+            )
+        # Nobody can be asked what the service tells, so they are asked for on demand only.
+        self._way = top(prompts.scale) if settings.logprobs == "on" else None
         self._parameters = self._sent()
         self._results: _Results
 
@@ -73,10 +82,13 @@ class BatchEngine:
             "refused": [],
             "ignored": [],
         }
+        if self._way is not None:
+            decoding["logprobs"] = self._way.name
         conditions = Conditions(
             "batch", self._model, decoding=decoding, seed=self._parameters.get("seed")
         )
-        self._results = _Results(run_digest(identity(conditions, self._prompts, settings.repeats)))
+        digest = run_digest(identity(conditions, self._prompts, settings.repeats))
+        self._results = _Results(digest, None if self._way is None else self._way.tokens)
         for path in settings.answers:
             self._results.read(path)
         self._results.doubt_refusals()
@@ -104,6 +116,8 @@ class BatchEngine:
             sent["temperature"] = prompts.temperature if chosen is None else chosen
         if settings.seed is not None:
             sent["seed"] = settings.seed
+        if self._way is not None:
+            sent |= self._way.parameters
         return sent
 
     def _line(self, run: Run, request: Request) -> bytes:
@@ -225,7 +239,8 @@ def _part(path: Path) -> Path:
 class _Results:
     """Results of a batch by the name of their prompt."""
 
-    def __init__(self, identity: str) -> None:
+    def __init__(self, identity: str, scores: ScoreTokens | None) -> None:
+        self._scores = scores
         self._prefix = f"{identity[:_OF_RUN]}-"
         self._found: dict[str, Answer | Failure] = {}
         self._taken = 0
@@ -292,7 +307,7 @@ class _Results:
                 f"{printable(name)[:80]!r} belongs to another run.",
                 "Read results with the options that their requests were written with.",
             )
-        said = _said(data)
+        said = _said(data, self._scores)
         if said is None:
             return (
                 "The line holds neither a response nor an error.",
@@ -306,7 +321,7 @@ class _Results:
         return None
 
 
-def _said(data: dict[str, Any]) -> Answer | Failure | None:
+def _said(data: dict[str, Any], scores: ScoreTokens | None) -> Answer | Failure | None:
     error, response = data.get("error"), data.get("response")
     body = response.get("body") if isinstance(response, dict) else None
     if isinstance(response, dict) and not body and isinstance(error, dict):
@@ -315,7 +330,7 @@ def _said(data: dict[str, Any]) -> Answer | Failure | None:
     if isinstance(response, dict) and isinstance(body, dict | str):
         raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         status = response.get("status_code")
-        said = read_reply(status if isinstance(status, int) else 200, {}, raw, None)
+        said = read_reply(status if isinstance(status, int) else 200, {}, raw, None, scores)
         return said if isinstance(said, Answer) else Failure(said.reason, said.detail)
     if error:
         code = error.get("code") if isinstance(error, dict) else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from judge.answers import Answer, Failure
 from judge.engines.engine import Delivery, Ready
@@ -27,6 +28,7 @@ class RecordedEngine:
             "requests",
             "revision",
             "structured",
+            "logprobs",
             "temperature",
             "send_temperature",
             "max_tokens",
@@ -52,7 +54,7 @@ class RecordedEngine:
     def start(self, sample: Sequence[str]) -> Ready:
         """Read the files, whole or not at all."""
         del sample
-        self._answers, notes = recorded_answers(self._study, self._paths, self._prompts.templates)
+        self._answers, notes = recorded_answers(self._study, self._paths, self._prompts)
         beyond = sum(key.repeat >= self._repeats for key in self._answers)
         if beyond:
             most = 1 + max(key.repeat for key in self._answers)
@@ -88,7 +90,7 @@ class RecordedEngine:
             # It is stored already, and would be with each call, that the prompt was not whole.
             reason = given[0].missing or ""
             delivery.failed(request, Failure(reason, "the files hold no other answer"))
-        elif len({_said(answer) for answer in given}) == 1:
+        elif all(_said(answer) == _said(given[0]) for answer in given):
             yield request, given[0]
         else:
             # Elsewhere the very prompt was asked more than once, with other answers: each stays
@@ -101,5 +103,5 @@ class RecordedEngine:
                 yield part, answer or shared
 
 
-def _said(answer: Answer) -> tuple[str | None, str | None, str | None]:
-    return answer.text, answer.missing, answer.finish_reason
+def _said(answer: Answer) -> tuple[Any, ...]:
+    return answer.text, answer.missing, answer.finish_reason, answer.distribution

@@ -1,13 +1,15 @@
 """Files of answers that were obtained elsewhere, read by response, construct and repeat."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from judge.answers import CONTENT_FILTER, REJECTED, Answer
 from judge.engines.openai.reply import escaped
+from judge.engines.recorded_distributions import recorded_distribution
+from judge.prompts import PromptVersion
 from study.campaign import Study
 from study.errors import Fault, InputError, nearest
 from study.importing.held import Held
@@ -37,11 +39,20 @@ _READ: Fields = {
             "fingerprint",
             *_COUNTS,
             "milliseconds",
+            "distribution",
+            "logprobs",
         )
     },
 }
 # Further columns of `ccrs judge export`. Answers are read anew: earlier readings count for nothing.
-_EXPORTED: Fields = {name: (name,) for name in ("systems", "value", "rule", "flags", "created_at")}
+_EXPORTED: Fields = {
+    name: (name,)
+    for name in (
+        *("systems", "value", "rule", "flags", "created_at"),
+        *("expected", "expected_low", "expected_high"),
+        *("distribution_mode", "distribution_variance", "distribution_mass"),
+    )
+}
 FIELDS: Fields = {**_READ, **_EXPORTED}
 
 _OF_EMPTY = frozenset({"empty_answer", "truncated"})
@@ -65,13 +76,12 @@ Recordings = dict[Key, Answer]
 
 
 def recorded_answers(
-    study: Study, paths: Sequence[Path], prompted: Collection[str]
+    study: Study, paths: Sequence[Path], prompts: PromptVersion
 ) -> tuple[Recordings, tuple[str, ...]]:
     """Read files of answers.
 
     Returns the answers by response (database key), construct and repeat, and notes on what was
-    read. Columns are documented in judge/README.md under "Engines"; `prompted` are the
-    constructs that have a prompt.
+    read. Columns are documented in judge/README.md under "Engines".
 
     Raises
     ------
@@ -80,7 +90,7 @@ def recorded_answers(
     """
     with study.read() as connection:
         held = Held(connection)
-    found = _Found(held, [c.key for c in study.config.constructs], prompted)
+    found = _Found(held, [c.key for c in study.config.constructs], prompts)
     notes: list[str] = []
     for path in paths:
         source = Source(path)
@@ -102,7 +112,7 @@ class _Found:
 
     held: Held
     constructs: Sequence[str]
-    prompted: Collection[str]
+    prompts: PromptVersion
     answers: dict[Key, dict[int, tuple[Answer, str]]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     _unknown: set[str] = field(default_factory=set)
@@ -138,10 +148,10 @@ class _Found:
         """Take in a row; return what stands against it, beside what is noted in the cells."""
         response, construct = self._response(cells), self._construct(cells)
         repeat, attempt = _numbered(cells, "repeat", 0), _numbered(cells, "attempt", 1)
-        answer = _answer(cells, delimited=source.form == "delimited")
+        answer = _answer(cells, self.prompts, delimited=source.form == "delimited")
         if cells.faulty or response is None or construct is None:
             return None
-        if construct not in self.prompted:
+        if construct not in self.prompts.templates:
             self.counts["answers on constructs that have no prompt"] += 1
         elif not self.held.in_use(response):
             self.counts["answers for responses that a later one replaced"] += 1
@@ -213,7 +223,7 @@ class _Found:
         )
 
 
-def _answer(cells: RecordCells, *, delimited: bool) -> Answer | None:
+def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> Answer | None:
     text, finish = cells.words("answer"), cells.key("finish_reason")
     reason = cells.key("missing_reason")
     standing = reason if reason in _STANDING else None
@@ -228,6 +238,7 @@ def _answer(cells: RecordCells, *, delimited: bool) -> Answer | None:
     milliseconds = cells.share("milliseconds")
     if milliseconds is not None and milliseconds < 0:
         cells.fault(f"{milliseconds:g} is negative.", "Leave it out.", cells.column("milliseconds"))
+    distribution = recorded_distribution(cells, prompts)
     if text is None and standing is None:
         return None
     return Answer(
@@ -236,6 +247,7 @@ def _answer(cells: RecordCells, *, delimited: bool) -> Answer | None:
         served_model=_name(cells.key("served_model")),
         fingerprint=_name(cells.key("fingerprint")),
         milliseconds=milliseconds,
+        distribution=distribution,
         missing=standing,
         **counts,
     )

@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from judge.matches import MATCHES
 from judge.prompts import PromptVersion
 from study.campaign import Study
+from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.nouns import JudgeRun, JudgeRunBase, Judgment, now, table
 from study.scorers import scorer_names
@@ -83,6 +84,17 @@ def find(
         if same is None and name is not None:
             _refuse_if_taken(connection, name, parts)
     return None if same is None else same.id
+
+
+def name_of(
+    study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int
+) -> str | None:
+    """Return the name of the run that was begun under these conditions; None: there is none."""
+    digest = run_digest(identity(conditions, prompts, repeats))
+    t = table(JudgeRun)
+    with study.read() as connection:
+        found = connection.execute(select(t.c.name).where(t.c.identity == digest)).scalar()
+    return None if found is None else str(found)
 
 
 def find_or_begin(
@@ -214,8 +226,17 @@ def _refuse_if_taken(connection: Connection, name: str, parts: Mapping[str, Any]
                 ]
             )
         )
-    if name in scorer_names(connection):
-        raise StudyError(f"The study has a scorer named {name!r} already; give another --name.")
+    if name.endswith(EXPECTED):
+        raise StudyError(
+            f"{name!r} is how the means of another run's distributions are named; give another "
+            "--name."
+        )
+    taken = scorer_names(connection)
+    if name in taken or name + EXPECTED in taken:
+        held_name = name if name in taken else name + EXPECTED
+        raise StudyError(
+            f"The study has a scorer named {held_name!r} already; give another --name."
+        )
     if name in MATCHES:
         raise StudyError(f"{name!r} is the name of a metric on AC; give another --name.")
 
@@ -256,7 +277,7 @@ def _free_name(connection: Connection, model: str) -> str:
     # Names of metrics stay free for the metrics, which may be stored later.
     taken = {*scorer_names(connection), *MATCHES}
     name, number = model, 1
-    while name in taken:
+    while name in taken or name + EXPECTED in taken:
         number += 1
         name = f"{model} ({number})"
     return name

@@ -18,7 +18,9 @@ from typing import Any
 
 import pytest
 
+from judge.audit.showing import show_run
 from judge.engines.engine import Ready
+from judge.engines.openai.score_tokens import ScoreTokens
 from judge.prompts import PAPER
 from judge.runs.run import Conditions
 from judge.schedule.choosing import wanted_constructs
@@ -29,6 +31,7 @@ from judge.tokens import TokenCount
 from judge.versions import prompt_version
 from study import Study
 from study.example import build_example
+from study.scales import Scale
 from tests.judge.stub.completions import digest
 from tests.judge.tiny_model.judged_study import (
     CCRS,
@@ -188,8 +191,8 @@ def test_the_endpoint_answers_and_refuses_as_others_do(endpoint: TinyModel) -> N
     long = [{"role": "user", "content": "word " * 9000}]
     status, error = ask(url, {**plain, "messages": long})
     assert (status, error["error"]["code"]) == (400, "context_length_exceeded")
-    status, error = ask(url, {**plain, "logprobs": True})
-    assert (status, error["error"]["param"]) == (400, "logprobs")
+    status, error = ask(url, {**plain, "logprobs": True, "top_logprobs": 21})
+    assert (status, error["error"]["param"]) == (400, "top_logprobs")
 
 
 def test_its_answers_are_scores(judged: Path) -> None:
@@ -260,3 +263,64 @@ def test_the_report_says_what_the_judge_is_worth(judged: Path, tmp_path: Path) -
     assert {MODEL, "simulated-judge"} <= compared
     assert json.dumps(NOTE, ensure_ascii=False) in written
     assert html.escape(NOTE) in (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("like_vllm", [False, True], ids=["likeliest-tokens", "tokens-of-scores"])
+def test_its_probabilities_make_a_second_scorer(
+    like_vllm: bool, model: Path, example: Path, tmp_path: Path
+) -> None:
+    folder = copytree(example, tmp_path / "study")
+    more = ["--like-vllm"] if like_vllm else []
+    with running(model, tmp_path / "calls.jsonl", *more) as own:
+        done = judge(folder, own, "--limit", "60")
+        assert (done.returncode, done.stderr) == (0, "")
+    study = Study.open(folder)
+    try:
+        scores = study.score_table().set_index(["scorer", "response_id", "construct"])
+        details = show_run(study, MODEL)
+    finally:
+        study.close()
+    assert details.observed["logprobs"] == "given"
+    way = "tokens of the scores" if like_vllm else "top 20"
+    assert details.decoding["logprobs"] == way
+    whole = 0
+    for row in judgments(folder):
+        if row["distribution"] in (None, "null"):
+            continue
+        shares = json.loads(row["distribution"])
+        mass = sum(shares.values())
+        # At temperature 0 the number that is written is the most probable one.
+        assert float(max(shares, key=shares.__getitem__)) == row["value"]
+        whole += mass >= 0.95
+        if like_vllm:
+            assert mass > 0.95
+    assert whole > 30
+    expected = scores.loc[f"{MODEL} (expected)", "value"].dropna()
+    parsed = scores.loc[MODEL, "value"].dropna()
+    assert expected.nunique() > 2 * parsed.nunique()
+
+
+def test_both_ways_of_asking_tell_the_same_probabilities(model: Path, tmp_path: Path) -> None:
+    plain: dict[str, Any] = {
+        "model": MODEL,
+        "messages": [{"role": "user", "content": "A score?"}],
+        "temperature": 0,
+        "logprobs": True,
+    }
+    with running(model, tmp_path / "calls.jsonl", "--like-vllm") as own:
+        url = f"{own.base_url}/chat/completions"
+        _, tokens = ask(f"{own.base_url.removesuffix('/v1')}/tokenize", {"prompt": "85\n7"})
+        assert len(tokens["tokens"]) == 3
+        numbers = "\n".join(map(str, range(101)))
+        _, named = ask(f"{own.base_url.removesuffix('/v1')}/tokenize", {"prompt": numbers})
+        ids = dict(zip(named["tokens"][::2], range(101), strict=True))
+        _, likeliest = ask(url, {**plain, "top_logprobs": 20})
+        asked = {"logprob_token_ids": list(ids), "return_tokens_as_token_ids": True}
+        _, chosen = ask(url, {**plain, **asked})
+    scale = Scale(min=0, max=100)
+    first = ScoreTokens(scale).distribution(likeliest["choices"][0]["logprobs"])
+    known = {f"token_id:{token}": score for token, score in ids.items()}
+    second = ScoreTokens(scale, known).distribution(chosen["choices"][0]["logprobs"])
+    assert first
+    assert second
+    assert {score: second[score] for score in first} == pytest.approx(first)

@@ -8,6 +8,7 @@ from analysis.report.sections import (
     answer_correctness,
     calibration,
     corrected,
+    expected,
     missing,
     people,
     scores,
@@ -24,6 +25,7 @@ _ORDER = (
     systems,
     validity,
     scores,
+    expected,
     answer_correctness,
     missing,
 )

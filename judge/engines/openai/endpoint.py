@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from types import TracebackType
@@ -15,6 +15,7 @@ import aiohttp
 
 from judge.answers import Answer
 from judge.engines.openai.reply import Trouble, read_reply
+from judge.engines.openai.score_tokens import ScoreTokens
 from judge.engines.openai.waiting import spent_quota
 from judge.printable import printable
 from study.errors import StudyError
@@ -34,11 +35,31 @@ class Reply:
     body: bytes = b""
 
 
-class Endpoint:
-    """Sends chat completions. Use it with `async with`."""
+@dataclass(frozen=True)
+class Listed:
+    """A model as an endpoint lists it."""
 
-    def __init__(self, base_url: str, *, key_name: str, timeout: float, connections: int) -> None:
+    window: int | None
+    owner: str | None = None
+
+
+class Endpoint:
+    """Sends chat completions. Use it with `async with`.
+
+    With `scores`, answers have the distribution of the score that their token probabilities tell.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key_name: str,
+        timeout: float,
+        connections: int,
+        scores: ScoreTokens | None = None,
+    ) -> None:
         self._base = base_url
+        self._scores = scores
         self._headers = {
             "Content-Type": "application/json",
             "Accept": "application/json",
@@ -89,7 +110,7 @@ class Endpoint:
                 spent = (perf_counter() - started) * 1000
                 if content is None:
                     return Reply(Trouble("again", "too_large", "its answer exceeds 4 MiB"))
-                said = read_reply(response.status, response.headers, content, spent)
+                said = read_reply(response.status, response.headers, content, spent, self._scores)
                 return Reply(said, spent_quota(response.headers), content)
         except TimeoutError:
             detail = f"no answer within {self._timeout:g} s"
@@ -103,27 +124,51 @@ class Endpoint:
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
             return Reply(Trouble("again", "connection_cut", _words(error)))
 
-    async def models(self) -> dict[str, int | None]:
+    async def models(self) -> dict[str, Listed]:
         """Return the models that the endpoint lists, with their windows where it says them.
 
         An endpoint without such a list has none; that is no trouble.
         """
-        assert self._session is not None  # noqa: S101  (callers enter first)
-        try:
-            async with self._session.get(
-                f"{self._base}/models", allow_redirects=False, proxy=self._proxy
-            ) as response:
-                if response.status != 200:
-                    return {}
-                data = json.loads(await self._body(response) or b"")
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, RecursionError):
-            return {}
+        data = await self._json("GET", f"{self._base}/models")
         listed = data.get("data") if isinstance(data, dict) else None
-        found: dict[str, int | None] = {}
+        found: dict[str, Listed] = {}
         for model in listed if isinstance(listed, list) else []:
             if isinstance(model, dict) and isinstance(model.get("id"), str):
-                found[printable(model["id"])] = _window(model)
+                owner = model.get("owned_by")
+                owner = owner if isinstance(owner, str) else None
+                found[printable(model["id"])] = Listed(_window(model), owner)
         return found
+
+    async def number_tokens(self, model: str, numbers: Sequence[int]) -> dict[int, int] | None:
+        """Return numbers by their tokens, as vLLM's own address tells them.
+
+        None where it does not tell them, or where a number takes several tokens.
+        """
+        # Between line breaks each number is by itself, as at the beginning of an answer.
+        text = "\n".join(map(str, numbers))
+        asked = {"model": model, "prompt": text, "add_special_tokens": False}
+        data = await self._json("POST", f"{self._base.removesuffix('/v1')}/tokenize", asked)
+        tokens = data.get("tokens") if isinstance(data, dict) else None
+        if not isinstance(tokens, list) or len(tokens) != 2 * len(numbers) - 1:
+            return None
+        apart, between = tokens[::2], set(tokens[1::2])
+        if len(between) > 1 or len(set(apart)) < len(numbers) or between & set(apart):
+            return None
+        return dict(zip(apart, numbers, strict=True))
+
+    async def _json(self, method: str, url: str, asked: Any = None) -> Any:
+        """Return what a call beside the completions says; None where it says nothing."""
+        assert self._session is not None  # noqa: S101  (callers enter first)
+        body = None if asked is None else json.dumps(asked).encode()
+        try:
+            async with self._session.request(
+                method, url, data=body, allow_redirects=False, proxy=self._proxy
+            ) as response:
+                if response.status != 200:
+                    return None
+                return json.loads(await self._body(response) or b"")
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, RecursionError):
+            return None
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes | None:
         """Return the body; None where it is longer than any answer is."""

@@ -13,12 +13,13 @@ from judge.engines.openai.committing import Committer
 from judge.engines.openai.endpoint import Endpoint, Reply
 from judge.engines.openai.event_loop import run_to_end
 from judge.engines.openai.pace import Pace
-from judge.engines.openai.probe import QUESTION, probe, stopped
+from judge.engines.openai.probe import QUESTION, Probed, probe, stopped
 from judge.engines.openai.reply import Trouble
+from judge.engines.openai.score_tokens import ScoreTokens
 from judge.engines.openai.truncation import TruncationCheck
 from judge.prompts import PromptVersion
 from judge.requests import Request
-from judge.runs.run import Run
+from judge.runs.run import Conditions, Run, name_of
 from judge.settings import JudgeSettings
 from study.campaign import Study
 from study.errors import StudyError
@@ -39,48 +40,53 @@ class OpenAIEngine:
     """Asks an endpoint that speaks OpenAI's chat completions."""
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
-        del study
         settings.refuse("answers", "requests", "revision", "structured")
         if settings.base_url is None:
             raise StudyError(
                 "The engine openai needs the endpoint's address: "
                 "--base-url http://localhost:8000/v1"
             )
+        self._study = study
         self._settings = settings
         self._prompts = prompts
         self._base_url = settings.base_url
-        self._parameters: dict[str, Any] = {}
-        self._ready: Ready | None = None
+        self._probed: Probed | None = None
 
     def start(self, sample: Sequence[str]) -> Ready:
         """Probe the endpoint; see `judge.engines.openai.probe`."""
 
-        async def probed() -> tuple[Ready, dict[str, Any]]:
-            async with self._endpoint(connections=1) as endpoint:
-                return await probe(endpoint, self._settings, self._prompts, sample)
+        def begun(conditions: Conditions) -> str | None:
+            return name_of(self._study, conditions, self._prompts, self._settings.repeats)
 
-        self._ready, self._parameters = run_to_end(probed())
-        return self._ready
+        async def probed() -> Probed:
+            async with self._endpoint(connections=1) as endpoint:
+                return await probe(endpoint, self._settings, self._prompts, sample, begun)
+
+        self._probed = run_to_end(probed())
+        return self._probed.ready
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         """Ask every request; a slot is free when its judgment is committed."""
         del run
-        assert self._ready is not None  # noqa: S101  (start comes first)
-        asking = _Asking(self._settings, self._ready, self._parameters, delivery)
+        assert self._probed is not None  # noqa: S101  (start comes first)
+        ready, parameters = self._probed.ready, self._probed.parameters
+        asking = _Asking(self._settings, ready, parameters, delivery)
+        connections, scores = self._settings.concurrency, self._probed.scores
 
         async def asked() -> None:
-            async with self._endpoint(connections=self._settings.concurrency) as endpoint:
+            async with self._endpoint(connections, scores) as endpoint:
                 await asking.all(endpoint, iter(requests))
 
         run_to_end(asked())
         return ()
 
-    def _endpoint(self, connections: int) -> Endpoint:
+    def _endpoint(self, connections: int, scores: ScoreTokens | None = None) -> Endpoint:
         return Endpoint(
             self._base_url,
             key_name=self._settings.api_key_env,
             timeout=self._settings.timeout,
             connections=connections,
+            scores=scores,
         )
 
 

@@ -5,16 +5,16 @@ run. Its few calls are on short texts, and cost next to nothing.
 """
 
 import asyncio
-import json
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from judge.answers import Answer
 from judge.engines.engine import Ready
-from judge.engines.openai.endpoint import Endpoint, Reply
+from judge.engines.openai.endpoint import Endpoint, Listed, Reply
+from judge.engines.openai.probabilities import Way, tried, ways
 from judge.engines.openai.reply import Trouble
+from judge.engines.openai.score_tokens import ScoreTokens
 from judge.engines.openai.truncation import SLACK
 from judge.prompts import PromptVersion
 from judge.runs.run import Conditions
@@ -46,10 +46,23 @@ class Findings:
     refused: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     logprobs: str = "not asked"
+    """What the endpoint tells of the probabilities of scores."""
+    way: Way | None = None
+    """How they are asked for; None: they are not."""
     served_model: str | None = None
     fingerprint: str | None = None
     tokens: TokenCount = field(default_factory=TokenCount)
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What an endpoint takes, and what goes with each prompt."""
+
+    ready: Ready
+    parameters: dict[str, Any]
+    scores: ScoreTokens | None
+    """Which tokens are scores, where their probabilities are asked for."""
 
 
 async def probe(
@@ -57,31 +70,42 @@ async def probe(
     settings: JudgeSettings,
     prompts: PromptVersion,
     sample: Sequence[str],
-) -> tuple[Ready, dict[str, Any]]:
-    """Find out what the endpoint takes; return that, and what goes with each prompt.
+    begun: Callable[[Conditions], str | None] = lambda _: None,
+) -> Probed:
+    """Find out what the endpoint takes.
+
+    `begun` names the run that was begun under some conditions, if there is one: a run that was
+    begun without probabilities goes on without them.
 
     Raises
     ------
     StudyError
-        The endpoint can't be reached, refuses the key, or does not have the model.
+        The endpoint can't be reached, refuses the key, or does not have the model; or it tells no
+        probabilities, and these were demanded.
     """
     listed = await endpoint.models()
     model = _model(settings, listed)
-    found = Findings(model, settings.window or listed.get(model), settings.first_wait)
+    window = listed[model].window if model in listed else None
+    found = Findings(model, settings.window or window, settings.first_wait)
     _first_parameters(found, settings, prompts)
     short = await _settled(endpoint, found, settings, listed)
     await _calibrated(endpoint, found, short, sample)
     if "seed" in found.parameters:
         await _seed(endpoint, found)
-    await _logprobs(endpoint, found)
+    owner = listed[model].owner if model in listed else None
+    await _probabilities(endpoint, found, settings, prompts, vllm=owner == "vllm")
+    if found.way is not None and settings.logprobs == "auto":
+        _as_begun(found, settings, prompts, begun)
     if found.served_model and found.served_model != model:
         found.notes.append(
             f"The endpoint was asked for {model} and says that it serves {found.served_model}."
         )
-    return _ready(found, settings, prompts), found.parameters
+    sent = {**found.parameters, **(found.way.parameters if found.way else {})}
+    scores = None if found.way is None else found.way.tokens
+    return Probed(_ready(found, settings, prompts), sent, scores)
 
 
-def _model(settings: JudgeSettings, listed: dict[str, int | None]) -> str:
+def _model(settings: JudgeSettings, listed: Mapping[str, Listed]) -> str:
     if settings.model is not None:
         return settings.model
     if len(listed) == 1:
@@ -108,7 +132,7 @@ async def _settled(
     endpoint: Endpoint,
     found: Findings,
     settings: JudgeSettings,
-    listed: dict[str, int | None],
+    listed: Mapping[str, Listed],
 ) -> Answer:
     """Ask until the endpoint takes the parameters; return its answer."""
     budget = settings.reasoning_tokens
@@ -138,7 +162,7 @@ async def _settled(
 
 
 def _without_parameter(
-    found: Findings, settings: JudgeSettings, trouble: Trouble, listed: dict[str, int | None]
+    found: Findings, settings: JudgeSettings, trouble: Trouble, listed: Mapping[str, Listed]
 ) -> None:
     """Take what the server refused out of the parameters, or stop."""
     name = trouble.parameter
@@ -158,7 +182,7 @@ def _without_parameter(
     raise StudyError(stopped(found.model, trouble, listed))
 
 
-def stopped(model: str, trouble: Trouble, listed: dict[str, int | None] | None = None) -> str:
+def stopped(model: str, trouble: Trouble, listed: Mapping[str, Listed] | None = None) -> str:
     """Return in words why an endpoint can't be used, and what to do."""
     remedy = {
         "http_401": "Check the key in the environment variable (see --api-key-env).",
@@ -175,7 +199,7 @@ def stopped(model: str, trouble: Trouble, listed: dict[str, int | None] | None =
     return f"The endpoint can't be used: {trouble.detail.rstrip('.')}. {remedy}"
 
 
-def _other_models(model: str, listed: dict[str, int | None]) -> str:
+def _other_models(model: str, listed: Mapping[str, Listed]) -> str:
     if not listed:
         return "Check --base-url, which mostly ends in /v1, and --model."
     if model in listed:
@@ -291,34 +315,52 @@ async def _seed(endpoint: Endpoint, found: Findings) -> None:
         found.notes.append("The endpoint ignores the seed: two answers with one seed differ.")
 
 
-async def _logprobs(endpoint: Endpoint, found: Findings) -> None:
-    """Find out whether the endpoint tells the probabilities of an answer's tokens."""
-    asked = {**found.parameters, "logprobs": True, "top_logprobs": 5}
-    reply = await endpoint.ask(QUESTION, asked)
-    if isinstance(reply.said, Trouble) or reply.said.missing is not None:
-        found.logprobs = "refused"
+async def _probabilities(
+    endpoint: Endpoint,
+    found: Findings,
+    settings: JudgeSettings,
+    prompts: PromptVersion,
+    *,
+    vllm: bool,
+) -> None:
+    """Find out how the endpoint tells the probabilities of scores, if it does."""
+    if settings.logprobs == "off":
         return
-    try:
-        found.logprobs = _distribution(json.loads(reply.body))
-    except (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError):
-        found.logprobs = "no distribution"
+    if prompts.form != "score":
+        found.logprobs = "not asked: a reason comes before the score"
+    elif found.reasoning:
+        found.logprobs = "not asked: the model reasons first"
+    else:
+        for way in await ways(endpoint, found.model, prompts.scale, vllm=vllm):
+            found.logprobs = await tried(endpoint, found.parameters, way, found.first_wait)
+            if found.logprobs == "given":
+                found.way = way
+                return
+    if settings.logprobs == "on":
+        raise StudyError(
+            f"The endpoint tells no probabilities of scores ({found.logprobs}). Leave --logprobs "
+            "out to judge by the numbers that it writes."
+        )
 
 
-def _distribution(data: dict[str, Any]) -> str:
-    """Say what the token probabilities of an answer are worth."""
-    logprobs = data["choices"][0].get("logprobs")
-    tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
-    first = tokens[0] if isinstance(tokens, list) and tokens else None
-    tops = first.get("top_logprobs") if isinstance(first, dict) else None
-    values = [top.get("logprob") for top in tops or () if isinstance(top, dict)]
-    numbers = [float(value) for value in values if isinstance(value, int | float)]
-    if not values:
-        return "ignored"
-    mass = sum(math.exp(min(number, 1.0)) for number in numbers)
-    if len(numbers) < len(values) or not mass < 1.001:
-        return "no distribution"
-    # After a temperature of 0 some servers give all of it to the token that they chose.
-    return "one token only" if max(numbers) > -1e-6 else "given"
+def _as_begun(
+    found: Findings,
+    settings: JudgeSettings,
+    prompts: PromptVersion,
+    begun: Callable[[Conditions], str | None],
+) -> None:
+    """Go on without probabilities with a run that was begun without them, if only that was."""
+    if begun(_ready(found, settings, prompts).conditions) is not None:
+        return
+    way, found.way = found.way, None
+    name = begun(_ready(found, settings, prompts).conditions)
+    if name is None:
+        found.way = way
+        return
+    found.notes.append(
+        f"The run {name!r} was begun without probabilities of scores, and goes on so; --logprobs "
+        "on begins another with them."
+    )
 
 
 def _ready(found: Findings, settings: JudgeSettings, prompts: PromptVersion) -> Ready:
@@ -330,6 +372,9 @@ def _ready(found: Findings, settings: JudgeSettings, prompts: PromptVersion) -> 
         "refused": sorted(found.refused),
         "ignored": sorted(found.ignored),
     }
+    if found.way is not None:
+        # Named only where they are asked for: earlier runs did not ask, and stay the same runs.
+        decoding["logprobs"] = found.way.name
     conditions = Conditions(
         engine="openai",
         endpoint=settings.base_url,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from judge.answers import CONTENT_FILTER, REJECTED, TOO_LONG, Answer
+from judge.engines.openai.score_tokens import ScoreTokens
 from judge.engines.openai.waiting import asked_wait
 from judge.printable import printable
 
@@ -16,6 +17,7 @@ PARAMETERS = (
     "temperature",
     "seed",
     "top_logprobs",
+    "logprob_token_ids",
     "logprobs",
 )
 """What a server may refuse beside the prompt, the longer names first."""
@@ -56,9 +58,16 @@ class Trouble:
 
 
 def read_reply(
-    status: int, headers: Mapping[str, str], body: bytes, milliseconds: float | None
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    milliseconds: float | None,
+    scores: ScoreTokens | None = None,
 ) -> Answer | Trouble:
-    """Say what a reply means. Never raises: whatever a server sends is one or the other."""
+    """Say what a reply means. Never raises: whatever a server sends is one or the other.
+
+    `scores` says which tokens are scores, where the probabilities of tokens were asked for.
+    """
     if 300 <= status < 400:
         target = headers.get("location", "another address")
         return Trouble("stop", "redirect", printable(f"it redirects to {target}"))
@@ -68,7 +77,7 @@ def read_reply(
         data = None
     error = _error(data)
     if 200 <= status < 300 and error is None:
-        return _answer(data, body, headers, milliseconds)
+        return _answer(data, body, headers, milliseconds, scores)
     if 200 <= status < 300 and error is not None:
         # Some gateways pass on another server's error with a status of their own.
         code = error.get("code")
@@ -143,7 +152,11 @@ def _refused_parameter(error: Mapping[str, Any], message: str) -> str | None:
 
 
 def _answer(
-    data: Any, body: bytes, headers: Mapping[str, str], milliseconds: float | None
+    data: Any,
+    body: bytes,
+    headers: Mapping[str, str],
+    milliseconds: float | None,
+    scores: ScoreTokens | None,
 ) -> Answer | Trouble:
     if not isinstance(data, dict):
         kind = headers.get("content-type", "")
@@ -178,6 +191,7 @@ def _answer(
         reasoning_tokens=reasoning,
         cached_tokens=_count(prompt.get("cached_tokens")),
         milliseconds=milliseconds,
+        distribution=None if scores is None else scores.distribution(first.get("logprobs")),
         missing=CONTENT_FILTER if finish == "content_filter" else None,
     )
 

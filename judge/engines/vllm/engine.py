@@ -42,6 +42,7 @@ class VLLMEngine:
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
         settings.refuse(
             "base_url",
+            "logprobs",
             "answers",
             "requests",
             "send_temperature",

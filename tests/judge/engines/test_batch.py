@@ -238,3 +238,30 @@ def test_it_writes_or_reads(campaign: Study, given: dict[str, Any]) -> None:
 def test_it_needs_a_model(campaign: Study, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="--model"):
         judge_study(campaign, JudgeSettings(engine="batch", requests=tmp_path / "x"))
+
+
+def test_probabilities_are_asked_for_on_demand_and_read(campaign: Study, tmp_path: Path) -> None:
+    judge_study(campaign, writing(tmp_path / "batch", logprobs="on", constructs=("AC",)))
+    lines = sent(tmp_path / "batch")
+    assert {(line["body"]["logprobs"], line["body"]["top_logprobs"]) for line in lines} == {
+        (True, 20)
+    }
+    answers = []
+    for line in lines:
+        answer = result(line, "80")
+        offered = [{"token": "80", "logprob": -0.2231436}, {"token": "90", "logprob": -1.6094379}]
+        content = [{**offered[0], "top_logprobs": offered}]
+        answer["response"]["body"]["choices"][0]["logprobs"] = {"content": content}
+        answers.append(answer)
+    path = results(tmp_path / "results.jsonl", answers)
+    judge_study(campaign, reading(path, logprobs="on", constructs=("AC",)))
+    scores = campaign.score_table().query("construct == 'AC'").set_index("scorer")["value"]
+    assert set(scores["gpt"]) == {80.0}
+    assert list(scores["gpt (expected)"]) == pytest.approx([82.0] * 12)
+
+
+def test_probabilities_of_a_model_that_reasons_are_refused(study: Study, tmp_path: Path) -> None:
+    fill(study)
+    more = {"logprobs": "on", "length_parameter": "max_completion_tokens"}
+    with pytest.raises(StudyError, match="a reason comes first"):
+        judge_study(study, writing(tmp_path / "batch", **more))

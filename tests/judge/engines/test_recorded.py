@@ -240,3 +240,62 @@ def test_nothing_is_left_out_without_a_word(campaign: Study, tmp_path: Path) -> 
         "semicolons",
     ):
         assert words in said
+
+
+def test_probabilities_of_scores_come_as_such_or_as_tokens(
+    campaign: Study, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    tokens = {
+        "content": [
+            {
+                "token": "83",
+                "logprob": -0.1,
+                "top_logprobs": [
+                    {"token": "83", "logprob": -0.105360516},
+                    {"token": " 90", "logprob": -2.302585093},
+                ],
+            }
+        ]
+    }
+    first, second, third = rows()
+    path = write(
+        {**first, "distribution": {"81": 0.6, "91": 0.4}}, {**second}, {**third, "logprobs": tokens}
+    )
+    judge_study(campaign, settings(path, constructs=("AC",)))
+    found = values(campaign, "elsewhere (expected)")
+    assert found["q1", "A", "AC"] == pytest.approx(85)
+    assert found["q3", "A", "AC"] == pytest.approx(0.9 * 83 + 0.1 * 90)
+    scores = campaign.score_table().query("scorer == 'elsewhere (expected)' and query_id == 'q2'")
+    assert list(scores["missing_reason"]) == ["no_distribution"]
+    # What is exported in any form is read back as it was.
+    for ending in ("csv", "jsonl", "parquet"):
+        exported = tmp_path / f"run.{ending}"
+        export_run(campaign, "elsewhere", exported)
+        again = Study.create(tmp_path / ending)
+        fill(again)
+        judge_study(again, settings(exported, constructs=("AC",)))
+        told = values(again, "elsewhere (expected)")
+        assert {key: told[key] for key in found} == pytest.approx(found, nan_ok=True)
+        again.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"81": 0.9, "90": 0.2}, "add up to 1.1"),
+        ({"101": 1.0}, "101 lies outside the scale 0 to 100"),
+        ({"high": 1.0}, "'high' is no score"),
+        ({"81": "most"}, "'most' is no probability of 81"),
+        ({"81": -0.5}, "-0.5 is no probability of 81"),
+        ({"81": 0.0}, "add up to 0"),
+        ([0.5, 0.5], "no JSON object"),
+    ],
+    ids=["beyond-1", "beyond-the-scale", "name", "word", "negative", "nothing", "list"],
+)
+def test_what_is_no_distribution_is_a_fault_of_its_row(
+    campaign: Study, write: Callable[..., Path], given: Any, problem: str
+) -> None:
+    first, *others = rows()
+    path = write({**first, "distribution": given}, *others)
+    with pytest.raises(InputError, match=problem):
+        judge_study(campaign, settings(path, constructs=("AC",)))

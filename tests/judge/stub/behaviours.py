@@ -4,6 +4,7 @@ The words of the errors are those that the named servers send.
 """
 
 import json
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -283,16 +284,37 @@ def constant_usage(_seen: Seen, reply: Reply, *, prompt_tokens: int = 10) -> Non
         reply.completion["usage"]["prompt_tokens"] = prompt_tokens
 
 
-def logprobs(seen: Seen, reply: Reply, *, one_hot: bool = False) -> None:
-    """Tell the probabilities of the first token, where they are asked for."""
+def logprobs(seen: Seen, reply: Reply, *, form: str = "real", mass: float = 0.999) -> None:
+    """Tell the probabilities of the first token, where they are asked for.
+
+    form is real (falling over 20 scores from the one that is said, `mass` together), or what some
+    servers do instead: one_hot, after_temperature, few, digits.
+    """
     if reply.completion is None or not seen.parameters.get("logprobs"):
         return
     choice = reply.completion["choices"][0]
     text = choice["message"]["content"]
-    top = [{"token": text, "logprob": 0.0 if one_hot else -0.1054}]
-    if not one_hot:
-        top.append({"token": "50", "logprob": -2.302})
-    choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+    if not text.isdigit():
+        return
+    weights = [-0.3 * k for k in range(20)]
+    if form == "after_temperature":
+        weights = [weight / max(seen.parameters.get("temperature", 1), 1e-3) for weight in weights]
+    if form == "one_hot":
+        weights, mass = [0.0] + [-9999.0] * 19, 1.0
+    whole = math.log(sum(map(math.exp, weights)) / mass)
+    names = [str((int(text) + k) % 101) for k in range(20)]
+    if form == "digits":
+        digits = [str((int(text[0]) + k) % 10) for k in range(10)]
+        names = [*digits, *(f"word-{k}" for k in range(10))]
+    top = [
+        {"token": name, "logprob": weight - whole}
+        for name, weight in zip(names, weights, strict=True)
+    ]
+    top = top[: 5 if form == "few" else seen.parameters.get("top_logprobs", 0)]
+    content = [{**top[0], "top_logprobs": top}]
+    if form == "digits":
+        content += [{"token": digit, "logprob": 0.0, "top_logprobs": []} for digit in text[1:]]
+    choice["logprobs"] = {"content": content}
 
 
 BEHAVIOURS: dict[str, Behaviour] = {

@@ -10,15 +10,14 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 # Parameters that this does not follow are refused, not ignored, unless they ask for what it does.
 NOT_FOLLOWED = {
-    "logprobs": False,
     "n": 1,
     "response_format": None,
     "stop": None,
     "stream": False,
     "tools": None,
-    "top_logprobs": None,
     "top_p": 1,
 }
+MOST_ALTERNATIVES = 20
 
 
 class RefusedError(Exception):
@@ -39,6 +38,12 @@ class Asked:
     temperature: float
     max_tokens: int
     seed: int | None
+    alternatives: int | None = None
+    """How many likeliest tokens to tell with each token; None: no probabilities."""
+    token_ids: tuple[int, ...] = ()
+    """Tokens whose probabilities to tell in place of the likeliest ones, as vLLM does."""
+    names_ids: bool = False
+    """Name tokens by their number."""
 
     @classmethod
     def checked(cls, body: Any, model: str) -> Self:
@@ -67,7 +72,23 @@ class Asked:
         seed = body.get("seed")
         if seed is not None and type(seed) is not int:
             raise RefusedError(400, "invalid_value", "seed is a whole number.", "seed")
-        return cls(messages, float(temperature), limit, seed)
+        alternatives, token_ids = _probabilities(body)
+        named = body.get("return_tokens_as_token_ids") is True
+        return cls(messages, float(temperature), limit, seed, alternatives, token_ids, named)
+
+
+def _probabilities(body: dict[str, Any]) -> tuple[int | None, tuple[int, ...]]:
+    wanted, most = body.get("logprobs", False), body.get("top_logprobs", 0)
+    token_ids = body.get("logprob_token_ids") or []
+    if not isinstance(wanted, bool) or type(most) is not int or not 0 <= most <= MOST_ALTERNATIVES:
+        message = f"top_logprobs is from 0 to {MOST_ALTERNATIVES}."
+        raise RefusedError(400, "invalid_value", message, "top_logprobs")
+    if not isinstance(token_ids, list) or not all(type(one) is int for one in token_ids):
+        raise RefusedError(400, "invalid_value", "Give numbers of tokens.", "logprob_token_ids")
+    if (most or token_ids) and not wanted:
+        message = "logprobs must be set to true."
+        raise RefusedError(400, "invalid_value", message, "logprobs")
+    return (most if wanted else None), tuple(token_ids)
 
 
 def is_message(message: Any) -> bool:
@@ -84,6 +105,7 @@ class Said(NamedTuple):
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
+    logprobs: list[dict[str, Any]] | None = None
 
 
 class Judge:
@@ -117,8 +139,46 @@ class Judge:
                 # All tokens take part: transformers would keep the 50 most likely.
                 how = {"do_sample": True, "temperature": asked.temperature, "top_k": 0}
             end = self._words.eos_token_id
-            answer = self._model.generate(
-                **prompt, max_new_tokens=asked.max_tokens, pad_token_id=end, **how
-            )[0, size:]
+            made = self._model.generate(
+                **prompt,
+                max_new_tokens=asked.max_tokens,
+                pad_token_id=end,
+                return_dict_in_generate=True,
+                # As the model gives them: before the temperature.
+                output_logits=True,
+                **how,
+            )
+            answer = made.sequences[0, size:]
             text = self._words.decode(answer, skip_special_tokens=True)
-        return Said(text, "stop" if int(answer[-1]) == end else "length", size, len(answer))
+            told = None if asked.alternatives is None else self._told(asked, answer, made.logits)
+        ended = "stop" if int(answer[-1]) == end else "length"
+        return Said(text, ended, size, len(answer), told)
+
+    def tokens(self, text: str) -> list[int]:
+        """Return the numbers of a text's tokens."""
+        return list(self._words.encode(text, add_special_tokens=False))
+
+    def _told(self, asked: Asked, answer: Any, logits: Any) -> list[dict[str, Any]]:
+        """Return each token of an answer with its alternatives, the end of the turn left out."""
+        found = []
+        for token, row in zip(answer.tolist(), logits, strict=True):
+            logprobs = torch.log_softmax(row[0].float(), dim=-1)
+            likeliest = torch.topk(logprobs, asked.alternatives or 0).indices.tolist()
+            chosen = [token, *asked.token_ids] if asked.token_ids else likeliest
+            if token == self._words.eos_token_id:
+                continue
+            found.append(
+                {
+                    **self._entry(token, logprobs, asked),
+                    "top_logprobs": [self._entry(one, logprobs, asked) for one in chosen],
+                }
+            )
+        return found
+
+    def _entry(self, token: int, logprobs: Any, asked: Asked) -> dict[str, Any]:
+        text = self._words.decode([token])
+        return {
+            "token": f"token_id:{token}" if asked.names_ids else text,
+            "logprob": max(float(logprobs[token]), -9999.0),
+            "bytes": list(text.encode()),
+        }

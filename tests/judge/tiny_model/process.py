@@ -85,14 +85,14 @@ def build(folder: Path) -> Path:
 
 
 @contextmanager
-def running(model: Path, log: Path) -> Iterator[TinyModel]:
+def running(model: Path, log: Path, *more: str) -> Iterator[TinyModel]:
     """Serve the model; its endpoint ends with the block, or with this process."""
     command = [model_python(), "-m", "tests.judge.tiny_model.server", str(model)]
     errors = log.with_suffix(".err")
     with (
         errors.open("w", encoding="utf-8") as said,
         subprocess.Popen(
-            [*command, "--name", MODEL, "--log", str(log), "--end-with-input"],
+            [*command, "--name", MODEL, "--log", str(log), "--end-with-input", *more],
             cwd=ROOT,
             env={**os.environ, **_ENVIRONMENT},
             stdin=subprocess.PIPE,

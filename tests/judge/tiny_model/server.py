@@ -1,8 +1,9 @@
 """Serve the model as an OpenAI-compatible endpoint.
 
 `python -m tests.judge.tiny_model.server FOLDER --log FILE`, in an environment with
-requirements.txt. It prints its address when it is ready. Each answer is computed by itself on one
-thread, so that it depends on its prompt alone, bit for bit, and on no other prompt under way.
+requirements.txt. It prints its address when it is ready, and tells real probabilities of tokens
+where they are asked for. Each answer is computed by itself on one thread, so that it depends on its
+prompt alone, bit for bit, and on no other prompt under way.
 """
 
 import argparse
@@ -53,9 +54,9 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 1024
 
-    def __init__(self, port: int, judge: Judge, name: str, log: Log) -> None:
+    def __init__(self, port: int, judge: Judge, name: str, log: Log, *, like_vllm: bool) -> None:
         super().__init__(("127.0.0.1", port), Handler)
-        self.judge, self.name, self.log = judge, name, log
+        self.judge, self.name, self.log, self.like_vllm = judge, name, log, like_vllm
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Keep quiet about clients that are killed."""
@@ -83,6 +84,9 @@ class Handler(BaseHTTPRequestHandler):
             body = json.loads(content)
         except ValueError:
             body = None
+        if self.server.like_vllm and self.path == "/tokenize":
+            self._reply(None, lambda: {"tokens": self.server.judge.tokens(body["prompt"])})
+            return
         self._reply(_last_content(body), lambda: self._completion(body))
 
     def _reply(self, prompt: str | None, make: Callable[[], dict[str, Any]]) -> None:
@@ -102,7 +106,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/models":
             raise RefusedError(404, "not_found", f"No such path: {self.path}")
         window = self.server.judge.window
-        judge = {"id": self.server.name, "object": "model", "owned_by": "tests"}
+        owner = "vllm" if self.server.like_vllm else "tests"
+        judge = {"id": self.server.name, "object": "model", "owned_by": owner}
         return {"object": "list", "data": [{**judge, "max_model_len": window}]}
 
     def _completion(self, body: Any) -> dict[str, Any]:
@@ -110,12 +115,14 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(404, "not_found", f"No such path: {self.path}")
         said = self.server.judge.answer(Asked.checked(body, self.server.name))
         message = {"role": "assistant", "content": said.text}
+        told = None if said.logprobs is None else {"content": said.logprobs}
+        choice = {"index": 0, "message": message, "finish_reason": said.finish_reason}
         return {
             "id": f"chatcmpl-{time.time_ns()}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": self.server.name,
-            "choices": [{"index": 0, "message": message, "finish_reason": said.finish_reason}],
+            "choices": [{**choice, "logprobs": told}],
             "usage": {
                 "prompt_tokens": said.prompt_tokens,
                 "completion_tokens": said.completion_tokens,
@@ -163,10 +170,16 @@ def main() -> None:
         action="store_true",
         help="end when standard input does, which it also does when the one who started this dies",
     )
+    parser.add_argument(
+        "--like-vllm",
+        action="store_true",
+        help="take vLLM's logprob_token_ids, and tell tokens at /tokenize",
+    )
     given = parser.parse_args()
     if given.end_with_input:
         threading.Thread(target=_end_with_input, daemon=True).start()
-    server = Server(given.port, Judge(given.folder), given.name, Log(given.log))
+    judge = Judge(given.folder)
+    server = Server(given.port, judge, given.name, Log(given.log), like_vllm=given.like_vllm)
     print(f"http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
     server.serve_forever()
 

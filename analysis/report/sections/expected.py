@@ -1,0 +1,44 @@
+"""Section of the report: what the mean of a judge's distribution adds to the number it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.compose import Analysis
+from analysis.compose.expected import EXPECTED
+from analysis.report.figures.expected_gain import expected_gain
+from analysis.report.sections.section import Section
+from analysis.report.tables.expected import beside
+from analysis.report.words import listed
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """On which constructs the mean follows people better, and on which worse."""
+    gains = analysis.estimates.select("expected_gain", scope="within_query", measure="pearson")
+    for judge in list(dict.fromkeys(e.scorers[1] for e in gains))[:2]:
+        own = [e for e in gains if e.scorers[1] == judge and e.has_interval]
+        better = [e.constructs[0] for e in own if e.ci_low > 0]
+        worse = [e.constructs[0] for e in own if e.ci_high < 0]
+        open_ = [e.constructs[0] for e in own if e.ci_low <= 0 <= e.ci_high]
+        parts = [
+            f"{word} on {listed(names)}"
+            for word, names in (("better", better), ("worse", worse))
+            if names
+        ]
+        if open_:
+            parts.append(f"the interval includes 0 on {listed(open_)}")
+        if parts:
+            yield (
+                f"{judge}{EXPECTED} is the mean of the probabilities that {judge} gave to the "
+                f"scores. Within a query it follows people, beside the number that {judge} wrote: "
+                f"{'; '.join(parts)}."
+            )
+
+
+SECTION = Section(
+    key="expected",
+    title="What the distribution adds",
+    figures=(expected_gain,),
+    tables=(beside,),
+    reading=reading,
+)
