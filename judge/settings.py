@@ -54,6 +54,9 @@ class JudgeSettings(BaseModel):
     send_temperature: bool = Field(
         default=True, description="send the temperature; some models take none"
     )
+    shuffle_passages: int | None = Field(
+        default=None, ge=0, lt=2**63, description="show passages in the order that this seed gives"
+    )
     structured: bool = Field(
         default=False, description="let the model write nothing but a number (vllm)"
     )

@@ -17,7 +17,7 @@ from judge.engines.openai.reply import read_reply
 from judge.printable import printable
 from judge.prompts import PromptVersion
 from judge.requests import Request
-from judge.runs.run import Conditions, Run, identity, run_digest
+from judge.runs.run import Conditions, Run, identity, run_digest, with_shuffle
 from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
 from study.campaign import Study
@@ -76,6 +76,8 @@ class BatchEngine:
         conditions = Conditions(
             "batch", self._model, decoding=decoding, seed=self._parameters.get("seed")
         )
+        # A batch belongs to the run whose prompts it holds.
+        conditions = with_shuffle(conditions, settings.shuffle_passages)
         self._results = _Results(run_digest(identity(conditions, self._prompts, settings.repeats)))
         for path in settings.answers:
             self._results.read(path)
