@@ -101,6 +101,12 @@ def judge() -> None:
 @click.option("--no-temperature", is_flag=True, help="Send no temperature.")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed sent with each prompt.")
 @click.option(
+    "--shuffle-passages",
+    type=click.IntRange(0),
+    metavar="SEED",
+    help="Show the passages of each context in the order that SEED gives. Default: as ranked.",
+)
+@click.option(
     "--max-tokens",
     type=click.IntRange(1),
     metavar="N",
@@ -231,7 +237,8 @@ def run(folder: Path, no_temperature: bool, dry_run: bool, as_json: bool, **give
 def _settings(given: dict[str, Any], no_temperature: bool) -> JudgeSettings:
     from judge.settings import JudgeSettings
 
-    chosen = {name: value for name, value in given.items() if value not in (None, (), False)}
+    # A seed or temperature of 0 is a choice, though 0 equals False.
+    chosen = {n: v for n, v in given.items() if v is not None and v is not False and v != ()}
     for name in ("constructs", "systems", "ac_metrics"):
         if name in chosen:
             chosen[name] = tuple(part for text in chosen[name] for part in _parts(text))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from threading import Lock
 from time import monotonic
@@ -15,7 +15,7 @@ from judge.outcome import Outcome
 from judge.requests import Request
 from judge.runs.judgments import count
 from judge.runs.lock import sole_writer
-from judge.runs.run import Run, check_words, find, find_or_begin
+from judge.runs.run import Run, check_words, find, find_or_begin, with_shuffle
 from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
 from judge.schedule.content import Place, places
 from judge.schedule.survey import requests, sample_prompts, survey, too_long
@@ -79,8 +79,10 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     engine = load_engine(settings.engine)(settings, study, prompts)
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    scope = Scope(prompts, constructs, versions, settings.repeats, settings.retry_unparsed)
+    shuffle = settings.shuffle_passages
+    scope = Scope(prompts, constructs, versions, settings.repeats, settings.retry_unparsed, shuffle)
     ready = engine.start(sample_prompts(study, order, scope))
+    ready = replace(ready, conditions=with_shuffle(ready.conditions, shuffle))
     held = find(study, ready.conditions, prompts, settings.repeats, settings.name)
     if ready.window is not None and not settings.skip_too_long:
         # Before the run is begun: what is refused here leaves nothing behind.

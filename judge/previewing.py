@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from judge.ac_metrics import check_metrics
 from judge.costs import cost
 from judge.engines.engine import Ready
-from judge.runs.run import Conditions
+from judge.runs.run import Conditions, shuffle_of
 from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
 from judge.schedule.content import places
 from judge.schedule.survey import sample_prompts, survey, too_long
@@ -92,7 +92,14 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     check_scales(study, prompts, constructs, settings.name or settings.model or "")
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    scope = Scope(prompts, constructs, versions, settings.repeats, settings.retry_unparsed)
+    scope = Scope(
+        prompts,
+        constructs,
+        versions,
+        settings.repeats,
+        settings.retry_unparsed,
+        settings.shuffle_passages,
+    )
     answer_tokens = settings.max_tokens or prompts.max_tokens
     ready = Ready(
         Conditions(settings.engine, settings.model or ""),
@@ -124,7 +131,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
 def _likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
     """Return the run that these settings most likely mean: without a probe it is not certain."""
     t = table(JudgeRun)
-    statement = select(t.c.id, t.c.name).where(
+    statement = select(t.c.id, t.c.name, t.c.decoding).where(
         t.c.engine == settings.engine, t.c.prompt_version == settings.prompts
     )
     if settings.name is not None:
@@ -135,6 +142,7 @@ def _likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None
         statement = statement.where(t.c.endpoint == settings.base_url)
     with study.read() as connection:
         rows = connection.execute(statement.order_by(t.c.id.desc())).all()
+    rows = [row for row in rows if shuffle_of(dict(row._mapping)) == settings.shuffle_passages]
     return (int(rows[0].id), str(rows[0].name)) if rows else None
 
 

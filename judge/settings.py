@@ -58,6 +58,9 @@ class JudgeSettings(BaseModel):
         default="auto",
         description="ask for the probabilities of scores; auto: where the endpoint tells them",
     )
+    shuffle_passages: int | None = Field(
+        default=None, ge=0, lt=2**63, description="show passages in the order that this seed gives"
+    )
     structured: bool = Field(
         default=False, description="let the model write nothing but a number (vllm)"
     )

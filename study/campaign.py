@@ -145,7 +145,8 @@ class Study:
         from study.table import score_table
 
         with self.read() as connection:
-            return score_table(connection, self.construct_versions(connection), edits)
+            versions = self.construct_versions(connection)
+            return score_table(connection, versions, edits, self.config.juries)
 
     def preference_table(self) -> "DataFrame":
         """Return every preference as the long table that `analysis` takes."""

@@ -16,6 +16,7 @@ from study.config_sections import (
     AnalysisSpec,
     CheckSpec,
     HypothesisSpec,
+    JurySpec,
     PreferenceSpec,
     ScorerSpec,
     Section,
@@ -52,6 +53,9 @@ class StudyConfig(Section):
     )
     scorers: dict[Key, ScorerSpec] = Field(
         default={}, description="what is known of scorers beforehand"
+    )
+    juries: dict[Key, JurySpec] = Field(
+        default={}, description="scorers that are made of several judges"
     )
     preferences: PreferenceSpec = PreferenceSpec()
     judge: JudgeSpec = JudgeSpec()
@@ -95,6 +99,36 @@ class StudyConfig(Section):
             raise ValueError("constructs: define at least one, or leave the setting out")
         return self
 
+    @model_validator(mode="after")
+    def _juries_of_judges_on_one_scale(self) -> Self:
+        for name, jury in self.juries.items():
+            problem = self._problem_of_jury(name, jury)
+            if problem is not None:
+                raise ValueError(f'juries."{name}": {problem}')
+        return self
+
+    def _problem_of_jury(self, name: str, jury: JurySpec) -> str | None:
+        own = self.scorers.get(name, ScorerSpec())
+        if own.scale is not None or own.kind not in {None, "judge"}:
+            return "a jury is a judge on its judges' scale; leave kind and scale out of scorers"
+        for judge in jury.of:
+            if judge in self.juries:
+                return f"{judge!r} is a jury itself; name its judges instead"
+            kind = self.scorers.get(judge, ScorerSpec()).kind
+            if kind not in {None, "judge"}:
+                return f"{judge!r} is declared {kind}; a jury is made of judges"
+        first, *others = jury.of
+        for construct in self.constructs:
+            scale = self.scale(construct.key, first)
+            for judge in others:
+                other = self.scale(construct.key, judge)
+                if scale != other:
+                    return (
+                        f"{first!r} is on {scale} and {judge!r} on {other}; a jury's judges share "
+                        "one scale, so leave one of them out"
+                    )
+        return None
+
     def construct_spec(self, key: str) -> ConstructSpec | None:
         """Return the construct with this key, if the study has it."""
         return next((c for c in self.constructs if c.key == key), None)
@@ -104,10 +138,15 @@ class StudyConfig(Section):
         construct = self.construct_spec(construct_key)
         if construct is None:
             return None
+        return self.own_scale(scorer) or construct.scale
+
+    def own_scale(self, scorer: str) -> Scale | None:
+        """Return the scale of a scorer on all constructs; None where it takes each construct's."""
+        if scorer in self.juries:
+            scorer = self.juries[scorer].of[0]
         # The mean of a judge's distribution is on the scale of its numbers.
         names = (scorer, scorer.removesuffix(EXPECTED))
-        own = next((self.scorers[name].scale for name in names if name in self.scorers), None)
-        return own or construct.scale
+        return next((self.scorers[name].scale for name in names if name in self.scorers), None)
 
 
 def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
@@ -200,6 +239,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
     sections: dict[str, type[BaseModel]] = {
         "constructs": ConstructSpec,
         "scorers": ScorerSpec,
+        "juries": JurySpec,
         "preferences": PreferenceSpec,
         "design": DesignSpec,
         "raters": RaterSpec,

@@ -6,7 +6,7 @@ from unicodedata import category
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from study.scales import Scale
-from study.words import ScorerKind
+from study.words import Key, ScorerKind
 
 
 class Section(BaseModel):
@@ -38,6 +38,25 @@ class ScorerSpec(Section):
             # It is printed on terminals, which obey some of them.
             raise ValueError("holds a control character; remove it")
         return text
+
+
+class JurySpec(Section):
+    """`[juries."NAME"]`: several judges whose scores make those of one scorer."""
+
+    of: tuple[Key, ...] = Field(
+        min_length=2, description="the judges; what one of them left out the jury has no score of"
+    )
+    by: Literal["median", "mean"] = Field(
+        default="median", description="what the jury says of its judges' first scores"
+    )
+
+    @field_validator("of")
+    @classmethod
+    def _each_once(cls, judges: tuple[str, ...]) -> tuple[str, ...]:
+        twice = sorted({name for name in judges if judges.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(map(repr, twice))} is named more than once")
+        return judges
 
 
 class PreferenceSpec(Section):

@@ -1,5 +1,7 @@
 """Names that scorers have: another of the same name would be mixed with them."""
 
+from collections.abc import Iterable
+
 from sqlalchemy import Connection, select
 
 from study.nouns import JudgeRun, Preference, Rater, Score, table
@@ -8,15 +10,16 @@ ADJUDICATED = " (adjudicated)"
 """What follows a rater's code where their values as an adjudicator stand in tables."""
 
 
-def scorer_names(connection: Connection) -> set[str]:
-    """Return the names of the study's raters, imported scorers (people included) and judge runs."""
+def scorer_names(connection: Connection, juries: Iterable[str] = ()) -> set[str]:
+    """Return the names of raters, imported scorers (people included), judge runs and `juries`."""
     statements = (
         select(table(Rater).c.code),
         select(table(Score).c.scorer).distinct(),
         select(table(Preference).c.scorer).distinct(),
         select(table(JudgeRun).c.name),
     )
-    return {str(name) for one in statements for name in connection.execute(one).scalars()}
+    found = {str(name) for one in statements for name in connection.execute(one).scalars()}
+    return found | set(juries)
 
 
 def machine_names(connection: Connection) -> set[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, exists, func, select
 
+from study.juries import in_words, without_scores
 from study.nouns import (
     Assignment,
     CheckPair,
@@ -64,6 +65,8 @@ class Status:
     """Responses that raters are checked with, damaged copies among them."""
     files: list[dict[str, Any]]
     scorers: list[ScorerStatus]
+    juries: dict[str, str]
+    """Jury to of whom it consists, and which of them has no scores yet."""
     left_out: dict[str, int]
     """Why values do not enter the score table, with their number."""
     edited: int
@@ -140,11 +143,20 @@ def study_status(study: "Study") -> Status:
         checks=len(material["check"]),
         files=files,
         scorers=scorers,
+        juries=_juries(study, scorers),
         left_out=dict(scores.attrs["left_out"]),
         edited=scores.attrs["edited"],
         rating=rating,
         next_step=_next_step(study, counts[Response], scorers, preferences, rating),
     )
+
+
+def _juries(study: "Study", scorers: list[ScorerStatus]) -> dict[str, str]:
+    known = {scorer.scorer: None for scorer in scorers}
+    return {
+        name: ". ".join([in_words(jury), *without_scores(jury, known)])
+        for name, jury in study.config.juries.items()
+    }
 
 
 def _material(connection: Connection) -> dict[str, set[int]]:

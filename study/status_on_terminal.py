@@ -38,6 +38,8 @@ def show_status(status: Status) -> None:
         _show_rating(console, status.rating)
     if status.scorers:
         console.print(_scorers(status.scorers))
+    for name, words in status.juries.items():
+        console.print(Text(f"{name}: {words}."))
     for reason, count in status.left_out.items():
         console.print(
             f"{count} value{' is' if count == 1 else 's are'} not in the score table: {reason}."

@@ -11,9 +11,11 @@ import pandas as pd
 from sqlalchemy import Connection, Table, and_, case, false, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.config_sections import JurySpec
 from study.decision_rows import decision_rows
 from study.distributions import expected_scores
 from study.frames import selected
+from study.juries import with_juries
 from study.nouns import (
     PROMPT_NOT_WHOLE,
     JudgeRun,
@@ -42,14 +44,18 @@ _STORED_TYPES = {
 
 
 def score_table(
-    connection: Connection, versions: Mapping[str, int], edits: Edits = "before_reveal"
+    connection: Connection,
+    versions: Mapping[str, int],
+    edits: Edits = "before_reveal",
+    juries: Mapping[str, JurySpec] | None = None,
 ) -> pd.DataFrame:
     """Return one row for each value (and, where systems share a response, each system).
 
     `versions` holds the current version of each construct that counts. `edits` says which of a
-    rater's values is taken: the last one before more was shown, or simply the last. The columns
-    are those of `SCORE_COLUMNS`; rows are ordered by response, construct, scorer, repeat and
-    system. `attrs["edited"]` counts the ratings in the table where the two differ.
+    rater's values is taken: the last one before more was shown, or simply the last. `juries` are
+    scorers made of several judges (`study.juries`). The columns are those of `SCORE_COLUMNS`; rows
+    are ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the
+    ratings in the table where the two differ.
     """
     outputs = _outputs(connection)
     responses = _responses(connection, outputs)
@@ -73,6 +79,7 @@ def score_table(
         left_out["imported for a rater who rated the same here"] = int(twice.sum())
         scores = scores[~twice]
     edited = int(scores["edited"].eq(True).sum())
+    scores = with_juries(scores, juries or {})
     current_outputs = outputs.loc[outputs["current"], ["response", "system"]]
     scores = scores.merge(current_outputs, on="response", how="left")
     result = _typed(scores, SCORE_COLUMNS).sort_values(

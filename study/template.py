@@ -29,6 +29,10 @@ seed = 0
 # scale = {{ min = 0, max = 1 }}
 # note = "..."               # a remark that the report shows with the scorer
 
+# [juries."three judges"]    # a scorer that is made of judges
+# of = ["judge-1", "judge-2", "judge-3"]
+# by = "median"              # or "mean"
+
 # [preferences]
 # scale = {{ min = -2, max = 2, step = 1, level = "ordinal" }}
 

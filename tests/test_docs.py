@@ -20,6 +20,7 @@ from study.config_sections import (
     AnalysisSpec,
     CheckSpec,
     HypothesisSpec,
+    JurySpec,
     PreferenceSpec,
     ScorerSpec,
 )
@@ -96,6 +97,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "": StudyConfig,
     "constructs.": ConstructSpec,
     'scorers."NAME".': ScorerSpec,
+    'juries."NAME".': JurySpec,
     "preferences.": PreferenceSpec,
     "design.": DesignSpec,
     'raters."CODE".': RaterSpec,
@@ -111,7 +113,8 @@ SECTIONS: dict[str, type[BaseModel]] = {
 @pytest.mark.parametrize("prefix", SECTIONS)
 def test_every_setting_is_documented(prefix: str) -> None:
     rows = section(STUDY, "## Settings")
-    containers = {"scorers", "preferences", "design", "raters", "rating", "stopping", "analysis"}
+    containers = {"scorers", "juries", "preferences", "design", "raters", "rating", "stopping"}
+    containers |= {"analysis"}
     for name, field in SECTIONS[prefix].model_fields.items():
         if prefix == "" and name in containers:
             continue

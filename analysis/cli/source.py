@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from analysis.compose import Options
     from analysis.rules import RulesApart
     from analysis.tables import PreferenceTable, ScoreTable
+    from study.config import StudyConfig
+    from study.config_sections import JurySpec
 
 
 class Source(NamedTuple):
@@ -35,6 +37,7 @@ class CannotRun(click.ClickException):
 
 def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.cli.hypotheses import declared
+    from analysis.cli.run_attributes import attributes
     from analysis.compose import Options
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
@@ -49,23 +52,24 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     try:
         config = study.config
         scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
-        own = {
-            (name, key): Scale(**spec.scale.model_dump())
-            for name, spec in config.scorers.items()
-            if spec.scale is not None
-            for key in scales
-        }
         names = {c.key: c.name for c in config.constructs}
         # One state of the study: people may be rating at this moment.
         with study.read() as connection:
             versions = study.construct_versions(connection)
-            frame = score_table(connection, versions)
-            last = score_table(connection, versions, "last") if frame.attrs["edited"] else None
+            frame = score_table(connection, versions, juries=config.juries)
+            again = frame.attrs["edited"]
+            last = score_table(connection, versions, "last", config.juries) if again else None
             rows = preference_table(connection, versions)
             runs = judge_runs(connection)
             rules = rules_of_raters(connection, versions)
             looks = sum(interim_looks(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
+        own = {
+            (name, key): Scale(**own_scale.model_dump())
+            for name in frame["scorer"].unique()
+            if (own_scale := config.own_scale(name)) is not None
+            for key in scales
+        }
         scores = ScoreTable.from_frame(frame, scales, own, names)
         edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
         runs = [run for run in runs if run["name"] in scores.scorer_kinds]
@@ -93,12 +97,39 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "wanted_width": config.analysis.wanted_width,
         "seed": config.seed,
         "looks": looks,
-        "scorer_notes": {name: spec.note for name, spec in config.scorers.items() if spec.note},
+        "scorer_notes": _notes(config),
+        "made_of": _made_of(scores, config.juries),
+        "runs": attributes(runs),
         "rules_apart": tuple(_rules_apart(scores, rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
     }
     options = Options(**{**settings, **chosen})
     return Source(scores, compared, options, config.name, runs, edited)
+
+
+def _notes(config: StudyConfig) -> dict[str, str]:
+    """Remarks on scorers; of a jury first of whom it consists."""
+    from study.juries import in_words
+
+    notes = {name: spec.note for name, spec in config.scorers.items() if spec.note}
+    for name, jury in config.juries.items():
+        notes[name] = ". ".join(filter(None, [in_words(jury), notes.get(name)]))
+    return notes
+
+
+def _made_of(
+    scores: ScoreTable, juries: Mapping[str, JurySpec] | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Scorers that follow from others: juries, and means of distributions beside their numbers."""
+    from study.columns import EXPECTED
+
+    names = scores.scorer_kinds
+    expected = {
+        name: (of,)
+        for name in names
+        if name.endswith(EXPECTED) and (of := name.removesuffix(EXPECTED)) in names
+    }
+    return expected | {name: jury.of for name, jury in (juries or {}).items() if name in names}
 
 
 def _rules_apart(
@@ -173,4 +204,5 @@ def from_file(
         from study.config import read_hypotheses
 
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
-    return Source(scores, compared, Options(**chosen), path.stem)
+    options = Options(**{"made_of": _made_of(scores), **chosen})
+    return Source(scores, compared, options, path.stem)

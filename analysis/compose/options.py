@@ -27,6 +27,10 @@ class Options:
     """Weight of the exact match in composed AC."""
     scorer_notes: Mapping[str, str] = field(default_factory=dict)
     """Remarks by scorer, which the report shows with it."""
+    made_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Scorers whose scores follow from those of others, with these: a jury, an expected score."""
+    runs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What each run of a judge was made with, by attribute: its model, prompts, seed and so on."""
     rules_apart: tuple[RulesApart, ...] = ()
     """What raters were told beyond a judge's prompt, which the report names."""
     hypotheses: tuple[Hypothesis, ...] = ()

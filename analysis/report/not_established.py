@@ -31,10 +31,12 @@ def _facts(analysis: Analysis) -> Iterator[str]:
         )
     notes = analysis.options.scorer_notes
     for name in kinds:
-        if name in notes:
+        # What is said of a derived scorer is how it is made.
+        if name in notes and name not in analysis.options.made_of:
             yield f"Anything about {name} that the note on it rules out: {notes[name]}"
     raters = sorted(name for name, kind in kinds.items() if kind == "human")
-    judges = [name for name, kind in kinds.items() if kind == "judge"]
+    derived = analysis.options.made_of
+    judges = [name for name, kind in kinds.items() if kind == "judge" and name not in derived]
     if not raters and analysis.options.reference == "mean_of_raters":
         yield "Whether any score is right: there are no human ratings."
     elif raters:

@@ -88,7 +88,7 @@ def stopping_state(study: Study) -> StoppingState:
         given = assignments(connection, versions)
         said = values(connection, versions)
         names = _query_names(connection)
-        frame = score_table(connection, versions)
+        frame = score_table(connection, versions, juries=study.config.juries)
     wanted = [key for key in keys if not rule.constructs or key in rule.constructs]
     means = _query_means(study, frame)
     found = tuple(_of_construct(study, key, given, said, names, means) for key in wanted)
@@ -183,8 +183,7 @@ def _bounds(study: Study, construct: str) -> tuple[float, float]:
     rule = study.config.stopping
     if rule.quantity == "human_mean":
         return low, high
-    scorer = study.config.scorers.get(rule.judge or "")
-    own = spec.scale if scorer is None or scorer.scale is None else scorer.scale
+    own = study.config.own_scale(rule.judge or "") or spec.scale
     return own.min - high, own.max - low
 
 

@@ -36,9 +36,9 @@ def people_and(study: Study, frame: pd.DataFrame, judge: str | None = None) -> C
         return None
     scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
     own = {
-        (name, key): Scale(**spec.scale.model_dump())
-        for name, spec in config.scorers.items()
-        if spec.scale is not None
+        (name, key): Scale(**scale.model_dump())
+        for name in frame["scorer"].unique()
+        if (scale := config.own_scale(name)) is not None
         for key in scales
     }
     names = {c.key: c.name for c in config.constructs}

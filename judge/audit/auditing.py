@@ -13,7 +13,7 @@ from judge.audit.showing import has_prompts
 from judge.printable import printable, printable_lines, quoted
 from judge.prompts import PromptVersion
 from judge.runs.judgments import as_read
-from judge.runs.run import run_of
+from judge.runs.run import run_of, shuffle_of
 from judge.schedule.content import Place, pages
 from judge.schedule.work import Asked, Contexts, Scope, request, work
 from judge.versions import prompt_version
@@ -151,7 +151,7 @@ def show_response(
         constructs=[
             Audited(
                 key,
-                _prompt(study, prompts, key, response) if prompts else None,
+                _prompt(study, prompts, key, response, shuffle_of(run)) if prompts else None,
                 judgments.get(key, []),
             )
             for key in keys
@@ -195,7 +195,9 @@ def _plain(value: Any) -> Any:
     return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
 
 
-def _prompt(study: Study, prompts: PromptVersion, key: str, response: int) -> str | None:
+def _prompt(
+    study: Study, prompts: PromptVersion, key: str, response: int, shuffle: int | None
+) -> str | None:
     """Return the prompt of a response as it is made for a run; None where none is asked."""
     if key not in prompts.templates:
         return None
@@ -206,11 +208,11 @@ def _prompt(study: Study, prompts: PromptVersion, key: str, response: int) -> st
             select(r.c.query_id, r.c.context_hash).where(r.c.id == response)
         ).one()
     place = Place(row.query_id, bytes(row.context_hash or b""), response)
-    scope = Scope(prompts, (key,), versions, repeats=1)
+    scope = Scope(prompts, (key,), versions, repeats=1, shuffle=shuffle)
     for page in pages(study, [place], None, texts=True):
         for item in work(page, scope, (key,)):
             if isinstance(item, Asked):
-                return request(item, prompts, Contexts(prompts)).prompt
+                return request(item, prompts, Contexts(prompts, shuffle)).prompt
     return None
 
 

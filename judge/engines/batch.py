@@ -19,7 +19,7 @@ from judge.engines.openai.score_tokens import ScoreTokens
 from judge.printable import printable
 from judge.prompts import PromptVersion
 from judge.requests import Request
-from judge.runs.run import Conditions, Run, identity, run_digest
+from judge.runs.run import Conditions, Run, identity, run_digest, with_shuffle
 from judge.settings import JudgeSettings
 from judge.tokens import TokenCount
 from study.campaign import Study
@@ -87,6 +87,8 @@ class BatchEngine:
         conditions = Conditions(
             "batch", self._model, decoding=decoding, seed=self._parameters.get("seed")
         )
+        # A batch belongs to the run whose prompts it holds.
+        conditions = with_shuffle(conditions, settings.shuffle_passages)
         digest = run_digest(identity(conditions, self._prompts, settings.repeats))
         self._results = _Results(digest, None if self._way is None else self._way.tokens)
         for path in settings.answers:

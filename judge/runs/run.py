@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -32,6 +32,26 @@ class Conditions:
     seed: int | None = None
     observed: Mapping[str, Any] | None = None
     """What was found out beside; no part of the identity."""
+
+
+SHUFFLE = "shuffle_passages"
+"""Part of a run's decoding: the seed of the order in which its prompts show passages."""
+
+
+def with_shuffle(conditions: Conditions, seed: int | None) -> Conditions:
+    """Return the conditions with the seed of the passages' order, where there is one.
+
+    Without one they are what they were before there was a choice, and so is a run's identity.
+    """
+    if seed is None:
+        return conditions
+    return replace(conditions, decoding={**(conditions.decoding or {}), SHUFFLE: seed})
+
+
+def shuffle_of(run: Mapping[str, Any]) -> int | None:
+    """Return the seed of the passages' order of a stored run; None: as they were ranked."""
+    seed = run["decoding"].get(SHUFFLE)
+    return None if seed is None else int(seed)
 
 
 @dataclass(frozen=True)
@@ -82,7 +102,7 @@ def find(
         _refuse_changed(connection, prompts)
         same = _same(connection, run_digest(parts), name)
         if same is None and name is not None:
-            _refuse_if_taken(connection, name, parts)
+            _refuse_if_taken(study, connection, name, parts)
     return None if same is None else same.id
 
 
@@ -130,8 +150,8 @@ def _found_or_begun(
         if same is not None:
             return same
         if name is not None:
-            _refuse_if_taken(connection, name, parts)
-        chosen = name or _free_name(connection, conditions.model)
+            _refuse_if_taken(study, connection, name, parts)
+        chosen = name or _free_name(study, connection, conditions.model)
         note = None if name else _other_conditions(connection, chosen, parts)
         run = JudgeRunBase(
             name=chosen,
@@ -213,7 +233,9 @@ def _refuse_changed(connection: Connection, prompts: PromptVersion) -> None:
         )
 
 
-def _refuse_if_taken(connection: Connection, name: str, parts: Mapping[str, Any]) -> None:
+def _refuse_if_taken(
+    study: Study, connection: Connection, name: str, parts: Mapping[str, Any]
+) -> None:
     t = table(JudgeRun)
     held = connection.execute(select(t).where(t.c.name == name)).first()
     if held is not None:
@@ -231,7 +253,7 @@ def _refuse_if_taken(connection: Connection, name: str, parts: Mapping[str, Any]
             f"{name!r} is how the means of another run's distributions are named; give another "
             "--name."
         )
-    taken = scorer_names(connection)
+    taken = scorer_names(connection, study.config.juries)
     if name in taken or name + EXPECTED in taken:
         held_name = name if name in taken else name + EXPECTED
         raise StudyError(
@@ -273,9 +295,9 @@ def _differences(held: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[str]
     return found
 
 
-def _free_name(connection: Connection, model: str) -> str:
+def _free_name(study: Study, connection: Connection, model: str) -> str:
     # Names of metrics stay free for the metrics, which may be stored later.
-    taken = {*scorer_names(connection), *MATCHES}
+    taken = {*scorer_names(connection, study.config.juries), *MATCHES}
     name, number = model, 1
     while name in taken or name + EXPECTED in taken:
         number += 1

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.answers import TOO_LONG
 from judge.engines.engine import Ready
@@ -49,7 +49,7 @@ def survey(
     """
     found = Survey(Counter(), 0, Counter(), 0, [], 0, Counter())
     for constructs in scope.passes():
-        contexts = Contexts(scope.version)
+        contexts = Contexts(scope.version, scope.shuffle)
         for page in pages(study, order, run_id, texts=ready.count is not None):
             settled: list[Settled] = []
             for item in work(page, scope, constructs):
@@ -83,7 +83,7 @@ def requests(
     QR, which shows no passages, comes in a pass of its own.
     """
     for constructs in scope.passes():
-        contexts = Contexts(scope.version)
+        contexts = Contexts(scope.version, scope.shuffle)
         for page in pages(study, order, run_id, texts=True):
             for item in work(page, scope, constructs):
                 if isinstance(item, Asked) and _fits(ready, item, scope, contexts):
@@ -99,8 +99,8 @@ def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[s
     step = max(1, sum(place.wanted for place in order) // _SAMPLE)
     # A response without passages has only prompts of the second pass.
     keys = [constructs[0] for constructs in scope.passes()]
-    contexts = Contexts(scope.version)
-    fresh = Scope(scope.version, tuple(keys), scope.versions, 1)
+    contexts = Contexts(scope.version, scope.shuffle)
+    fresh = replace(scope, constructs=tuple(keys), repeats=1, retry_unparsed=False)
     found = []
     for place in [place for place in order if place.wanted][::step][:_SAMPLE]:
         for page in pages(study, [place], None, texts=True):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import groupby
 
 from judge.answers import NO_PASSAGES, NO_REFERENCE, UNASKED
@@ -42,6 +43,8 @@ class Scope:
     """Current version of each construct."""
     repeats: int
     retry_unparsed: bool = False
+    shuffle: int | None = None
+    """Seed of the order of passages; None: as they were ranked."""
 
     def passes(self) -> tuple[tuple[str, ...], ...]:
         """Return constructs whose prompts show passages, then the others.
@@ -145,8 +148,9 @@ def _values(asked: Asked, version: PromptVersion, contexts: "Contexts") -> dict[
 class Contexts:
     """The joined passages of the context at hand: made once for all its prompts."""
 
-    def __init__(self, version: PromptVersion) -> None:
+    def __init__(self, version: PromptVersion, shuffle: int | None = None) -> None:
         self._version = version
+        self._shuffle = shuffle
         self._of: tuple[str, ...] | None = None
         self._text = ""
         self._marked = False
@@ -164,9 +168,22 @@ class Contexts:
     def _hold(self, content: Content) -> None:
         if self._of is not content.passages:
             self._of = content.passages
-            joined = self._version.passage_separator.join(content.passages or ())
+            passages = content.passages or ()
+            if self._shuffle is not None:
+                passages = shuffled(passages, self._shuffle, content.context_hash)
+            joined = self._version.passage_separator.join(passages)
             self._text = self._version.trimmed(joined)
             self._marked = _CONTROL.search(self._text) is not None
+
+
+def shuffled(passages: Sequence[str], seed: int, context_hash: bytes) -> tuple[str, ...]:
+    """Return the passages of a context in the order that a seed gives them.
+
+    It follows from the seed and the context alone: all prompts of a context share one order, and
+    so their beginnings, in every run with the seed.
+    """
+    key = {n: sha256(f"{seed} {n} ".encode() + context_hash).digest() for n in range(len(passages))}
+    return tuple(passages[number] for number in sorted(key, key=key.__getitem__))
 
 
 _Done = dict[tuple[int, str, int], list[Judged]]

@@ -29,7 +29,8 @@ def bands(connection: Connection, study: Study, design: DesignSpec) -> Band | No
     """
     if not design.bands:
         return None
-    scores = score_table(connection, study.construct_versions(connection))
+    versions = study.construct_versions(connection)
+    scores = score_table(connection, versions, juries=study.config.juries)
     name = _judge(study, design, scores)
     mine = scores[scores["scorer"] == name]
     if design.judge_construct is not None:

@@ -36,8 +36,9 @@ def raters_by_code(
     left = _left(connection)
     gone = {code for code, rater in stored.items() if rater in left}
     found: dict[str, int] = {}
-    machines = machine_names(connection)
-    for index, code in enumerate(_codes(study, raters, stored, scorer_names(connection), gone)):
+    machines = machine_names(connection) | set(study.config.juries)
+    taken = scorer_names(connection, study.config.juries)
+    for index, code in enumerate(_codes(study, raters, stored, taken, gone)):
         if code in gone:
             raise StudyError(
                 f"Rater {code!r} has left {study.folder}. Name others, or let them in again "

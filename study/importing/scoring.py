@@ -150,6 +150,15 @@ class Scoring:
         """Check the construct, the scorer's kind and the value; note every fault."""
         number = placed.number
         good = True
+        if row.scorer in self._config.juries:
+            self._tally.fault(
+                f"{row.scorer!r} is a jury of study.toml.",
+                "Its scores follow from those of its judges: leave these rows out, or rename the "
+                "jury.",
+                number,
+                placed.column("scorer"),
+            )
+            good = False
         if row.construct_key not in self._constructs:
             self._tally.fault(
                 f"the study has no construct {row.construct_key!r}.",

@@ -112,7 +112,8 @@ def _judges() -> list[str]:
     metric = select(score.c.scorer).where(score.c.scorer_kind == "metric").distinct()
     with study().read() as connection:
         metrics = set(connection.execute(metric).scalars())
-        return sorted(machine_names(connection), key=lambda name: (name in metrics, name))
+        names = machine_names(connection) | set(study().config.juries)
+        return sorted(names, key=lambda name: (name in metrics, name))
 
 
 def _rows(look: "LookResult", statistic: str) -> list[charts.Interval]:
