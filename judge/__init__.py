@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from judge.outcome import Outcome as Outcome
     from judge.parsing import Parsed as Parsed, parse_answer as parse_answer
     from judge.previewing import Preview as Preview, preview as preview
+    from judge.probes.outcome import ProbeOutcome as ProbeOutcome, ProbePreview as ProbePreview
+    from judge.probes.probing import (
+        ProbingStoppedError as ProbingStoppedError,
+        preview_probes as preview_probes,
+        probe_study as probe_study,
+    )
     from judge.prompts import PromptVersion as PromptVersion
     from judge.settings import JudgeSettings as JudgeSettings
     from judge.versions import (
@@ -35,6 +41,9 @@ _HOME = {
     "Outcome": "judge.outcome",
     "Parsed": "judge.parsing",
     "Preview": "judge.previewing",
+    "ProbeOutcome": "judge.probes.outcome",
+    "ProbePreview": "judge.probes.outcome",
+    "ProbingStoppedError": "judge.probes.probing",
     "PromptVersion": "judge.prompts",
     "Reparsing": "judge.audit.reparsing",
     "RunComparison": "judge.audit.comparing",
@@ -54,6 +63,8 @@ _HOME = {
     "normalized_match": "judge.matches",
     "parse_answer": "judge.parsing",
     "preview": "judge.previewing",
+    "preview_probes": "judge.probes.probing",
+    "probe_study": "judge.probes.probing",
     "prompt_version": "judge.versions",
     "reparse_run": "judge.audit.reparsing",
     "show_response": "judge.audit.auditing",

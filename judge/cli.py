@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judge.commands import AS_JSON, FOLDER, export, list_, prompts, reparse, say, show
+from judge.probes.command import probe_command
 
 if TYPE_CHECKING:
     from judge.settings import JudgeSettings
@@ -86,6 +87,13 @@ def judge() -> None:
     help="Metrics stored with AC: EM,EM-normalized,F1. Repeatable. Default: EM.",
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask at most N prompts.")
+@click.option(
+    "--drift",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Ask N prompts of the run once more before and after, to see whether the judge changed. "
+    "Default: 0.",
+)
 @click.option(
     "--repeats",
     type=click.IntRange(1, 100),
@@ -223,7 +231,7 @@ def run(folder: Path, no_temperature: bool, dry_run: bool, as_json: bool, **give
     """
     from study.campaign import Study
 
-    settings = _settings(given, no_temperature)
+    settings = settings_from(given, no_temperature)
     study = Study.open(folder)
     try:
         if dry_run:
@@ -234,20 +242,22 @@ def run(folder: Path, no_temperature: bool, dry_run: bool, as_json: bool, **give
         study.close()
 
 
-def _settings(given: dict[str, Any], no_temperature: bool) -> JudgeSettings:
+def settings_from(given: dict[str, Any], no_temperature: bool) -> JudgeSettings:
+    """Return the settings that the options of a command give."""
     from judge.settings import JudgeSettings
 
     # A seed or temperature of 0 is a choice, though 0 equals False.
     chosen = {n: v for n, v in given.items() if v is not None and v is not False and v != ()}
     for name in ("constructs", "systems", "ac_metrics"):
         if name in chosen:
-            chosen[name] = tuple(part for text in chosen[name] for part in _parts(text))
+            chosen[name] = tuple(part for text in chosen[name] for part in parts(text))
     if no_temperature:
         chosen["send_temperature"] = False
     return JudgeSettings.checked(**chosen)
 
 
-def _parts(text: str) -> list[str]:
+def parts(text: str) -> list[str]:
+    """Return the names in a text, which commas separate."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
@@ -338,5 +348,5 @@ def _scales_differ(study: Any, construct: str, first: str, second: str) -> bool:
     return len(ends) > 1
 
 
-for _command in (prompts, list_, show, export, reparse):
+for _command in (probe_command(run), prompts, list_, show, export, reparse):
     judge.add_command(_command)

@@ -110,9 +110,19 @@ def list_(folder: Path, as_json: bool) -> None:
     help="One response: prompts, raw answers, and how they were read.",
 )
 @click.option("--construct", metavar="KEY", help="With --response: only this construct.")
+@click.option(
+    "--suspects",
+    is_flag=True,
+    help="List responses and passages with what may be an instruction to the judge.",
+)
 @AS_JSON
 def show(
-    folder: Path, name: str, response: str | None, construct: str | None, as_json: bool
+    folder: Path,
+    name: str,
+    response: str | None,
+    construct: str | None,
+    suspects: bool,
+    as_json: bool,
 ) -> None:
     """Show all that is known of a RUN of STUDY, or of one response in it.
 
@@ -123,6 +133,7 @@ def show(
     Examples:
       ccrs judge show my-study llama-3-70b
       ccrs judge show my-study llama-3-70b --response q1-A --construct CC
+      ccrs judge show my-study llama-3-70b --suspects
     """
     from judge.audit.auditing import show_response
     from judge.audit.showing import show_run
@@ -130,8 +141,16 @@ def show(
 
     if construct is not None and response is None:
         raise click.UsageError("--construct goes with --response ID.")
+    if suspects and response is not None:
+        raise click.UsageError("--suspects lists all responses; leave --response out.")
     study = Study.open(folder)
     try:
+        if suspects:
+            from judge.audit.suspects import list_suspects, suspect_lines
+
+            listed = list_suspects(study, name)
+            say([one.as_json() for one in listed], suspect_lines(listed), as_json)
+            return
         found: Any = (
             show_run(study, name)
             if response is None

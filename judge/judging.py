@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from threading import Lock
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from judge.ac_metrics import CONSTRUCT, check_metrics, store_ac_metrics
 from judge.answers import Answer, Failure
@@ -25,6 +26,9 @@ from judge.storing import Store, served
 from judge.versions import prompt_version
 from study.campaign import Study
 from study.errors import StudyError
+
+if TYPE_CHECKING:
+    from judge.probes.drifting import Drift
 
 _EXAMPLES = 3
 
@@ -116,11 +120,16 @@ def _judged(
     judges_ac = CONSTRUCT in scope.constructs
     metrics = store_ac_metrics(study, order, settings.ac_metrics) if judges_ac else {}
     stream = requests(study, order, scope, run.id, ready)
+    drift = _drift(study, settings, run, scope, order, ready, confirm)
     closing: tuple[str, ...] = ()
     stopped: StudyError | KeyboardInterrupt | None = None
     try:
+        if drift is not None:
+            closing += (drift.ask(engine),)
         if wanted:
-            closing = engine.run(run, islice(stream, settings.limit), delivery)
+            closing += engine.run(run, islice(stream, settings.limit), delivery)
+        if wanted and drift is not None:
+            closing += (drift.ask(engine),)
     except (StudyError, KeyboardInterrupt) as error:
         stopped = error
     tokens = dict(delivery.tokens)
@@ -157,6 +166,24 @@ def _judged(
     if stopped is not None:
         raise RunStoppedError(str(stopped) or INTERRUPTED, outcome) from stopped
     return outcome
+
+
+def _drift(
+    study: Study,
+    settings: JudgeSettings,
+    run: Run,
+    scope: Scope,
+    order: Sequence[Place],
+    ready: Ready,
+    confirm: Callable[[], None],
+) -> "Drift | None":
+    if not settings.drift:
+        return None
+    if settings.engine in {"recorded", "batch"}:
+        raise StudyError(f"--drift: the engine {settings.engine} asks nobody now; leave it out.")
+    from judge.probes.drifting import Drift
+
+    return Drift(study, run, scope, order, settings.drift, ready, confirm)
 
 
 INTERRUPTED = "Interrupted. What was judged is kept; run the command again to go on."

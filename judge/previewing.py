@@ -88,7 +88,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     constructs = wanted_constructs(study, prompts, settings.constructs)
     check_metrics(study, settings.ac_metrics, constructs)
     order = places(study, settings.systems)
-    held = _likely_run(study, settings)
+    held = likely_run(study, settings)
     check_scales(study, prompts, constructs, settings.name or settings.model or "")
     with study.read() as connection:
         versions = study.construct_versions(connection)
@@ -128,7 +128,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     )
 
 
-def _likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
+def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
     """Return the run that these settings most likely mean: without a probe it is not certain."""
     t = table(JudgeRun)
     statement = select(t.c.id, t.c.name, t.c.decoding).where(

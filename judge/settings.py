@@ -75,6 +75,12 @@ class JudgeSettings(BaseModel):
         description="ask again where an answer held no score; the first answer stays the score",
     )
 
+    drift: int = Field(
+        default=0,
+        ge=0,
+        description="prompts of the run that are asked once more before and after this call",
+    )
+
     ac_metrics: tuple[Match, ...] = Field(
         default=DEFAULT, description="metrics of a match, stored with AC: EM, EM-normalized, F1"
     )

@@ -76,7 +76,7 @@ class Store:
             self.flags.update(row["flags"])
 
     def _rows(self, request: Request, answer: Answer) -> list[dict[str, Any]]:
-        parsed = self._parsed(answer)
+        found = parsed(answer, self._scale, self._form)
         rows = []
         for number, (response, attempt) in enumerate(
             zip(request.response_ids, request.attempts, strict=True)
@@ -87,9 +87,9 @@ class Store:
                 construct_version=self._versions[request.construct_key],
                 repeat=request.repeat,
                 attempt=attempt,
-                value=parsed.value,
-                missing_reason=parsed.reason,
-                rule=parsed.rule,
+                value=found.value,
+                missing_reason=found.reason,
+                rule=found.rule,
                 parser_version=PARSER_VERSION,
                 raw_answer=answer.text,
                 finish_reason=answer.finish_reason,
@@ -106,16 +106,6 @@ class Store:
             )
             rows.append(self._placed(judgment, response))
         return rows
-
-    def _parsed(self, answer: Answer) -> Parsed:
-        if answer.missing is not None:
-            return Parsed(None, answer.missing, None)
-        parsed = parse_answer(answer.text, self._scale, answer.finish_reason, form=self._form)
-        if parsed.value is not None:
-            problem = self._scale.problem(parsed.value)
-            if problem:
-                return Parsed(None, "out_of_range", None)
-        return parsed
 
     def _settled_row(
         self, settled: Settled, originals: Mapping[int, Mapping[str, Any]]
@@ -168,6 +158,16 @@ class Store:
             "response_id": response,
             "created_at": now(),
         }
+
+
+def parsed(answer: Answer, scale: Scale, form: Form = "score") -> Parsed:
+    """Return the value of an answer, or the reason why it has none."""
+    if answer.missing is not None:
+        return Parsed(None, answer.missing, None)
+    found = parse_answer(answer.text, scale, answer.finish_reason, form=form)
+    if found.value is not None and scale.problem(found.value):
+        return Parsed(None, "out_of_range", None)
+    return found
 
 
 def served(study: Study, run_id: int) -> dict[str, int]:

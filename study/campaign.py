@@ -155,6 +155,16 @@ class Study:
         with self.read() as connection:
             return preference_table(connection, self.construct_versions(connection))
 
+    def probe_table(self) -> "DataFrame":
+        """Return every answer to a probe of a judge's run, as the table that `analysis` takes.
+
+        Columns are documented in study/README.md under "The probe table".
+        """
+        from study.probe_rows import probe_table
+
+        with self.read() as connection:
+            return probe_table(connection, self.construct_versions(connection))
+
     def held(self) -> "HeldStudy":
         """Return this study with its constructs as they are now, for a process that runs long.
 

@@ -29,6 +29,21 @@ PREFERENCE_COLUMNS = {
     "value": "float64",
     "missing_reason": "str",
 }
+PROBE_COLUMNS = {
+    "scorer": "str",
+    "model": "str",
+    "prompts": "str",
+    "kind": "str",
+    "probe": "str",
+    "round": "int64",
+    "fault": "str",
+    "response_id": "str",
+    "query_id": "str",
+    "construct": "str",
+    "value": "float64",
+    "missing_reason": "str",
+    "served": "str",
+}
 
 EXPECTED = " (expected)"
 """What follows a judge's name where the means of its distributions stand in tables."""

@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from analysis.compose import Options
+    from analysis.probes.probe_table import ProbeTable
     from analysis.rules import RulesApart
     from analysis.tables import PreferenceTable, ScoreTable
     from study.config import StudyConfig
@@ -27,6 +28,8 @@ class Source(NamedTuple):
     """What the judges' scores were made with, where a study knows it."""
     edited: ScoreTable | None = None
     """The scores with what raters changed after they had been shown more, where they did."""
+    probes: ProbeTable | None = None
+    """Answers of judges to altered prompts, where any were asked."""
 
 
 class CannotRun(click.ClickException):
@@ -39,11 +42,13 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.cli.hypotheses import declared
     from analysis.cli.run_attributes import attributes
     from analysis.compose import Options
+    from analysis.probes.probe_table import ProbeTable, Suspects
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
     from study import Study
     from study.interim_looks import interim_looks
     from study.judge_runs import judge_runs
+    from study.probe_rows import probe_table, suspected_responses
     from study.rater_rules import rules_of_raters
     from study.status import current_systems
     from study.table import preference_table, score_table
@@ -61,6 +66,8 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
             last = score_table(connection, versions, "last", config.juries) if again else None
             rows = preference_table(connection, versions)
             runs = judge_runs(connection)
+            probed = probe_table(connection, versions)
+            suspects = suspected_responses(connection)
             rules = rules_of_raters(connection, versions)
             looks = sum(interim_looks(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
@@ -104,7 +111,9 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
     }
     options = Options(**{**settings, **chosen})
-    return Source(scores, compared, options, config.name, runs, edited)
+    known = {name: Suspects(*counts) for name, counts in suspects.items()}
+    probes = ProbeTable.from_frame(probed, known) if len(probed) or known else None
+    return Source(scores, compared, options, config.name, runs, edited, probes)
 
 
 def _notes(config: StudyConfig) -> dict[str, str]:

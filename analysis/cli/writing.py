@@ -16,7 +16,9 @@ def write(source: Source, title: str, folder: Path, verify: bool, as_json: bool)
     from analysis.report.verdict import verdicts
 
     # The verdict first: what it needs takes a fraction of the whole.
-    first = headline(source.scores, source.preferences, source.options, title, source.edited)
+    first = headline(
+        source.scores, source.preferences, source.options, title, source.edited, source.probes
+    )
     found = verdicts(first)
     if not as_json:
         terminal.say_verdicts(first, found)

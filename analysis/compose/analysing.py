@@ -19,6 +19,7 @@ from analysis.errors import AnalysisError
 from analysis.estimates import Estimate, EstimateList
 from analysis.layouts import of_one_layout, values_by_layout
 from analysis.matrix import ConstructData
+from analysis.probes.probe_table import ProbeTable
 from analysis.tables import PreferenceTable, ScoreTable
 from analysis.threads import one_blas_thread
 
@@ -74,18 +75,19 @@ def analyse(
     options: Options | None = None,
     title: str = "Judge against people",
     edited: ScoreTable | None = None,
+    probes: ProbeTable | None = None,
 ) -> Analysis:
     """Analyse a table of scores, with preferences if there are any.
 
     `edited` is the table with what raters changed after they had been shown more, which is
-    reported beside the figures of the other.
+    reported beside the figures of the other. `probes` are answers of judges to altered prompts.
 
     Raises
     ------
     AnalysisError
         Both tables are empty.
     """
-    return _analysis(title, _context(scores, preferences, options, edited), _everything)
+    return _analysis(title, _context(scores, preferences, options, edited, probes), _everything)
 
 
 def headline(
@@ -94,9 +96,10 @@ def headline(
     options: Options | None = None,
     title: str = "Judge against people",
     edited: ScoreTable | None = None,
+    probes: ProbeTable | None = None,
 ) -> Analysis:
     """Only the figures that the verdict speaks of, in a fraction of the time; see `completed`."""
-    return _analysis(title, _context(scores, preferences, options, edited), _headline)
+    return _analysis(title, _context(scores, preferences, options, edited, probes), _headline)
 
 
 def completed(analysis: Analysis) -> Analysis:
@@ -109,6 +112,7 @@ def _context(
     preferences: PreferenceTable | None,
     options: Options | None,
     edited: ScoreTable | None,
+    probes: ProbeTable | None,
 ) -> Context:
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
         raise AnalysisError("there are no scores and no preferences to analyze")
@@ -117,7 +121,7 @@ def _context(
     if edited is not None and said is not None:
         (layout,) = values_by_layout(scores)
         edited, _ = of_one_layout(edited, layout)
-    return Context(scores, preferences, options, edited, said)
+    return Context(scores, preferences, options, edited, said, probes)
 
 
 def _analysis(

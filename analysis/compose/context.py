@@ -12,6 +12,7 @@ from analysis.compose.options import Options
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, construct_data
 from analysis.measured_coverage import CROWDED, LEVEL, crowding, measured_coverage
+from analysis.probes.probe_table import ProbeTable
 from analysis.query_statistic import QueryStatistic
 from analysis.resampling import Interval, QueryResampling, Replicates, Transform
 from analysis.scales import Level, Scale
@@ -33,6 +34,8 @@ class Context:
     """The scores with what raters changed after they had been shown more, where they did."""
     layout_left_out: str | None = None
     """What is said of ratings left out since they come from pages of another layout."""
+    probes: ProbeTable | None = None
+    """Answers to altered prompts, where a judge was asked any."""
 
     @cached_property
     def rated_queries(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from analysis.compose.composite import composite
 from analysis.compose.context import Context
 from analysis.compose.correction import correction
 from analysis.compose.discrimination import discrimination
+from analysis.compose.drift import drift
 from analysis.compose.edits import edits
 from analysis.compose.expected import expected_scores
 from analysis.compose.generalizability import generalizability
@@ -22,6 +23,7 @@ from analysis.compose.preferences import (
     agreement_over_constructs,
     preferences as on_preferences,
 )
+from analysis.compose.probes import probes
 from analysis.compose.reliability import reliability
 from analysis.compose.score_properties import score_properties
 from analysis.compose.validity import validity
@@ -50,3 +52,5 @@ def everything(context: Context) -> Iterator[Estimate]:
     yield from expected_scores(context)
     yield from answers_read(context)
     yield from edits(context)
+    yield from probes(context)
+    yield from drift(context)

@@ -10,16 +10,16 @@ from judge.answers import NO_PASSAGES, NO_REFERENCE, UNASKED
 from judge.prompts import Field, PromptVersion
 from judge.requests import Request
 from judge.schedule.content import Content, Judged, Page
-from study.nouns import PROMPT_NOT_WHOLE
+from judge.schedule.suspicion import is_suspected, labels_of
+from study.nouns import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED
 
 EMPTY_RESPONSE = "empty_response"
 """Rule of a value that the prompts themselves give to a response without text."""
 SHARED = "shared_prompt"
 """Flag of a judgment whose very prompt was asked for another response."""
-CONTROL_TOKENS = "control_tokens"
-"""Flag of a judgment whose judged text holds what may be control tokens of a chat template."""
 
 FLAGS = {
+    SUSPECTED: "Judged text with what may be an instruction to the judge (a suspicion, no more)",
     CONTROL_TOKENS: "Judged text with what may be control tokens of a chat template",
     SHARED: "The very prompt of another response, asked once",
 }
@@ -30,6 +30,12 @@ _CONTROL = re.compile(
     r"<\|[^\s|<>]{1,40}\|>|<｜[^<>]{1,40}｜>|\[/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|"
     r"SYSTEM_PROMPT)\]|<<SYS>>|<</SYS>>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>"
 )
+
+
+def control_tokens(text: str) -> str | None:
+    """Return the first of what may be a control token of a chat template in a text."""
+    found = _CONTROL.search(text)
+    return found.group() if found else None
 
 
 @dataclass(frozen=True)
@@ -118,13 +124,16 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
     marked = any(_CONTROL.search(text) for text in shown) or (
         "context" in template.sees and contexts.holds_control_tokens(content)
     )
+    suspected = is_suspected(content.text, contexts.labels) or (
+        "context" in template.sees and contexts.is_suspected(content)
+    )
     return Request(
         asked.construct_key,
         asked.repeat,
         tuple(content.id for content in asked.contents),
         asked.attempts,
         template.fill(values),
-        (CONTROL_TOKENS,) if marked else (),
+        (*((CONTROL_TOKENS,) if marked else ()), *((SUSPECTED,) if suspected else ())),
     )
 
 
@@ -154,6 +163,9 @@ class Contexts:
         self._of: tuple[str, ...] | None = None
         self._text = ""
         self._marked = False
+        self._suspected: bool | None = None
+        self.labels = labels_of(version)
+        """Headings of the prompts."""
 
     def text(self, content: Content) -> str:
         """Return the passages of a response as the prompts show them."""
@@ -165,6 +177,13 @@ class Contexts:
         self._hold(content)
         return self._marked
 
+    def is_suspected(self, content: Content) -> bool:
+        """Tell whether a passage of a response holds what may be an instruction to the judge."""
+        self._hold(content)
+        if self._suspected is None:
+            self._suspected = is_suspected(self._text, self.labels)
+        return self._suspected
+
     def _hold(self, content: Content) -> None:
         if self._of is not content.passages:
             self._of = content.passages
@@ -174,6 +193,7 @@ class Contexts:
             joined = self._version.passage_separator.join(passages)
             self._text = self._version.trimmed(joined)
             self._marked = _CONTROL.search(self._text) is not None
+            self._suspected = None
 
 
 def shuffled(passages: Sequence[str], seed: int, context_hash: bytes) -> tuple[str, ...]:

@@ -46,7 +46,9 @@ from study.nouns.imported import (
     ScoredBase,
 )
 from study.nouns.judged import (
+    CONTROL_TOKENS,
     PROMPT_NOT_WHOLE,
+    SUSPECTED,
     JudgeRun,
     JudgeRunBase,
     Judgment,
@@ -55,6 +57,7 @@ from study.nouns.judged import (
     ReadingBase,
 )
 from study.nouns.owner import Erasure, Look, OwnerPassword, Pause, StudyIdentity
+from study.nouns.probed import DRIFT, Fault, ProbeAnswer, ProbeAnswerBase
 from study.nouns.taking_part import (
     Consent,
     Departure,
@@ -64,7 +67,10 @@ from study.nouns.taking_part import (
 )
 
 __all__ = [
+    "CONTROL_TOKENS",
+    "DRIFT",
     "PROMPT_NOT_WHOLE",
+    "SUSPECTED",
     "Assignment",
     "AssignmentBase",
     "CheckPair",
@@ -84,6 +90,7 @@ __all__ = [
     "Erasure",
     "ExpectedValue",
     "ExpectedValueBase",
+    "Fault",
     "ImportedFile",
     "Invitation",
     "JudgeRun",
@@ -101,6 +108,8 @@ __all__ = [
     "Pause",
     "Preference",
     "PreferenceBase",
+    "ProbeAnswer",
+    "ProbeAnswerBase",
     "Query",
     "QueryBase",
     "Rater",

@@ -20,6 +20,11 @@ PROMPT_NOT_WHOLE = ("truncated_by_server", "too_long")
 """Reasons of judgments whose prompt never reached the model whole: they are asked again, and any
 other attempt is the score before them."""
 
+CONTROL_TOKENS = "control_tokens"
+"""Flag of a judgment whose judged text holds what may be control tokens of a chat template."""
+SUSPECTED = "suspected_injection"
+"""Flag of a judgment whose judged text holds what may be an instruction to the judge."""
+
 
 class JudgeRunBase(Noun):
     """One configuration of a judge; another configuration is another run."""

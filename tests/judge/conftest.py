@@ -10,7 +10,8 @@ from tests.judge.campaign import Scripted, fill
 def scripted(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
     """Return a fresh scripted engine that every run takes."""
     fresh = type("Fresh", (Scripted,), {"asked": []})
-    monkeypatch.setattr("judge.judging.load_engine", {"openai": fresh}.__getitem__)
+    for module in ("judge.judging", "judge.probes.probing"):
+        monkeypatch.setattr(f"{module}.load_engine", {"openai": fresh}.__getitem__)
     return fresh
 
 

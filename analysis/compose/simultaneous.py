@@ -1,0 +1,65 @@
+"""Records of a family of statistics whose intervals hold for all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.compose.context import Context
+from analysis.discrimination.simultaneous import simultaneous_intervals
+from analysis.estimates import Estimate
+from analysis.resampling import PERCENTILE_FROM, QueryResampling, Scheme
+from analysis.statistic_family import StatisticFamily
+
+
+def estimates_that_hold_together(
+    context: Context,
+    name: str,
+    family: StatisticFamily,
+    resampling: QueryResampling,
+    records: Sequence[Mapping[str, Any]],
+) -> Iterator[Estimate]:
+    """Each statistic with its simultaneous interval (max-t), over the queries that any of them has.
+
+    Without the queries that few statistics rest on alone, these would be undefined in a resample
+    and all resamples with them: statistics of a single query get no interval.
+    """
+    points = family.points()
+    counts = family.contributing.sum(axis=0)
+    several = np.isfinite(points) & (counts > 1)
+    queries = np.asarray(family.contributing[:, several].any(axis=1))
+    count = int(np.count_nonzero(queries))
+    ends = np.full((2, points.size), np.nan)
+    reasons: list[str | None] = [
+        reason or "an interval needs at least 2 queries" for reason in family.reasons
+    ]
+    method = None
+    if count > 1:
+        scheme: Scheme = "bootstrap" if count >= PERCENTILE_FROM else "jackknife"
+        left_out = queries if scheme == "jackknife" else None
+        rows = resampling.evaluate(family.of_weights, scheme, left_out)
+        found = simultaneous_intervals(
+            points[several], rows[:, several], scheme, context.options.level, context.options.seed
+        )
+        ends[:, several] = found.low, found.high
+        method = found.method
+        for at, reason in zip(np.flatnonzero(several).tolist(), found.reasons, strict=True):
+            reasons[at] = reason
+    for place, record in enumerate(records):
+        low, high = ends[:, place]
+        has = bool(np.isfinite(low))
+        yield Estimate(
+            name,
+            value=float(points[place]),
+            ci_low=float(low),
+            ci_high=float(high),
+            ci_level=context.options.level if has else None,
+            method=method if has else None,
+            n_responses=int(family.n_responses[place]),
+            n_queries=int(counts[place]),
+            n_dropped=int(family.n_dropped[place]),
+            reason=None if has else reasons[place],
+            **record,
+        )
