@@ -115,6 +115,10 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
     marked = any(_CONTROL.search(text) for text in shown) or (
         "context" in template.sees and contexts.holds_control_tokens(content)
     )
+    # Prompts without passages of one query go together as well.
+    shown_context = content.context_hash if "context" in template.sees else b""
+    group = f"{content.query} {shown_context.hex()}"
+    beginning = template.beginning
     return Request(
         asked.construct_key,
         asked.repeat,
@@ -122,6 +126,8 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
         asked.attempts,
         template.fill(values),
         (CONTROL_TOKENS,) if marked else (),
+        group,
+        "" if beginning is None else f"{group} {beginning}",
     )
 
 
