@@ -54,9 +54,11 @@ def judge() -> None:
 )
 @click.option(
     "--base-url",
+    multiple=True,
     envvar="OPENAI_BASE_URL",
     metavar="URL",
-    help="Address of the endpoint, up to /v1.  [env: OPENAI_BASE_URL]",
+    help="Address of the endpoint, up to /v1. Repeatable, for several that serve one model. "
+    " [env: OPENAI_BASE_URL]",
 )
 @click.option("--model", metavar="NAME", help="Model, as the endpoint names it.")
 @click.option(
@@ -140,7 +142,13 @@ def judge() -> None:
     "--concurrency",
     type=click.IntRange(1, 4096),
     metavar="N",
-    help="Most prompts under way at once; fewer where the server complains. Default: 64.",
+    help="Most prompts under way at once at each endpoint; fewer where it complains. Default: 64.",
+)
+@click.option(
+    "--leader",
+    type=click.Choice(["auto", "on", "off"]),
+    help="Of prompts that begin alike, have one answered first. Default: auto, where a hosted "
+    "cache profits.",
 )
 @click.option(
     "--timeout",

@@ -138,8 +138,8 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
         statement = statement.where(t.c.name == settings.name)
     elif settings.model is not None:
         statement = statement.where(t.c.model == settings.model)
-    if settings.base_url is not None:
-        statement = statement.where(t.c.endpoint == settings.base_url)
+    if settings.addresses:
+        statement = statement.where(t.c.endpoint.in_(settings.addresses))
     with study.read() as connection:
         rows = connection.execute(statement.order_by(t.c.id.desc())).all()
     rows = [row for row in rows if shuffle_of(dict(row._mapping)) == settings.shuffle_passages]
@@ -148,6 +148,7 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
 
 def _pace(study: Study, run_id: int | None, settings: JudgeSettings) -> tuple[float, str]:
     """Return the seconds a prompt takes, and how that is known."""
+    at_once = settings.concurrency * max(1, len(settings.addresses))
     if run_id is not None:
         j = table(Judgment)
         with study.read() as connection:
@@ -159,13 +160,12 @@ def _pace(study: Study, run_id: int | None, settings: JudgeSettings) -> tuple[fl
         if count:
             seconds = float(mean) / 1000
             return (
-                seconds / settings.concurrency,
-                f"the run's {count} answers so far took {seconds:.2f} s each, "
-                f"{settings.concurrency} at once",
+                seconds / at_once,
+                f"the run's {count} answers so far took {seconds:.2f} s each, {at_once} at once",
             )
     return (
-        _SECONDS / settings.concurrency,
-        f"if an answer takes {_SECONDS:g} s and {settings.concurrency} are under way at once",
+        _SECONDS / at_once,
+        f"if an answer takes {_SECONDS:g} s and {at_once} are under way at once",
     )
 
 

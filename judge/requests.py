@@ -19,3 +19,7 @@ class Request:
     """For each of them, the number under which the answer is stored."""
     prompt: str
     flags: tuple[str, ...] = ()
+    group: str = ""
+    """What the prompts of one query and context have in common, so that they go to one server."""
+    beginning: str = ""
+    """What prompts have in common that begin alike, as far as their passages; empty: nothing."""

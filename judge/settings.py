@@ -86,14 +86,21 @@ class JudgeSettings(BaseModel):
     )
 
     # The endpoint.
-    base_url: str | None = Field(
-        default=None, description="address of the endpoint, such as http://localhost:8000/v1"
+    base_url: str | tuple[str, ...] | None = Field(
+        default=None,
+        description="address of the endpoint, such as http://localhost:8000/v1, or of several that "
+        "serve one model",
     )
     api_key_env: str = Field(
         default="OPENAI_API_KEY", description="environment variable that holds the key, if any"
     )
     concurrency: int = Field(
-        default=64, ge=1, le=4096, description="most prompts under way at once"
+        default=64, ge=1, le=4096, description="most prompts under way at once at each endpoint"
+    )
+    leader: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="of prompts that begin alike, have one answered before the others are sent; "
+        "auto: where the endpoint counts what it finds in a cache, vLLM aside",
     )
     timeout: float = Field(
         default=120, gt=0, description="seconds until an answer is given up and asked for again"
@@ -133,9 +140,23 @@ class JudgeSettings(BaseModel):
 
     @field_validator("base_url")
     @classmethod
-    def _plain_address(cls, address: str | None) -> str | None:
-        if address is None:
-            return None
+    def _plain_addresses(cls, given: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+        if given is None or isinstance(given, str):
+            return given and cls._plain_address(given)
+        addresses = tuple(cls._plain_address(address) for address in given)
+        if not addresses or len(set(addresses)) < len(addresses):
+            raise ValueError("name each address once, and at least one")
+        return addresses
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the endpoints."""
+        if isinstance(self.base_url, str):
+            return (self.base_url,)
+        return self.base_url or ()
+
+    @staticmethod
+    def _plain_address(address: str) -> str:
         parts = urlsplit(address)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ValueError("write it as http://HOST:PORT/v1 or https://HOST/v1")

@@ -127,6 +127,10 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
     suspected = is_suspected(content.text, contexts.labels) or (
         "context" in template.sees and contexts.is_suspected(content)
     )
+    # Prompts without passages of one query go together as well.
+    shown_context = content.context_hash if "context" in template.sees else b""
+    group = f"{content.query} {shown_context.hex()}"
+    beginning = template.beginning
     return Request(
         asked.construct_key,
         asked.repeat,
@@ -134,6 +138,8 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
         asked.attempts,
         template.fill(values),
         (*((CONTROL_TOKENS,) if marked else ()), *((SUSPECTED,) if suspected else ())),
+        group,
+        "" if beginning is None else f"{group} {beginning}",
     )
 
 

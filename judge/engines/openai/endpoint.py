@@ -58,7 +58,7 @@ class Endpoint:
         connections: int,
         scores: ScoreTokens | None = None,
     ) -> None:
-        self._base = base_url
+        self.url = self._base = base_url
         self._scores = scores
         self._headers = {
             "Content-Type": "application/json",

@@ -36,6 +36,7 @@ class Findings:
     """What the probe found."""
 
     model: str
+    url: str
     window: int | None
     first_wait: float
     """Seconds before a question is put again."""
@@ -63,6 +64,9 @@ class Probed:
     parameters: dict[str, Any]
     scores: ScoreTokens | None
     """Which tokens are scores, where their probabilities are asked for."""
+    leads: bool = False
+    """Whether it counts what it finds in a cache, and is not vLLM, which finds at once what prompts
+    under way share."""
 
 
 async def probe(
@@ -86,13 +90,14 @@ async def probe(
     listed = await endpoint.models()
     model = _model(settings, listed)
     window = listed[model].window if model in listed else None
-    found = Findings(model, settings.window or window, settings.first_wait)
+    found = Findings(model, endpoint.url, settings.window or window, settings.first_wait)
     _first_parameters(found, settings, prompts)
     short = await _settled(endpoint, found, settings, listed)
+    owner = listed[model].owner if model in listed else None
+    leads = short.cached_tokens is not None and owner != "vllm"
     await _calibrated(endpoint, found, short, sample)
     if "seed" in found.parameters:
         await _seed(endpoint, found)
-    owner = listed[model].owner if model in listed else None
     await _probabilities(endpoint, found, settings, prompts, vllm=owner == "vllm")
     if found.way is not None and settings.logprobs == "auto":
         _as_begun(found, settings, prompts, begun)
@@ -102,7 +107,7 @@ async def probe(
         )
     sent = {**found.parameters, **(found.way.parameters if found.way else {})}
     scores = None if found.way is None else found.way.tokens
-    return Probed(_ready(found, settings, prompts), sent, scores)
+    return Probed(_ready(found, settings, prompts), sent, scores, leads)
 
 
 def _model(settings: JudgeSettings, listed: Mapping[str, Listed]) -> str:
@@ -377,7 +382,7 @@ def _ready(found: Findings, settings: JudgeSettings, prompts: PromptVersion) -> 
         decoding["logprobs"] = found.way.name
     conditions = Conditions(
         engine="openai",
-        endpoint=settings.base_url,
+        endpoint=found.url,
         model=found.model,
         decoding=decoding,
         seed=found.parameters.get("seed"),

@@ -43,6 +43,7 @@ class VLLMEngine:
         settings.refuse(
             "base_url",
             "logprobs",
+            "leader",
             "answers",
             "requests",
             "send_temperature",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 from tests.judge.stub.completions import tokens
@@ -317,6 +318,30 @@ def logprobs(seen: Seen, reply: Reply, *, form: str = "real", mass: float = 0.99
     choice["logprobs"] = {"content": content}
 
 
+_held: dict[bytes, float] = {}
+"""Beginnings of prompts in a cache, and the moment from which they are found there."""
+
+
+def caching(seen: Seen, reply: Reply, *, name: str = "", block: int = 512) -> None:
+    """Count cached tokens as a provider's cache would: no cache, only its arithmetic.
+
+    A beginning in whole blocks of bytes is found once an answer to a prompt with it has left, so of
+    prompts that come together none finds it. Caches with other names know nothing of each other.
+    """
+    if reply.completion is None:
+        return
+    content, state = seen.prompt.encode(), blake2b(name.encode())
+    ready, found, still = seen.at + reply.delay, 0, True
+    for start in range(0, len(content) - block + 1, block):
+        state.update(content[start : start + block])
+        key = state.digest()
+        still = still and _held.get(key, math.inf) <= seen.at
+        found += still
+        _held[key] = min(ready, _held.get(key, math.inf))
+    cached = found * block // 4
+    reply.completion["usage"]["prompt_tokens_details"] = {"cached_tokens": cached}
+
+
 BEHAVIOURS: dict[str, Behaviour] = {
     behaviour.__name__: behaviour
     for behaviour in (
@@ -325,7 +350,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
         *(throttled, spent, no_quota),
         *(wrong_key, forbidden, model_not_found, other_model, changing),
         *(truncating, content_filter, content_filter_400, too_long, too_long_vllm, refuses),
-        *(rejects, reasoning, answers, wavering, no_usage, constant_usage, logprobs),
+        *(rejects, reasoning, answers, wavering, no_usage, constant_usage, logprobs, caching),
     )
 } | {
     "http_500": partial(http_status, status=500),
