@@ -11,6 +11,7 @@ from analysis.report.sections import (
     missing,
     people,
     scores,
+    stability,
     systems,
     validity,
 )
@@ -22,6 +23,7 @@ _ORDER = (
     calibration,
     corrected,
     systems,
+    stability,
     validity,
     scores,
     answer_correctness,
