@@ -26,6 +26,7 @@ from analysis.compose.preferences import (
 from analysis.compose.probes import probes
 from analysis.compose.reliability import reliability
 from analysis.compose.score_properties import score_properties
+from analysis.compose.stability import stability
 from analysis.compose.validity import validity
 from analysis.estimates import Estimate
 
@@ -43,6 +44,7 @@ def everything(context: Context) -> Iterator[Estimate]:
     yield from correction(context)
     yield from composite(context)
     yield from discrimination(context)
+    yield from stability(context)
     yield from validity(context)
     yield from on_preferences(context)
     yield from agreement_over_constructs(context)

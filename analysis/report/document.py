@@ -49,11 +49,16 @@ class Document:
         return [table for one in self.chapters for table in one.tables]
 
     @property
-    def scorers(self) -> list[dict[str, str | None]]:
-        """Every scorer with its kind and the note on it, if there is one."""
-        notes = self.analysis.options.scorer_notes
+    def scorers(self) -> list[dict[str, Any]]:
+        """Every scorer with its kind, the note on it if there is one, and whom it is made of."""
+        notes, made_of = self.analysis.options.scorer_notes, self.analysis.options.made_of
         return [
-            {"scorer": name, "kind": kind, "note": notes.get(name)}
+            {
+                "scorer": name,
+                "kind": kind,
+                "note": notes.get(name),
+                "made_of": list(made_of.get(name, ())),
+            }
             for name, kind in self.analysis.scorer_kinds.items()
         ]
 

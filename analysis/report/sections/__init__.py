@@ -13,6 +13,7 @@ from analysis.report.sections import (
     people,
     probes,
     scores,
+    stability,
     systems,
     validity,
 )
@@ -25,6 +26,7 @@ _ORDER = (
     probes,
     corrected,
     systems,
+    stability,
     validity,
     scores,
     expected,

@@ -1,0 +1,1 @@
+"""How far the scores of a judge depend on which run of it gave them."""
