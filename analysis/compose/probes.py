@@ -35,6 +35,8 @@ class _Cell:
     asked: BoolArray
     scale: Scale | None
     fault: str
+    unknown: int
+    """Responses that the table of scores does not have."""
 
     @property
     def both(self) -> BoolArray:
@@ -42,7 +44,7 @@ class _Cell:
 
     @property
     def dropped(self) -> int:
-        return int(np.count_nonzero(self.asked & ~self.both))
+        return int(np.count_nonzero(self.asked & ~self.both)) + self.unknown
 
     def part(self, values: FloatArray, chosen: BoolArray, reason: str = NO_PAIR) -> Part:
         used = np.asarray(chosen)
@@ -108,6 +110,7 @@ def _cells(context: Context, scorer: str, rows: pd.DataFrame) -> Iterator[_Cell]
                 asked,
                 context.scores.scale(construct, scorer),
                 fault,
+                int(np.count_nonzero(~known)),
             )
 
 
