@@ -19,6 +19,7 @@ from study.config_sections import (
     PreferenceSpec,
     ScorerSpec,
     Section,
+    SystemSpec,
 )
 from study.constructs import CCRS, ConstructSpec
 from study.errors import StudyError, nearest
@@ -52,6 +53,9 @@ class StudyConfig(Section):
     )
     scorers: dict[Key, ScorerSpec] = Field(
         default={}, description="what is known of scorers beforehand"
+    )
+    systems: dict[Key, SystemSpec] = Field(
+        default={}, description="what is known of systems beforehand"
     )
     preferences: PreferenceSpec = PreferenceSpec()
     judge: JudgeSpec = JudgeSpec()
@@ -200,6 +204,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
     sections: dict[str, type[BaseModel]] = {
         "constructs": ConstructSpec,
         "scorers": ScorerSpec,
+        "systems": SystemSpec,
         "preferences": PreferenceSpec,
         "design": DesignSpec,
         "raters": RaterSpec,

@@ -6,7 +6,7 @@ from unicodedata import category
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from study.scales import Scale
-from study.words import ScorerKind
+from study.words import Key, ScorerKind
 
 
 class Section(BaseModel):
@@ -28,6 +28,12 @@ class ScorerSpec(Section):
         default=None, description="a remark that the report shows with the scorer"
     )
 
+    family: Key | None = Field(
+        default=None,
+        description="family of a judge's model, as in systems; the report then looks for "
+        "self-preference",
+    )
+
     @field_validator("note")
     @classmethod
     def _one_paragraph(cls, note: str) -> str:
@@ -38,6 +44,12 @@ class ScorerSpec(Section):
             # It is printed on terminals, which obey some of them.
             raise ValueError("holds a control character; remove it")
         return text
+
+
+class SystemSpec(Section):
+    """What is known of a system beforehand: `[systems."NAME"]`."""
+
+    family: Key = Field(description="family of the model that writes its responses, such as llama")
 
 
 class PreferenceSpec(Section):

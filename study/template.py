@@ -28,6 +28,10 @@ seed = 0
 # kind = "metric"
 # scale = {{ min = 0, max = 1 }}
 # note = "..."               # a remark that the report shows with the scorer
+# family = "llama"           # of a judge's model: the report looks for self-preference
+
+# [systems."my-system"]
+# family = "llama"           # of the model that writes its responses
 
 # [preferences]
 # scale = {{ min = -2, max = 2, step = 1, level = "ordinal" }}

@@ -22,6 +22,7 @@ from study.config_sections import (
     HypothesisSpec,
     PreferenceSpec,
     ScorerSpec,
+    SystemSpec,
 )
 from study.constructs import ConstructSpec
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
@@ -96,6 +97,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "": StudyConfig,
     "constructs.": ConstructSpec,
     'scorers."NAME".': ScorerSpec,
+    'systems."NAME".': SystemSpec,
     "preferences.": PreferenceSpec,
     "design.": DesignSpec,
     'raters."CODE".': RaterSpec,
@@ -111,7 +113,16 @@ SECTIONS: dict[str, type[BaseModel]] = {
 @pytest.mark.parametrize("prefix", SECTIONS)
 def test_every_setting_is_documented(prefix: str) -> None:
     rows = section(STUDY, "## Settings")
-    containers = {"scorers", "preferences", "design", "raters", "rating", "stopping", "analysis"}
+    containers = {
+        "scorers",
+        "systems",
+        "preferences",
+        "design",
+        "raters",
+        "rating",
+        "stopping",
+        "analysis",
+    }
     for name, field in SECTIONS[prefix].model_fields.items():
         if prefix == "" and name in containers:
             continue

@@ -57,7 +57,7 @@ def shifted(rng: np.random.Generator, queries: int, a_query: int) -> tuple[np.nd
     """Shifts of judged scores, 40% at the ceiling; the mean of many is the truth."""
     count = queries * a_query
     own = np.repeat(rng.normal(0, 8, queries), a_query)
-    before = np.clip(np.round((72 + own + rng.normal(0, 22, count)) / 5) * 5, 0, 100)
+    before = np.clip(np.round((92 + own + rng.normal(0, 22, count)) / 5) * 5, 0, 100)
     moved = rng.random(count) < 0.3
     after = np.where(moved, np.round((before + rng.normal(14, 8, count)) / 5) * 5, before)
     return np.clip(after, 0, 100) - before, count
