@@ -20,6 +20,7 @@ from study.config_sections import (
     PreferenceSpec,
     ScorerSpec,
     Section,
+    SystemSpec,
 )
 from study.constructs import CCRS, ConstructSpec
 from study.errors import StudyError, nearest
@@ -56,6 +57,9 @@ class StudyConfig(Section):
     )
     juries: dict[Key, JurySpec] = Field(
         default={}, description="scorers that are made of several judges"
+    )
+    systems: dict[Key, SystemSpec] = Field(
+        default={}, description="what is known of systems beforehand"
     )
     preferences: PreferenceSpec = PreferenceSpec()
     judge: JudgeSpec = JudgeSpec()
@@ -240,6 +244,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "constructs": ConstructSpec,
         "scorers": ScorerSpec,
         "juries": JurySpec,
+        "systems": SystemSpec,
         "preferences": PreferenceSpec,
         "design": DesignSpec,
         "raters": RaterSpec,

@@ -28,6 +28,12 @@ class ScorerSpec(Section):
         default=None, description="a remark that the report shows with the scorer"
     )
 
+    family: Key | None = Field(
+        default=None,
+        description="family of a judge's model, as in systems; the report then looks for "
+        "self-preference",
+    )
+
     @field_validator("note")
     @classmethod
     def _one_paragraph(cls, note: str) -> str:
@@ -57,6 +63,12 @@ class JurySpec(Section):
         if twice:
             raise ValueError(f"{', '.join(map(repr, twice))} is named more than once")
         return judges
+
+
+class SystemSpec(Section):
+    """What is known of a system beforehand: `[systems."NAME"]`."""
+
+    family: Key = Field(description="family of the model that writes its responses, such as llama")
 
 
 class PreferenceSpec(Section):

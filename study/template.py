@@ -28,6 +28,10 @@ seed = 0
 # kind = "metric"
 # scale = {{ min = 0, max = 1 }}
 # note = "..."               # a remark that the report shows with the scorer
+# family = "llama"           # of a judge's model: the report looks for self-preference
+
+# [systems."my-system"]
+# family = "llama"           # of the model that writes its responses
 
 # [juries."three judges"]    # a scorer that is made of judges
 # of = ["judge-1", "judge-2", "judge-3"]

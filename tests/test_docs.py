@@ -23,6 +23,7 @@ from study.config_sections import (
     JurySpec,
     PreferenceSpec,
     ScorerSpec,
+    SystemSpec,
 )
 from study.constructs import ConstructSpec
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
@@ -98,6 +99,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "constructs.": ConstructSpec,
     'scorers."NAME".': ScorerSpec,
     'juries."NAME".': JurySpec,
+    'systems."NAME".': SystemSpec,
     "preferences.": PreferenceSpec,
     "design.": DesignSpec,
     'raters."CODE".': RaterSpec,
@@ -113,8 +115,17 @@ SECTIONS: dict[str, type[BaseModel]] = {
 @pytest.mark.parametrize("prefix", SECTIONS)
 def test_every_setting_is_documented(prefix: str) -> None:
     rows = section(STUDY, "## Settings")
-    containers = {"scorers", "juries", "preferences", "design", "raters", "rating", "stopping"}
-    containers |= {"analysis"}
+    containers = {
+        "scorers",
+        "systems",
+        "juries",
+        "preferences",
+        "design",
+        "raters",
+        "rating",
+        "stopping",
+        "analysis",
+    }
     for name, field in SECTIONS[prefix].model_fields.items():
         if prefix == "" and name in containers:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,11 +42,13 @@ class CannotRun(click.ClickException):
 def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.cli.hypotheses import declared
     from analysis.cli.run_attributes import attributes
+    from analysis.cli.response_traits import response_traits
     from analysis.compose import Options
     from analysis.probes.probe_table import ProbeTable, Suspects
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
     from study import Study
+    from study.columns import EXPECTED
     from study.interim_looks import interim_looks
     from study.judge_runs import judge_runs
     from study.probe_rows import probe_table, suspected_responses
@@ -68,6 +71,8 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
             runs = judge_runs(connection)
             probed = probe_table(connection, versions)
             suspects = suspected_responses(connection)
+            people = frame["scorer_kind"].isin(["human", "adjudicated"])
+            traits = response_traits(connection, set(frame.loc[people, "response_id"]))
             rules = rules_of_raters(connection, versions)
             looks = sum(interim_looks(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
@@ -112,7 +117,17 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     }
     options = Options(**{**settings, **chosen})
     known = {name: Suspects(*counts) for name, counts in suspects.items()}
-    probes = ProbeTable.from_frame(probed, known) if len(probed) or known else None
+    probes = replace(
+        ProbeTable.from_frame(probed, known),
+        traits=traits,
+        scorer_families={
+            scorer: spec.family
+            for name, spec in config.scorers.items()
+            if spec.family is not None
+            for scorer in (name, name + EXPECTED)
+        },
+        system_families={name: spec.family for name, spec in config.systems.items()},
+    )
     return Source(scores, compared, options, config.name, runs, edited, probes)
 
 

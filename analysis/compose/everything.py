@@ -19,6 +19,7 @@ from analysis.compose.generalizability import generalizability
 from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
 from analysis.compose.judge_against_humans import judge_against_humans
 from analysis.compose.missing import missing
+from analysis.compose.observed_biases import observed_biases
 from analysis.compose.preferences import (
     agreement_over_constructs,
     preferences as on_preferences,
@@ -56,3 +57,4 @@ def everything(context: Context) -> Iterator[Estimate]:
     yield from edits(context)
     yield from probes(context)
     yield from drift(context)
+    yield from observed_biases(context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,13 @@ from analysis.compose.resampled import resampled_estimate
 from analysis.compose.simultaneous import estimates_that_hold_together
 from analysis.estimates import Estimate
 from analysis.matrix import BoolArray, ConstructData, FloatArray
+from analysis.measured_coverage import LEVEL
 from analysis.probes.query_means import Part, none_of, query_means
 from analysis.resampling import Transform
 from analysis.scales import Scale
+
+FEW, MEASURED = 30, 0.86
+"""Queries below which the interval of a mean shift covers too little, and what it covered at 15."""
 
 MOVED = 0.05
 """Share of the scale's width beyond which a score counts as moved."""
@@ -35,6 +39,8 @@ class _Cell:
     asked: BoolArray
     scale: Scale | None
     fault: str
+    unknown: int
+    """Responses that the table of scores does not have."""
 
     @property
     def both(self) -> BoolArray:
@@ -42,7 +48,7 @@ class _Cell:
 
     @property
     def dropped(self) -> int:
-        return int(np.count_nonzero(self.asked & ~self.both))
+        return int(np.count_nonzero(self.asked & ~self.both)) + self.unknown
 
     def part(self, values: FloatArray, chosen: BoolArray, reason: str = NO_PAIR) -> Part:
         used = np.asarray(chosen)
@@ -108,12 +114,14 @@ def _cells(context: Context, scorer: str, rows: pd.DataFrame) -> Iterator[_Cell]
                 asked,
                 context.scores.scale(construct, scorer),
                 fault,
+                int(np.count_nonzero(~known)),
             )
 
 
 def _shifts(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:
     """Mean shifts, each with its own interval and with one that holds for all at once."""
     parts = [cell.part(cell.after - cell.before, cell.both) for cell in cells]
+    cells = [_told(context, cell, part) for cell, part in zip(cells, parts, strict=True)]
     family = query_means(parts, context.whole_resampling.n_queries)
     yield from _estimates(context, "probe_shift", cells, parts, interval="single")
     records = [
@@ -145,6 +153,14 @@ def _shifts(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:
         [cell.part((~room).astype(np.float64), cell.both) for cell, room in limited],
         transform="logit",
     )
+
+
+def _told(context: Context, cell: _Cell, part: Part) -> _Cell:
+    """The cell, whose record says where intervals cover less than they say."""
+    if context.options.level != LEVEL or np.unique(part.query).size >= FEW:
+        return cell
+    params = {**cell.record["params"], "measured_coverage": MEASURED}
+    return replace(cell, record={**cell.record, "params": params})
 
 
 def _shares(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:

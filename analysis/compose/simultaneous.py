@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as t_distribution
 
 from analysis.compose.context import Context
 from analysis.discrimination.simultaneous import simultaneous_intervals
 from analysis.estimates import Estimate
-from analysis.resampling import PERCENTILE_FROM, QueryResampling, Scheme
+from analysis.resampling import PERCENTILE_FROM, QueryResampling, Scheme, effective_df
 from analysis.statistic_family import StatisticFamily
 
 
@@ -23,8 +24,9 @@ def estimates_that_hold_together(
 ) -> Iterator[Estimate]:
     """Each statistic with its simultaneous interval (max-t), over the queries that any of them has.
 
-    Without the queries that few statistics rest on alone, these would be undefined in a resample
-    and all resamples with them: statistics of a single query get no interval.
+    With the jackknife, the tail that the common critical value leaves is taken of a t with each
+    statistic's own degrees of freedom (`effective_df`): a mean that a few queries decide, since
+    the others did not move, is far from normal. Statistics of a single query get no interval.
     """
     points = family.points()
     counts = family.contributing.sum(axis=0)
@@ -44,6 +46,15 @@ def estimates_that_hold_together(
             points[several], rows[:, several], scheme, context.options.level, context.options.seed
         )
         ends[:, several] = found.low, found.high
+        if scheme == "jackknife":
+            tail = t_distribution.sf(found.critical_value, count - 1)
+            own = family.contributing[queries][:, several]
+            freedom = [
+                effective_df(values[used])
+                for values, used in zip(rows[:, several].T, own.T, strict=True)
+            ]
+            reach = t_distribution.isf(tail, freedom) * found.error
+            ends[:, several] = points[several] - reach, points[several] + reach
         method = found.method
         for at, reason in zip(np.flatnonzero(several).tolist(), found.reasons, strict=True):
             reasons[at] = reason

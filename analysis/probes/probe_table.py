@@ -31,11 +31,21 @@ class Suspects(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ProbeTable:
-    """Answers to probes: a row for each probe, round, response, construct and scorer."""
+    """Answers to probes: a row for each probe, round, response, construct and scorer.
+
+    With them goes what else may bias a judge: traits of responses, and families of models.
+    """
 
     frame: pd.DataFrame
     suspects: Mapping[str, Suspects] = field(default_factory=lambda: MappingProxyType({}))
     """By scorer."""
+    traits: pd.DataFrame | None = None
+    """By response_id: `markdown`, 1 or 0, and `support`, the place of the supporting passage from
+    0 (first) to 1 (last); NaN where it is not known."""
+    scorer_families: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Family of a judge's model."""
+    system_families: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Family of the model that writes a system's responses."""
 
     @classmethod
     def from_frame(

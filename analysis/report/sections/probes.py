@@ -8,7 +8,17 @@ from analysis.compose import Analysis
 from analysis.estimates import Estimate
 from analysis.report.figures.probes import probe_shifts
 from analysis.report.sections.section import Section
-from analysis.report.tables.probes import at_fault, faults, label, rounds, shifts, together
+from analysis.report.tables.probes import (
+    at_fault,
+    faults,
+    label,
+    observed,
+    observed_as,
+    rounds,
+    seen,
+    shifts,
+    together,
+)
 from analysis.report.words import amount, between, counted, on_scale, percent
 
 #: Faults said of a scorer.
@@ -32,6 +42,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
         for e in own[:_SAID]:
             yield _said(analysis, e)
     yield from _drifted(analysis)
+    yield from _observed(analysis)
     for e in analysis.estimates.select("suspected_share"):
         yield (
             f"{counted(int(str(e.params['count'])), 'response')} of {e.n_responses:,} that "
@@ -49,6 +60,24 @@ def _said(analysis: Analysis, e: Estimate) -> str:
         f"{e.constructs[0]}: scores of {e.scorers[0]} {does} by {amount(abs(e.value), scale)} "
         f"{interval} under the probe '{label(e)}'."
     )
+
+
+def _observed(analysis: Analysis) -> Iterator[str]:
+    """The largest difference of each kind whose interval leaves 0 out."""
+    found: dict[str, Estimate] = {}
+    for e in observed(analysis):
+        apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
+        held = found.get(observed_as(e))
+        if apart and (held is None or abs(e.value) > abs(held.value)):
+            found[observed_as(e)] = e
+    for what, e in found.items():
+        scale = analysis.context.human_scale(e.constructs[0])
+        how = "kinder" if e.value > 0 else "less kind"
+        interval = " ".join(filter(None, (between(e, scale, in_points=True), on_scale(scale))))
+        yield (
+            f"{e.constructs[0]}: against people, {e.scorers[0]} is {amount(abs(e.value), scale)} "
+            f"{how} {interval} ({what})."
+        )
 
 
 def _drifted(analysis: Analysis) -> Iterator[str]:
@@ -76,6 +105,6 @@ SECTION = Section(
     key="probes",
     title="Bias and attack probes",
     figures=(probe_shifts,),
-    tables=(shifts, faults, rounds),
+    tables=(shifts, faults, rounds, seen),
     reading=reading,
 )

@@ -127,6 +127,49 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
     )
 
 
+_OBSERVED = {
+    ("error_by_layout", None): "with Markdown minus without",
+    ("error_by_support", "last_minus_first"): "support among the last passages minus the first",
+    ("error_by_support", "middle_minus_ends"): "support in the middle minus at either end",
+    ("self_preference", None): "systems of its own family minus others",
+}
+
+
+def observed_as(e: Estimate) -> str:
+    """What an observed difference compares."""
+    return _OBSERVED[e.statistic, _text(e.params.get("contrast"))]
+
+
+def observed(analysis: Analysis) -> list[Estimate]:
+    """Differences of judge minus people by layout, supporting passage and family."""
+    names = dict.fromkeys(name for name, _ in _OBSERVED)
+    return [e for name in names for e in analysis.estimates.select(name)]
+
+
+def seen(analysis: Analysis) -> Iterator[Table]:
+    """A row a construct, judge and difference."""
+    built = TableBuilder()
+    for e in sorted(observed(analysis), key=lambda e: e.constructs[0]):
+        scale = analysis.context.human_scale(e.constructs[0])
+        cells = (built.points(e, scale), f"{e.n_responses:,}")
+        built.add(e.constructs[0], e.scorers[0], observed_as(e), *cells)
+    yield built.table(
+        "observed-biases",
+        "Judge minus people, by what responses look like and whose they are",
+        "Difference of the mean of judge minus people between two groups of the rated responses: "
+        "above 0 the judge is kinder to the first. Seen, not made: a layout may go with better "
+        "answers, and a judge that errs by level errs by what goes with it; probes alter one thing "
+        "alone. By length: see the table of errors by length. The supporting passage is the one "
+        "that shares most words with the reference; families are those of study.toml.",
+        ("Construct", "Scorer", "Difference", "Points", "Responses"),
+        heads=2,
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
 def _named(e: Estimate) -> str:
     scorer, prompts = e.scorers[0], str(e.params["prompts"])
     return scorer if prompts in scorer else f"{scorer} ({prompts})"
