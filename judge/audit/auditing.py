@@ -19,6 +19,7 @@ from judge.versions import prompt_version
 from study.campaign import Study
 from study.errors import StudyError, nearest
 from study.importing.held import Held
+from study.judge_reasons import reason_before_score
 from study.nouns import Judgment, Reading, Response, table
 
 _SHOWN = (
@@ -52,7 +53,8 @@ class Audited:
     prompt: str | None
     """The very text that is asked; None where nothing is, or the prompts are not at hand."""
     judgments: list[dict[str, Any]]
-    """Columns of the judgment, with the newest reading; `earlier` holds the readings before it."""
+    """Columns of the judgment, with the newest reading; `earlier` holds the readings before it,
+    and `reason` what the answer says before its score, where a reason was read."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ def _judgments(connection: Connection, run: int, response: int) -> dict[str, lis
     for row in connection.execute(statement).all():
         judgment = {name: _plain(row._mapping[name]) for name in _SHOWN}
         key = judgment.pop("id")
+        judgment["reason"] = reason_before_score(judgment["raw_answer"], judgment["rule"])
         judgment["earlier"] = _earlier(connection, key) if row.revision else []
         found.setdefault(row.construct_key, []).append(judgment)
     return found
@@ -221,6 +224,9 @@ def _judgment_lines(judgment: Mapping[str, Any]) -> list[str]:
     ]
     title = " of ".join(["answer", ", ".join(numbers)]) if numbers else "answer"
     lines = [f"{title}: {quoted(judgment['raw_answer'])}", f"  read as {_read(judgment)}"]
+    if judgment["reason"] is not None:
+        lines.append("  its reason:")
+        lines += [f"    {line}" for line in printable_lines(judgment["reason"])]
     lines += [f"  before: {_read(reading)}" for reading in judgment["earlier"]]
     return [*lines, f"  {', '.join(told)}"]
 

@@ -41,7 +41,9 @@ _READ: Fields = {
     },
 }
 # Further columns of `ccrs judge export`. Answers are read anew: earlier readings count for nothing.
-_EXPORTED: Fields = {name: (name,) for name in ("systems", "value", "rule", "flags", "created_at")}
+_EXPORTED: Fields = {
+    name: (name,) for name in ("systems", "value", "rule", "reason", "flags", "created_at")
+}
 FIELDS: Fields = {**_READ, **_EXPORTED}
 
 _OF_EMPTY = frozenset({"empty_answer", "truncated"})
