@@ -189,6 +189,18 @@ def judge() -> None:
     help="Prices of a million prompt tokens and of a million answer tokens.",
 )
 @click.option(
+    "--price-cached",
+    type=click.FloatRange(0),
+    metavar="PRICE",
+    help="Price of a million prompt tokens found in the server's cache. Default: as the others.",
+)
+@click.option(
+    "--estimate",
+    type=click.IntRange(2, 10_000),
+    metavar="N",
+    help="Ask only N prompts of the run, spread over it, and say what the rest takes.",
+)
+@click.option(
     "--dry-run",
     is_flag=True,
     help="Say what would be asked: prompts, tokens, time, cost. Makes no call.",
@@ -226,7 +238,13 @@ def run(folder: Path, no_temperature: bool, dry_run: bool, as_json: bool, **give
 def _settings(given: dict[str, Any], no_temperature: bool) -> JudgeSettings:
     from judge.settings import JudgeSettings
 
-    chosen = {name: value for name, value in given.items() if value not in (None, (), False)}
+    # 0 equals False, and is a seed, a price or a share like any other.
+    left_out: tuple[Any, ...] = (None, False)
+    chosen = {
+        name: value
+        for name, value in given.items()
+        if value != () and not any(value is one for one in left_out)
+    }
     for name in ("constructs", "systems", "ac_metrics"):
         if name in chosen:
             chosen[name] = tuple(part for text in chosen[name] for part in _parts(text))

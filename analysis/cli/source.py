@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from analysis.compose import Options
     from analysis.rules import RulesApart
     from analysis.tables import PreferenceTable, ScoreTable
+
+
+Place = tuple[str, str, str]
+
+
+def _no_reasons(places: Sequence[Place]) -> dict[Place, str]:
+    del places
+    return {}
 
 
 class Source(NamedTuple):
@@ -25,6 +33,8 @@ class Source(NamedTuple):
     """What the judges' scores were made with, where a study knows it."""
     edited: ScoreTable | None = None
     """The scores with what raters changed after they had been shown more, where they did."""
+    reasons: Callable[[Sequence[Place]], dict[Place, str]] = _no_reasons
+    """What a judge wrote before some of its scores (scorer, response, construct)."""
 
 
 class CannotRun(click.ClickException):
@@ -38,6 +48,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.compose import Options
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
+    from judge.audit.reporting import run_record
     from study import Study
     from study.interim_looks import interim_looks
     from study.judge_runs import judge_runs
@@ -69,6 +80,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         scores = ScoreTable.from_frame(frame, scales, own, names)
         edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
         runs = [run for run in runs if run["name"] in scores.scorer_kinds]
+        runs = [{**run, "account": run_record(study, run["name"])} for run in runs]
         compared = None
         if len(rows):
             scale = Scale(**config.preferences.scale.model_dump())
@@ -98,7 +110,18 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
     }
     options = Options(**{**settings, **chosen})
-    return Source(scores, compared, options, config.name, runs, edited)
+
+    def reasons(places: Sequence[Place]) -> dict[Place, str]:
+        from study.judge_reasons import judge_reasons
+
+        opened = Study.open(folder)
+        try:
+            with opened.read() as connection:
+                return judge_reasons(connection, versions, places)
+        finally:
+            opened.close()
+
+    return Source(scores, compared, options, config.name, runs, edited, reasons)
 
 
 def _rules_apart(

@@ -47,6 +47,10 @@ from study.nouns.imported import (
 )
 from study.nouns.judged import (
     PROMPT_NOT_WHOLE,
+    JudgeCall,
+    JudgeCallBase,
+    JudgeCallEnd,
+    JudgeCallEndBase,
     JudgeRun,
     JudgeRunBase,
     Judgment,
@@ -86,6 +90,10 @@ __all__ = [
     "ExpectedValueBase",
     "ImportedFile",
     "Invitation",
+    "JudgeCall",
+    "JudgeCallBase",
+    "JudgeCallEnd",
+    "JudgeCallEndBase",
     "JudgeRun",
     "JudgeRunBase",
     "Judgment",

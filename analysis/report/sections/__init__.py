@@ -10,6 +10,7 @@ from analysis.report.sections import (
     corrected,
     missing,
     people,
+    runs,
     scores,
     systems,
     validity,
@@ -26,6 +27,7 @@ _ORDER = (
     scores,
     answer_correctness,
     missing,
+    runs,
 )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from random import uniform
 from time import monotonic
@@ -15,6 +16,7 @@ from judge.engines.openai.event_loop import run_to_end
 from judge.engines.openai.pace import Pace
 from judge.engines.openai.probe import QUESTION, probe, stopped
 from judge.engines.openai.reply import Trouble
+from judge.engines.openai.tally import Tally
 from judge.engines.openai.truncation import TruncationCheck
 from judge.prompts import PromptVersion
 from judge.requests import Request
@@ -57,7 +59,8 @@ class OpenAIEngine:
 
         async def probed() -> tuple[Ready, dict[str, Any]]:
             async with self._endpoint(connections=1) as endpoint:
-                return await probe(endpoint, self._settings, self._prompts, sample)
+                ready, parameters = await probe(endpoint, self._settings, self._prompts, sample)
+                return replace(ready, spent=dict(endpoint.tally)), parameters
 
         self._ready, self._parameters = run_to_end(probed())
         return self._ready
@@ -70,7 +73,10 @@ class OpenAIEngine:
 
         async def asked() -> None:
             async with self._endpoint(connections=self._settings.concurrency) as endpoint:
-                await asking.all(endpoint, iter(requests))
+                try:
+                    await asking.all(endpoint, iter(requests))
+                finally:
+                    delivery.spent(asking.beside(endpoint.tally))
 
         run_to_end(asked())
         return ()
@@ -103,6 +109,17 @@ class _Asking:
         self._truncation = TruncationCheck(ready.tokens, parameters, settings.first_wait)
         self._last_answer = monotonic()
         self._refused_in_a_row = 0
+        self._delivered = Tally()
+
+    def beside(self, everything: Tally) -> dict[str, int]:
+        """Return what was asked and spent beside the prompts: prompts counted in halves, plain
+        questions. Tries that brought no answer are no part of it.
+        """
+        return {
+            name: everything[name] - self._delivered[name]
+            for name in everything
+            if everything[name] > self._delivered[name]
+        }
 
     async def all(self, endpoint: Endpoint, requests: Iterator[Request]) -> None:
         # Each task holds a slot from before its request is made until its judgment is on disk,
@@ -130,6 +147,7 @@ class _Asking:
             try:
                 reply = await endpoint.ask(request.prompt, self._with_seed(request))
                 said = reply.said
+                self._delivered.add(said if isinstance(said, Answer) else None)
                 if isinstance(said, Answer):
                     await self._accept(endpoint, request, said, reply)
                     return
@@ -145,6 +163,7 @@ class _Asking:
             if said.reason == "no_connection":
                 # A server that is away says nothing about this prompt, nor about their number; and
                 # to find out whether it is back costs nothing.
+                self._delivery.retried(said.reason)
                 await asyncio.sleep(self._backoff(min(troubles, _AWAY)))
                 troubles += 1
                 continue
@@ -153,6 +172,7 @@ class _Asking:
             if await self._is_at_fault(endpoint, failures, since):
                 self._delivery.failed(request, Failure(said.reason, said.detail))
                 return
+            self._delivery.retried(said.reason)
             if said.kind == "again" or not said.wait:
                 await asyncio.sleep(said.wait or self._backoff(troubles))
                 troubles += 1
@@ -174,6 +194,7 @@ class _Asking:
         if answer.missing is None:
             checked = await self._truncation.checked(endpoint, request.prompt, answer)
             if isinstance(checked, Failure):
+                self._delivered.take_back(answer)
                 self._delivery.failed(request, checked)
                 return
             answer = checked
