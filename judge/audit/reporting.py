@@ -46,6 +46,15 @@ def run_record(study: Study, name: str) -> dict[str, Any]:
         **{field: told[field] for field in _SHOWN},
         "host": public_host(run.endpoint),
         "missing_by_reason": reasons,
+        "constructs": [
+            {
+                "construct": one.construct,
+                "judgments": one.judgments,
+                "values": one.values,
+                "missing": one.missing,
+            }
+            for one in run.constructs
+        ],
         "served": told["served"],
         "account": told["account"],
         "calls": [

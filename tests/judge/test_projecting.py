@@ -35,7 +35,8 @@ def test_what_is_proportional_to_size_has_no_error_and_one_answer_no_interval() 
 def test_the_interval_covers_what_it_says() -> None:
     """2,000 prompts of skewed lengths, a part of each that does not grow, and noise that does.
 
-    900 random samples of 40: a 95% interval that covers 93% or more. In 20,000 it covers 94.2%.
+    900 random samples of 40. Of 4,000 samples from such populations its 95% interval covers 93.5%,
+    83 to 93% with samples of 10, and 93 to 95% with samples of 100 (see judge/README.md).
     """
     rng = np.random.default_rng(7)
     size = np.round(rng.lognormal(8, 0.6, 2000))
@@ -49,7 +50,7 @@ def test_the_interval_covers_what_it_says() -> None:
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= tokens[left].sum() <= found.high
-    assert covered / 900 > 0.93
+    assert covered / 900 > 0.915
 
 
 def test_a_sample_has_each_construct_by_its_share_and_short_and_long_prompts() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.compose import Analysis
+from analysis.report.figures.judge_missing import judge_missing
 from analysis.report.sections.section import Section
 from analysis.report.tables.runs import calls, made_with, moment, worked
 from analysis.report.words import listed, percent
@@ -41,6 +42,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
 SECTION = Section(
     key="runs",
     title="How the judge was run",
+    figures=(judge_missing,),
     tables=(made_with, worked, calls),
     reading=reading,
 )

@@ -16,8 +16,8 @@ from analysis.report.tables.table import Cell, Table, TableBuilder
 #: Calls of each run on the page; the CSV has all.
 CALLS_SHOWN = 10
 
-# Longer texts are set in lines of their own.
-_SHORT, _MOST = 24, 600
+# Characters of a text on the page.
+_MOST = 600
 
 Run = Mapping[str, Any]
 
@@ -107,7 +107,7 @@ def _by_run(
 
 
 def _cell(text: str) -> Cell:
-    return Cell("", said=quoted(text, _MOST)) if len(text) > _SHORT else Cell(quoted(text, _MOST))
+    return Cell("", said=quoted(text, _MOST))
 
 
 def _account(name: str) -> Callable[[Run], Any]:

@@ -35,6 +35,10 @@ RUN: dict[str, Any] = {
         "software": {"python": "3.12.1"}, "observed": {"window": 8192, "fingerprint": None},
         "host": "api.example.org", "judgments": 36, "possible": 40, "missing": 2,
         "missing_by_reason": {"refusal": 2},
+        "constructs": [
+            {"construct": "QR", "judgments": 18, "values": 16, "missing": {"refusal": 2}},
+            {"construct": "<CC>", "judgments": 18, "values": 18, "missing": {}},
+        ],
         "served": [
             {"model": "llama", "fingerprint": "fp-1", "answers": 20,
              "first": "2026-11-20T08:00:00+00:00", "last": "2026-11-20T08:01:00+00:00"},
@@ -85,6 +89,8 @@ def test_the_runs_page_says_what_was_run_and_what_it_took(
         "4,000 prompt, 1,000 cached",
         "2 (1 without an end)",
         "killed, or at work",
+        "What the judge left without a value, and why",
+        "QR 11%: 2 refusal; <CC> 0%: none.",
     ):
         assert words in text, words
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
