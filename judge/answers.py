@@ -28,6 +28,9 @@ REASONS = {
 UNASKED = frozenset({NO_PASSAGES, NO_REFERENCE})
 """Reasons that lie in the data: nothing was asked, so nothing is missing from the judge."""
 
+TOKENS = ("prompt", "completion", "reasoning", "cached")
+"""What is counted in tokens, by its name in `Answer`: NAME_tokens."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -216,6 +216,18 @@ def judge() -> None:
     help="Prices of a million prompt tokens and of a million answer tokens.",
 )
 @click.option(
+    "--price-cached",
+    type=click.FloatRange(0),
+    metavar="PRICE",
+    help="Price of a million prompt tokens found in the server's cache. Default: as the others.",
+)
+@click.option(
+    "--estimate",
+    type=click.IntRange(2, 10_000),
+    metavar="N",
+    help="Ask only N prompts of the run, spread over it, and say what the rest takes.",
+)
+@click.option(
     "--dry-run",
     is_flag=True,
     help="Say what would be asked: prompts, tokens, time, cost. Makes no call.",
@@ -254,7 +266,7 @@ def settings_from(given: dict[str, Any], no_temperature: bool) -> JudgeSettings:
     """Return the settings that the options of a command give."""
     from judge.settings import JudgeSettings
 
-    # A seed or temperature of 0 is a choice, though 0 equals False.
+    # 0 equals False, and is a seed, a price or a share like any other.
     chosen = {n: v for n, v in given.items() if v is not None and v is not False and v != ()}
     for name in ("constructs", "systems", "ac_metrics"):
         if name in chosen:

@@ -1,7 +1,8 @@
 """A run from its settings to its outcome."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from threading import Lock
@@ -9,16 +10,19 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from judge.ac_metrics import CONSTRUCT, check_metrics, store_ac_metrics
-from judge.answers import Answer, Failure
-from judge.costs import cost
+from judge.answers import TOKENS, Answer, Failure
+from judge.costs import PAID, cost
 from judge.engines.engine import Engine, Ready, load_engine
 from judge.outcome import Outcome
+from judge.projecting import Told, project
 from judge.requests import Request
+from judge.runs.calls import ENDS, begin_call, end_call
 from judge.runs.judgments import count
 from judge.runs.lock import sole_writer
 from judge.runs.run import Run, check_words, find, find_or_begin, with_shuffle
 from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
 from judge.schedule.content import Place, places
+from judge.schedule.sampling import Name, name_of, sizes, spread
 from judge.schedule.survey import requests, sample_prompts, survey, too_long
 from judge.schedule.work import Scope
 from judge.settings import JudgeSettings
@@ -26,6 +30,7 @@ from judge.storing import Store, served
 from judge.versions import prompt_version
 from study.campaign import Study
 from study.errors import StudyError
+from study.nouns import CallKind
 
 if TYPE_CHECKING:
     from judge.probes.drifting import Drift
@@ -115,23 +120,22 @@ def _judged(
     store = Store(study, run.id, version.scale, scope.versions, confirm, version.form)
     found = survey(study, order, scope, run.id, ready, store.settle, settings.limit)
     store.settle(settled for _, settled in found.too_long)
-    wanted = found.now.total()
-    delivery = _Delivery(store, wanted, reached)
+    everything: dict[Name, int] = {}
+    chosen: frozenset[Name] | None = None
+    if settings.estimate:
+        everything = sizes(study, order, scope, run.id, ready)
+        chosen = spread(everything, settings.estimate, study.config.seed)
+    wanted = found.now.total() if chosen is None else len(chosen)
+    delivery = _Delivery(store, wanted, reached, sample=chosen is not None)
+    delivery.spent(ready.spent)
+    kind: CallKind = "run" if chosen is None else "estimate"
+    call = begin_call(study, run.id, settings, wanted, kind)
     judges_ac = CONSTRUCT in scope.constructs
     metrics = store_ac_metrics(study, order, settings.ac_metrics) if judges_ac else {}
-    stream = requests(study, order, scope, run.id, ready)
+    stream = requests(study, order, scope, run.id, ready, chosen)
     drift = _drift(study, settings, run, scope, order, ready, confirm)
-    closing: tuple[str, ...] = ()
-    stopped: StudyError | KeyboardInterrupt | None = None
-    try:
-        if drift is not None:
-            closing += (drift.ask(engine),)
-        if wanted:
-            closing += engine.run(run, islice(stream, settings.limit), delivery)
-        if wanted and drift is not None:
-            closing += (drift.ask(engine),)
-    except (StudyError, KeyboardInterrupt) as error:
-        stopped = error
+    prompts = islice(stream, settings.limit) if wanted else None
+    closing, stopped, asked_seconds = _ask(engine, run, prompts, delivery, drift)
     tokens = dict(delivery.tokens)
     without = unprompted(study, scope.version, settings.constructs)
     notes = (*without, *ready.notes, *([run.note] if run.note else []), *closing)
@@ -141,6 +145,15 @@ def _judged(
     for (_, reason), number in by_reason.items():
         whole[reason] += number
     missing = Counter({reason: n for reason, n in whole.items() if reason is not None})
+    paid = cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID))
+    seconds = monotonic() - started
+    projection = None
+    if settings.estimate and stopped is None:
+        left = {name: size for name, size in everything.items() if name not in delivery.sampled}
+        told = [Told(everything[name], answer) for name, answer in delivery.sampled.items()]
+        # An engine in this process has no address; its answers share its time.
+        wall = None if ready.conditions.endpoint else asked_seconds
+        projection = project(told, len(left), sum(left.values()), settings, wall)
     outcome = Outcome(
         run=run.name,
         begun=run.begun,
@@ -154,18 +167,71 @@ def _judged(
         run_missing={str(key): n for key, n in missing.items()},
         flags=dict(store.flags),
         tokens=tokens,
-        seconds=monotonic() - started,
+        seconds=seconds,
         served=served(study, run.id),
         ac_metrics=metrics,
         notes=notes,
         examples=tuple(delivery.examples),
-        cost=cost(settings, tokens.get("prompt", 0), tokens.get("completion", 0)),
+        cost=paid,
+        cost_is_most=settings.price_cached is None and bool(tokens.get("cached")),
+        sample=chosen is not None,
+        estimate=projection,
+        retries=dict(delivery.retries),
+        beside=dict(delivery.beside),
         max_missing=settings.max_missing,
         asks=ready.asks,
     )
+    # What stopped a run, such as a full disk, may keep its end from being stored as well.
+    with nullcontext() if stopped is None else suppress(StudyError):
+        end_call(
+            study,
+            call,
+            ended=ENDS.get(type(stopped), "stopped"),
+            answered=delivery.answered,
+            judged=store.judged,
+            missing=outcome.missing,
+            failed=outcome.failed,
+            retries=outcome.retries,
+            tokens=tokens,
+            beside=outcome.beside,
+            uncounted=delivery.uncounted,
+            seconds=outcome.seconds,
+            cost=outcome.cost,
+            notes=list(closing),
+            figures=delivery.figures,
+        )
     if stopped is not None:
         raise RunStoppedError(str(stopped) or INTERRUPTED, outcome) from stopped
     return outcome
+
+
+def _ask(
+    engine: Engine,
+    run: Run,
+    prompts: Iterable[Request] | None,
+    delivery: "_Delivery",
+    drift: "Drift | None",
+) -> tuple[tuple[str, ...], StudyError | KeyboardInterrupt | None, float]:
+    """Ask what is left; return closing notes, what stopped it, and the seconds of the prompts."""
+    closing: tuple[str, ...] = ()
+    stopped: StudyError | KeyboardInterrupt | None = None
+    began = ended = monotonic()
+    try:
+        if drift is not None:
+            closing += (drift.ask(engine),)
+        if prompts is not None:
+            began = monotonic()
+            try:
+                closing += engine.run(run, prompts, delivery)
+            finally:
+                ended = monotonic()
+            if drift is not None:
+                closing += (drift.ask(engine),)
+    except (StudyError, KeyboardInterrupt) as error:
+        stopped = error
+    if drift is not None:
+        delivery.spent(drift.spent)
+    return closing, stopped, ended - began
 
 
 def _drift(
@@ -200,8 +266,13 @@ class RunStoppedError(StudyError):
 class _Delivery:
     """Stores what comes back, and counts it."""
 
-    def __init__(self, store: Store, total: int, reached: Reached | None) -> None:
+    def __init__(
+        self, store: Store, total: int, reached: Reached | None, *, sample: bool = False
+    ) -> None:
         self._store = store
+        self._sample = sample
+        self.sampled: dict[Name, Answer] = {}
+        """Answers by prompt, where they are a sample of a run."""
         self._total = total
         self._reached = reached
         self.answered = 0
@@ -212,6 +283,11 @@ class _Delivery:
         self._counting = Lock()
         self.examples: list[str] = []
         self.tokens: Counter[str] = Counter()
+        """Of the answers, by name; a name is there once an answer told it."""
+        self.uncounted = 0
+        self.retries: Counter[str] = Counter()
+        self.beside: Counter[str] = Counter()
+        self.figures: dict[str, float] = {}
 
     def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
         self._store.commit(pairs)
@@ -221,12 +297,15 @@ class _Delivery:
 
     def _count(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
         for request_, answer in pairs:
+            if self._sample:
+                self.sampled[name_of(request_)] = answer
             self.answered += 1
             self.judged += len(request_.response_ids)
-            self.tokens["prompt"] += answer.prompt_tokens or 0
-            self.tokens["completion"] += answer.completion_tokens or 0
-            self.tokens["reasoning"] += answer.reasoning_tokens or 0
-            self.tokens["cached"] += answer.cached_tokens or 0
+            self.uncounted += answer.prompt_tokens is None
+            for name in TOKENS:
+                told = getattr(answer, f"{name}_tokens")
+                if told is not None:
+                    self.tokens[name] += told
 
     def failed(self, request: Request, failure: Failure) -> None:
         with self._counting:
@@ -238,6 +317,17 @@ class _Delivery:
         if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
             self.examples.append(f"{failure.reason}: {failure.detail}")
         self.failures[failure.reason] += 1
+
+    def retried(self, reason: str) -> None:
+        with self._counting:
+            self.retries[reason] += 1
+
+    def spent(self, beside: Mapping[str, int]) -> None:
+        with self._counting:
+            self.beside.update(beside)
+
+    def measured(self, figures: Mapping[str, float]) -> None:
+        self.figures.update(figures)
 
     def _tell(self) -> None:
         if self._reached is not None:

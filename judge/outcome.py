@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from judge.answers import REASONS, UNASKED
+from judge.projecting import Projection
 from judge.schedule.work import FLAGS
 
 
@@ -44,6 +45,17 @@ class Outcome:
     examples: tuple[str, ...] = ()
     """The first failures in the words of the server."""
     cost: float | None = None
+    """Questions of the engine's own included."""
+    cost_is_most: bool = False
+    """Whether cached tokens were told, and no price for them."""
+    sample: bool = False
+    """Whether this call asked a sample of the run only."""
+    estimate: Projection | None = None
+    """What the rest takes, from a sample; null where no answer was counted."""
+    retries: dict[str, int] = field(default_factory=dict)
+    """Tries of one prompt beyond its first, by what the try before them met."""
+    beside: dict[str, int] = field(default_factory=dict)
+    """Calls and tokens of the engine's own questions: its probe, prompts counted again."""
     max_missing: float = 0.05
     asks: bool = True
     """Whether answers could come in this call; nothing falls short where none could."""
@@ -77,6 +89,9 @@ class Outcome:
         lines += [
             f"Missing: {n} {reason} ({REASONS[reason]})." for reason, n in _most(self.missing)
         ]
+        if self.retries:
+            met = ", ".join(f"{n} after {reason}" for reason, n in _most(self.retries))
+            lines.append(f"Tried again: {met}.")
         lines += [f"No answer: {n} {reason}." for reason, n in _most(self.failed)]
         lines += [f"  {example}" for example in self.examples]
         lines += [f"{FLAGS.get(flag, flag)}: {n} judgments." for flag, n in _most(self.flags)]
@@ -84,8 +99,15 @@ class Outcome:
             lines.append("Warning: the server named several models or settings of its own:")
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
         lines += self._ac_metrics()
+        if self.estimate is not None:
+            lines += self.estimate.lines()
+        elif self.sample:
+            lines.append("The server counted no tokens, so that nothing can be said of the rest.")
         if self.left and self.asks:
-            lines.append(f"{self.left} judgments are still to be made; run the command again.")
+            without = " without --estimate" if self.sample else ""
+            lines.append(
+                f"{self.left} judgments are still to be made; run the command again{without}."
+            )
         if self.falls_short:
             lines.append(
                 f"{self.missing_share:.1%} of the run is missing, more than the "
@@ -101,8 +123,19 @@ class Outcome:
         if not counted:
             return []
         words = ", ".join(f"{n:,} {name}" for name, n in counted.items())
-        cost = "" if self.cost is None else f", which cost {self.cost:,.2f}"
-        return [f"Tokens: {words}{cost}."]
+        most = " at most" if self.cost_is_most else ""
+        cost = "" if self.cost is None else f", which cost{most} {self.cost:,.2f}"
+        lines = [f"Tokens: {words}{cost}."]
+        if self.beside.get("prompt"):
+            spent = sum(self.beside.get(name, 0) for name in ("prompt", "completion"))
+            lines.append(
+                f"Beside them {spent:,} tokens went into {self.beside.get('calls', 0)} questions "
+                "of the engine's own (its probe, prompts counted again); the cost holds them."
+                if self.cost is not None
+                else f"Beside them {spent:,} tokens went into {self.beside.get('calls', 0)} "
+                "questions of the engine's own (its probe, prompts counted again)."
+            )
+        return lines
 
     def _ac_metrics(self) -> list[str]:
         lines = []

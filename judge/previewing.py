@@ -1,16 +1,20 @@
 """What a run would ask, without a single call."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import func, select
 
 from judge.ac_metrics import check_metrics
+from judge.answers import TOKENS, Answer
 from judge.costs import cost
 from judge.engines.engine import Ready
+from judge.projecting import Projection, Told, project
 from judge.runs.run import Conditions, shuffle_of
 from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
-from judge.schedule.content import places
+from judge.schedule.content import Place, places
+from judge.schedule.sampling import Name, sizes
 from judge.schedule.survey import sample_prompts, survey, too_long
 from judge.schedule.work import Scope
 from judge.settings import JudgeSettings
@@ -39,6 +43,8 @@ class Preview:
     """An estimate."""
     seconds: float
     """An estimate; `basis` says on what."""
+    projection: Projection | None
+    """From what the run has counted; None: nothing yet, and tokens are bytes by four."""
     basis: str
     too_long: str | None
     """Which prompts exceed the window; None: none does, or no window is known."""
@@ -58,11 +64,8 @@ class Preview:
         lines = [
             f"It would go on with the run {self.run!r}." if self.run else "It would begin a run.",
             f"Prompts to ask: {count}" + (f" ({by})" if by else ""),
-            f"Prompt tokens: about {self.prompt_tokens:,}",
-            f"Time: about {_time(self.seconds)} ({self.basis})",
         ]
-        if self.cost is not None:
-            lines.append(f"Cost: about {self.cost:,.2f}")
+        lines += self._from_counts() if self.projection else self._by_rule()
         if self.left:
             lines.append(f"Left for later by --limit: {self.left} prompts")
         lines += [f"Without a call: {n} {why}" for why, n in self.settled.items()]
@@ -71,12 +74,28 @@ class Preview:
             lines.append(self.too_long)
         return [*lines, "Nothing was asked, and nothing was stored."]
 
+    def _by_rule(self) -> list[str]:
+        lines = [
+            f"Prompt tokens: about {self.prompt_tokens:,} (at four bytes each)",
+            f"Time: about {_time(self.seconds)} ({self.basis})",
+        ]
+        if self.cost is not None:
+            lines.append(f"Cost: about {self.cost:,.2f}")
+        return lines
+
+    def _from_counts(self) -> list[str]:
+        assert self.projection is not None  # noqa: S101  (the caller looked)
+        return [
+            *self.projection.lines(),
+            "  As if those that were answered so far were a random sample; --estimate draws one.",
+        ]
+
 
 def preview(study: Study, settings: JudgeSettings) -> Preview:
     """Return what a run would ask: prompts, tokens and time, without a call.
 
-    Tokens are estimated from the prompts' length, at four bytes a token, or as the run counted
-    them so far; time from the pace of the run so far. Prompts are held against the window only
+    Tokens are estimated from the prompts' length: as the run has counted them so far, or at four
+    bytes a token; time from the pace of the run so far. Prompts are held against the window only
     where `settings.window` gives it.
 
     Raises
@@ -112,6 +131,15 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     asked = found.now.total()
     tokens = ready.tokens.per_byte * found.now_bytes
     pace, basis = _pace(study, run_id, settings)
+    seconds, paid = asked * pace, cost(settings, tokens, asked * answer_tokens)
+    projection = None
+    if run_id is not None and asked:
+        told = _counted(study, order, scope, run_id, ready)
+        projection = project(told, asked, found.now_bytes, settings)
+    if projection is not None:
+        tokens = projection.tokens["prompt"].estimate
+        paid = None if projection.cost is None else projection.cost.estimate
+        seconds = seconds if projection.seconds is None else projection.seconds.estimate
     example = next(iter(sample_prompts(study, order[:1], scope)), None)
     return Preview(
         run=name,
@@ -119,11 +147,12 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         left=found.prompts.total() - asked,
         settled=dict(found.settled),
         prompt_tokens=round(tokens),
-        seconds=asked * pace,
+        seconds=seconds,
+        projection=projection,
         basis=basis,
         too_long=too_long(study, found, settings.window or 0) if found.too_long else None,
         example=example,
-        cost=cost(settings, tokens, asked * answer_tokens),
+        cost=paid,
         notes=unprompted(study, prompts, settings.constructs),
     )
 
@@ -144,6 +173,29 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
         rows = connection.execute(statement.order_by(t.c.id.desc())).all()
     rows = [row for row in rows if shuffle_of(dict(row._mapping)) == settings.shuffle_passages]
     return (int(rows[0].id), str(rows[0].name)) if rows else None
+
+
+def _counted(
+    study: Study, order: Sequence[Place], scope: Scope, run_id: int, ready: Ready
+) -> list[Told]:
+    """Return the prompts that the run has counted answers to, with their lengths."""
+    every = replace(scope, retry_unparsed=False)
+    lengths = sizes(study, order, every, None, replace(ready, window=None))
+    j = table(Judgment)
+    counts = [j.c[f"{name}_tokens"] for name in TOKENS]
+    with study.read() as connection:
+        rows = connection.execute(
+            select(j.c.construct_key, j.c.repeat, j.c.response_id, j.c.milliseconds, *counts)
+            .where(j.c.run_id == run_id, j.c.attempt == 1, j.c.prompt_tokens.is_not(None))
+            .order_by(j.c.id)
+        ).all()
+    found = []
+    for construct, repeat, response, milliseconds, *tokens in rows:
+        length = lengths.get(Name(construct, repeat, response))
+        if length is not None:
+            told = {f"{n}_tokens": number for n, number in zip(TOKENS, tokens, strict=True)}
+            found.append(Told(length, Answer(None, milliseconds=milliseconds, **told)))
+    return found
 
 
 def _pace(study: Study, run_id: int | None, settings: JudgeSettings) -> tuple[float, str]:

@@ -70,6 +70,13 @@ class JudgeSettings(BaseModel):
     constructs: tuple[str, ...] = Field(default=(), description="only these constructs")
     systems: tuple[str, ...] = Field(default=(), description="only responses of these systems")
     limit: int | None = Field(default=None, ge=1, description="ask at most this many prompts")
+    estimate: int | None = Field(
+        default=None,
+        ge=2,
+        le=10_000,
+        description="ask only this many prompts, spread over constructs and lengths, and say from "
+        "them what the rest takes",
+    )
     retry_unparsed: bool = Field(
         default=False,
         description="ask again where an answer held no score; the first answer stays the score",
@@ -138,6 +145,13 @@ class JudgeSettings(BaseModel):
         default=None, description="price of a million prompt tokens, and of a million answer tokens"
     )
 
+    price_cached: float | None = Field(
+        default=None,
+        ge=0,
+        description="price of a million prompt tokens that the server found in its cache; "
+        "default: that of other prompt tokens",
+    )
+
     @field_validator("base_url")
     @classmethod
     def _plain_addresses(cls, given: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
@@ -168,9 +182,13 @@ class JudgeSettings(BaseModel):
         return address.rstrip("/")
 
     @model_validator(mode="after")
-    def _prices(self) -> Self:
+    def _consistent(self) -> Self:
         if self.price and min(self.price) < 0:
             raise ValueError("price: a price is not negative")
+        if self.estimate is not None and self.limit is not None:
+            raise ValueError("estimate: says how many prompts are asked; leave limit out")
+        if self.price_cached is not None and self.price is None:
+            raise ValueError("price_cached: give price, too")
         return self
 
     def refuse(self, *names: str) -> None:

@@ -226,6 +226,12 @@ class RatingSpec(Section):
         le=4000,
         description="width of a window in CSS pixels below which nothing can be rated",
     )
+    adjudicators_see: str | None = Field(
+        default=None,
+        min_length=1,
+        description="judge run whose score and reason an adjudicator sees beside what others "
+        "said, once the blind value is stored",
+    )
     completion_code: str | None = Field(
         default=None,
         min_length=1,

@@ -12,7 +12,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from study.errors import StorageError, StudyError
 
-SCHEMA_REVISION = "0005"
+SCHEMA_REVISION = "0006"
 """The newest migration. A test holds this against the folder of migrations."""
 
 # A writer waits this long for another's transaction.

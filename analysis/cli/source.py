@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from study.config_sections import JurySpec
 
 
+Place = tuple[str, str, str]
+
+
+def _no_reasons(places: Sequence[Place]) -> dict[Place, str]:
+    del places
+    return {}
+
+
 class Source(NamedTuple):
     """What a report is made of."""
 
@@ -31,6 +39,8 @@ class Source(NamedTuple):
     """The scores with what raters changed after they had been shown more, where they did."""
     probes: ProbeTable | None = None
     """Answers of judges to altered prompts, where any were asked."""
+    reasons: Callable[[Sequence[Place]], dict[Place, str]] = _no_reasons
+    """What a judge wrote before some of its scores (scorer, response, construct)."""
 
 
 class CannotRun(click.ClickException):
@@ -41,14 +51,13 @@ class CannotRun(click.ClickException):
 
 def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.cli.hypotheses import declared
-    from analysis.cli.run_attributes import attributes
     from analysis.cli.response_traits import response_traits
+    from analysis.cli.run_attributes import attributes
     from analysis.compose import Options
-    from analysis.probes.probe_table import ProbeTable, Suspects
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
+    from judge.audit.reporting import run_record
     from study import Study
-    from study.columns import EXPECTED
     from study.interim_looks import interim_looks
     from study.judge_runs import judge_runs
     from study.probe_rows import probe_table, suspected_responses
@@ -85,6 +94,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         scores = ScoreTable.from_frame(frame, scales, own, names)
         edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
         runs = [run for run in runs if run["name"] in scores.scorer_kinds]
+        runs = [{**run, "account": run_record(study, run["name"])} for run in runs]
         compared = None
         if len(rows):
             scale = Scale(**config.preferences.scale.model_dump())
@@ -96,28 +106,48 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
             f"{folder} holds no scores yet; bring them in with `ccrs import {folder} FILE`"
         )
     settings = {
-        "reference": config.analysis.reference,
-        "resamples": config.analysis.resamples,
-        "level": config.analysis.ci_level,
-        "ac_lambda": config.analysis.ac_lambda,
-        "second_metrics": config.analysis.second_metrics,
-        "published": config.analysis.published,
-        "non_inferiority_margin": config.analysis.non_inferiority_margin,
-        "bias_margin": config.analysis.bias_margin,
-        "alt_test_epsilon": config.analysis.alt_test_epsilon,
-        "overall": config.analysis.overall,
-        "wanted_width": config.analysis.wanted_width,
-        "seed": config.seed,
+        **_declared(config),
         "looks": looks,
-        "scorer_notes": _notes(config),
         "made_of": _made_of(scores, config.juries),
         "runs": attributes(runs),
         "rules_apart": tuple(_rules_apart(scores, rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
     }
     options = Options(**{**settings, **chosen})
+    probes = _probes(config, probed, suspects, traits)
+    reasons = _reasons_of(folder, versions)
+    return Source(scores, compared, options, config.name, runs, edited, probes, reasons)
+
+
+def _declared(config: StudyConfig) -> dict[str, Any]:
+    """Options that study.toml declares."""
+    declared = config.analysis
+    return {
+        "reference": declared.reference,
+        "resamples": declared.resamples,
+        "level": declared.ci_level,
+        "ac_lambda": declared.ac_lambda,
+        "second_metrics": declared.second_metrics,
+        "published": declared.published,
+        "non_inferiority_margin": declared.non_inferiority_margin,
+        "bias_margin": declared.bias_margin,
+        "alt_test_epsilon": declared.alt_test_epsilon,
+        "overall": declared.overall,
+        "wanted_width": declared.wanted_width,
+        "seed": config.seed,
+        "scorer_notes": _notes(config),
+    }
+
+
+def _probes(
+    config: StudyConfig, probed: Any, suspects: Mapping[str, tuple[int, int]], traits: Any
+) -> ProbeTable:
+    """Answers to probes, with what is known of responses, scorers and systems beside them."""
+    from analysis.probes.probe_table import ProbeTable, Suspects
+    from study.columns import EXPECTED
+
     known = {name: Suspects(*counts) for name, counts in suspects.items()}
-    probes = replace(
+    return replace(
         ProbeTable.from_frame(probed, known),
         traits=traits,
         scorer_families={
@@ -128,7 +158,25 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         },
         system_families={name: spec.family for name, spec in config.systems.items()},
     )
-    return Source(scores, compared, options, config.name, runs, edited, probes)
+
+
+def _reasons_of(
+    folder: Path, versions: Mapping[str, int]
+) -> Callable[[Sequence[Place]], dict[Place, str]]:
+    """What reads the judges' reasons of some scores, once it is known of which."""
+
+    def reasons(places: Sequence[Place]) -> dict[Place, str]:
+        from study import Study
+        from study.judge_reasons import judge_reasons
+
+        opened = Study.open(folder)
+        try:
+            with opened.read() as connection:
+                return judge_reasons(connection, versions, places)
+        finally:
+            opened.close()
+
+    return reasons
 
 
 def _notes(config: StudyConfig) -> dict[str, str]:

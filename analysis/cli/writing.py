@@ -23,12 +23,15 @@ def write(source: Source, title: str, folder: Path, verify: bool, as_json: bool)
     if not as_json:
         terminal.say_verdicts(first, found)
 
+    from analysis.compose.furthest_apart import furthest_apart
     from analysis.report import as_document, write_document
 
     with terminal.working("Computing every figure"):
         analysis = completed(first)
     with terminal.working("Drawing and writing"):
-        content = as_document(analysis, command_line(), found, source.judge_runs)
+        apart = [(a.scorer, a.response_id, a.construct) for a in furthest_apart(analysis.context)]
+        reasons = source.reasons(apart)
+        content = as_document(analysis, command_line(), found, source.judge_runs, reasons)
         page = write_document(content, folder)
     checks: list[Any] = []
     if verify:

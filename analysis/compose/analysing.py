@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from analysis.beside import Beside
 from analysis.compose.context import Context
 from analysis.compose.expected import expected_scores
 from analysis.compose.human_ceiling import biases, ceilings, raters_against_others
@@ -32,6 +33,7 @@ class Analysis:
     context: Context
     estimates: EstimateList
     warnings: tuple[str, ...] = field(default=())
+    beside: Beside = field(default_factory=Beside)
 
     @property
     def scores(self) -> ScoreTable:

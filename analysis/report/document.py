@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from typing import Any
 
+from analysis.beside import Beside
 from analysis.compose import Analysis
 from analysis.report.contradictions import with_contradictions
 from analysis.report.figures.figure import Figure
@@ -77,14 +78,17 @@ def as_document(
     command: str | None = None,
     found: Sequence[Verdict] | None = None,
     judge_runs: Sequence[Mapping[str, Any]] = (),
+    reasons: Mapping[tuple[str, str, str], str] | None = None,
 ) -> Document:
     """Work out a report: verdicts (unless `found` already), figures and tables.
 
     The verdicts gain notes on figures that contradict each other, for which all must be computed.
 
     `command` is how the report was made, and `judge_runs` what the judges' scores were made
-    with (as in schema.json), for its provenance.
+    with (as in schema.json). `reasons` are what judges wrote before their scores, by scorer,
+    response and construct.
     """
+    analysis = replace(analysis, beside=Beside(tuple(judge_runs), dict(reasons or {})))
     return Document(
         analysis,
         with_contradictions(analysis, verdicts(analysis) if found is None else found),

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from analysis.report.document import SCHEMA_VERSION, Document
+from analysis.report.tables.furthest_apart import apart_records
 
 
 def as_json(document: Document) -> dict[str, Any]:
@@ -41,6 +42,7 @@ def as_json(document: Document) -> dict[str, Any]:
             }
             for gap in gaps
         ],
+        "furthest_apart": apart_records(analysis),
         "warnings": list(analysis.warnings),
         "not_established": list(document.not_established),
         "tables": [f"{name}.csv" for name in csv_names(document)],

@@ -23,15 +23,18 @@ def write_report(
     command: str | None = None,
     checks: Sequence[Mapping[str, Any]] | None = None,
     judge_runs: Sequence[Mapping[str, Any]] = (),
+    reasons: Mapping[tuple[str, str, str], str] | None = None,
 ) -> Path:
     """Write report.html, report.json and tables/*.csv; return the path of report.html.
+
+    `judge_runs` and `reasons` are those of `analysis.report.as_document`.
 
     Raises
     ------
     ReportError
         The folder holds something that is no report.
     """
-    content = as_document(analysis, command, judge_runs=judge_runs)
+    content = as_document(analysis, command, judge_runs=judge_runs, reasons=reasons)
     return write_document(content if checks is None else content.with_checks(checks), out_dir)
 
 

@@ -7,14 +7,18 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, select
 
+from analysis.report.quoting import quoted
 from annotate_ui.languages import language_of
 from annotate_ui.work.showing import ConstructView, construct_view
 from annotate_ui.work.steps import Page, Work
 from annotate_ui.work.stored import newest_ratings
 from annotate_ui.work.training import TrainingState, training_state
 from study.campaign import Study
+from study.judge_reasons import answers_that_count
 from study.nouns import Assignment, ExpectedValue, Query, Rating, Response, table
 
+# Characters of a judge's reason: what is longer is read with `ccrs judge show`.
+_LONGEST_REASON = 2000
 # Any number that no other draw of the same seed uses.
 _NUMBERING = 0x6F7468657273
 
@@ -43,6 +47,18 @@ class OtherView:
 
 
 @dataclass(frozen=True)
+class JudgeView:
+    """What a judge said, where the owner lets adjudicators see it."""
+
+    value: float | None
+    missing_reason: str | None
+    reason: str | None
+    """What it wrote before its score, on one line and shortened."""
+    scale: tuple[float, float] | None
+    """The ends of its scale, where that is another than the construct's."""
+
+
+@dataclass(frozen=True)
 class SaidView:
     """What the rater said of a construct, beside what is expected or what others said."""
 
@@ -55,6 +71,7 @@ class SaidView:
     """Of the step on which it can be changed."""
     expected: Expected | None
     others: tuple[OtherView, ...]
+    judge: JudgeView | None
 
 
 @dataclass(frozen=True)
@@ -76,7 +93,11 @@ class FeedbackView:
 def show_feedback(
     connection: Connection, study: Study, work: Work, page: Page, rater_id: int
 ) -> FeedbackView:
-    """Return what a page of feedback shows. A judge's scores are never read for it."""
+    """Return what a page of feedback shows.
+
+    A judge's scores are read for it only where study.toml names a run for adjudicators to see
+    (`rating.adjudicators_see`), whose blind values are stored by then.
+    """
     item = page.item
     r, q = table(Response), table(Query)
     texts = connection.execute(
@@ -112,6 +133,7 @@ def _said(
         if item.purpose == "adjudication"
         else {}
     )
+    judge = _judge(connection, study, item.response_id) if item.purpose == "adjudication" else {}
     views = []
     for step in work.steps:
         if step.item.id != item.id:
@@ -142,6 +164,7 @@ def _said(
                     stage=step.stage.number,
                     expected=None if span is None else _against(span, value),
                     others=others.get(key, ()),
+                    judge=judge.get(key),
                 )
             )
     return tuple(views)
@@ -213,6 +236,31 @@ def _others(
             )
         )
     return {key: tuple(sorted(some, key=lambda one: one.number)) for key, some in found.items()}
+
+
+def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, JudgeView]:
+    """Return what the run that adjudicators may see said of the response, by construct."""
+    name = study.config.rating.adjudicators_see
+    if name is None:
+        return {}
+    versions = study.construct_versions(connection)
+    found = {}
+    for said in answers_that_count(connection, [response_id]):
+        spec = study.config.construct_spec(said.construct_key)
+        if spec is None or (said.run, said.construct_version) != (
+            name,
+            versions[said.construct_key],
+        ):
+            continue
+        own = study.config.scale(said.construct_key, name) or spec.scale
+        ends = (own.min, own.max)
+        found[said.construct_key] = JudgeView(
+            said.value,
+            said.missing_reason,
+            None if said.reason is None else quoted(said.reason, _LONGEST_REASON),
+            None if ends == (spec.scale.min, spec.scale.max) else ends,
+        )
+    return found
 
 
 def _blind(connection: Connection, assignments: list[int]) -> dict[tuple[int, str], Row[Any]]:

@@ -20,6 +20,7 @@ from judge.versions import prompt_version
 from study.campaign import Study
 from study.errors import StudyError, nearest
 from study.importing.held import Held
+from study.judge_reasons import reason_before_score
 from study.nouns import Judgment, Reading, Response, table
 
 _SHOWN = (
@@ -55,7 +56,8 @@ class Audited:
     """The very text that is asked; None where nothing is, or the prompts are not at hand."""
     judgments: list[dict[str, Any]]
     """Columns of the judgment, with the newest reading and what its distribution comes to;
-    `earlier` holds the readings before it."""
+    `earlier` holds the readings before it, and `reason` what the answer says before its score,
+    where a reason was read."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,7 @@ def _judgments(
         key = judgment.pop("id")
         scale = study.config.scale(row.construct_key, run["name"])
         judgment |= expected_figures(judgment["distribution"], scale)
+        judgment["reason"] = reason_before_score(judgment["raw_answer"], judgment["rule"])
         judgment["earlier"] = _earlier(connection, key) if row.revision else []
         found.setdefault(row.construct_key, []).append(judgment)
     return found
@@ -230,6 +233,9 @@ def _judgment_lines(judgment: Mapping[str, Any]) -> list[str]:
     ]
     title = " of ".join(["answer", ", ".join(numbers)]) if numbers else "answer"
     lines = [f"{title}: {quoted(judgment['raw_answer'])}", f"  read as {_read(judgment)}"]
+    if judgment["reason"] is not None:
+        lines.append("  its reason:")
+        lines += [f"    {line}" for line in printable_lines(judgment["reason"])]
     lines += [f"  before: {_read(reading)}" for reading in judgment["earlier"]]
     expected = expected_line(judgment)
     lines += [f"  {expected}"] if expected else []

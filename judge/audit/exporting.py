@@ -19,6 +19,7 @@ from judge.runs.run import run_of
 from study.campaign import Study
 from study.errors import StudyError, nearest
 from study.importing.reading.defused import MARK, defused
+from study.judge_reasons import reason_before_score
 from study.nouns import Judgment, Output, Query, Response, table
 from study.response_rows import current_responses
 
@@ -30,6 +31,7 @@ _STORED = (
     "missing_reason",
     "rule",
     "answer",
+    "reason",
     "finish_reason",
     "served_model",
     "fingerprint",
@@ -154,7 +156,7 @@ def _rows(
     j = table(Judgment)
     versions = study.construct_versions(connection)
     places = _places(connection)
-    stored = ["raw_answer" if name == "answer" else name for name in _STORED]
+    stored = ["raw_answer" if name == "answer" else name for name in _STORED if name != "reason"]
     columns = ("response_id", "construct_version", "construct_key", *stored)
     # As the index has them, so that nothing is sorted.
     order = (j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat, j.c.attempt)
@@ -171,7 +173,14 @@ def _rows(
                 left_out["of a response that a later one replaced"] += 1
             else:
                 figures = expected_figures(rest[-1], scales[key])
-                yield (*places[response], *rest, *figures.values())
+                yield (*places[response], *_with_reason(rest), *figures.values())
+
+
+def _with_reason(cells: Sequence[Any]) -> Row:
+    """Put the reason behind the answer that holds it."""
+    at = 1 + _STORED.index("answer")
+    reason = reason_before_score(cells[at], cells[1 + _STORED.index("rule")])
+    return (*cells[: at + 1], reason, *cells[at + 1 :])
 
 
 def _places(connection: Connection) -> dict[int, tuple[str, str, list[str]]]:

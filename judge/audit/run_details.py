@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from judge.answers import REASONS
+from judge.audit.call_lines import call_lines
 from judge.printable import printable
+from judge.runs.calls import Account, Call
 from judge.schedule.work import FLAGS
 
 
@@ -93,6 +95,10 @@ class RunDetails:
     """In the order of their first answer; several say that the judge changed."""
     flags: dict[str, int]
     """Flag to number of judgments of the whole run."""
+    calls: list[Call]
+    """In the order in which they began; those of earlier releases are not recorded."""
+    account: Account
+    """What the calls come to."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the details as values that JSON can hold."""
@@ -100,7 +106,14 @@ class RunDetails:
 
     def lines(self) -> list[str]:
         """Return the details as lines without control characters."""
-        parts = (_identity(self), _figures(self), _reading(self), _cost(self), _warnings(self))
+        parts = (
+            _identity(self),
+            _figures(self),
+            _reading(self),
+            _cost(self),
+            call_lines(self.calls, self.account),
+            _warnings(self),
+        )
         return [printable(line) for part in parts for line in part]
 
 

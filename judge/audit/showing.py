@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Text, cast, func, select
 
 from judge.audit.run_details import ConstructFigures, RunDetails, Served
+from judge.runs.calls import account, calls_of
 from judge.runs.judgments import count
 from judge.runs.run import run_of
 from judge.schedule.work import EMPTY_RESPONSE
@@ -47,6 +48,7 @@ def show_run(study: Study, name: str) -> RunDetails:
         spent = _spent(connection, run["id"])
         served = _served(connection, run["id"])
         flags = _flags(connection, run["id"])
+        calls = calls_of(connection, run["id"])
     keys = [key for key in versions if any(group[0] == key for group in counted.by)]
     figures = [_figures(key, _scale(study, key, name), counted.by) for key in keys]
     parsers: Counter[str] = Counter()
@@ -70,6 +72,8 @@ def show_run(study: Study, name: str) -> RunDetails:
         **spent,
         served=served,
         flags=flags,
+        calls=calls,
+        account=account(calls),
     )
 
 

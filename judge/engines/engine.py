@@ -1,6 +1,6 @@
 """What an engine is, and how one is found: by its name in the entry points `ccrs.engines`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import Protocol, cast
@@ -32,6 +32,8 @@ class Ready:
 
     asks: bool = True
     """Whether answers come now. An engine that only writes prompts down leaves them to be made."""
+    spent: Mapping[str, int] = field(default_factory=dict)
+    """What finding out took: calls, and tokens by name as far as they were told."""
     count: Callable[[Sequence[str]], int] | None = None
     """Tokens of a prompt that is made of these parts, with all that goes around it; None: the
     engine has no tokenizer, and lengths are estimated from bytes."""
@@ -63,6 +65,15 @@ class Delivery(Protocol):
 
     def failed(self, request: Request, failure: Failure) -> None:
         """Count a prompt that got no answer; the next run asks it again."""
+
+    def retried(self, reason: str) -> None:
+        """Count a further try of a prompt, by what the try before it met."""
+
+    def spent(self, beside: Mapping[str, int]) -> None:
+        """Count questions of the engine's own: calls, and tokens by name as far as told."""
+
+    def measured(self, figures: Mapping[str, float]) -> None:
+        """Keep what the engine measured of itself."""
 
 
 class Engine(Protocol):

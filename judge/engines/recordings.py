@@ -48,7 +48,7 @@ _READ: Fields = {
 _EXPORTED: Fields = {
     name: (name,)
     for name in (
-        *("systems", "value", "rule", "flags", "created_at"),
+        *("systems", "value", "rule", "reason", "flags", "created_at"),
         *("expected", "expected_low", "expected_high"),
         *("distribution_mode", "distribution_variance", "distribution_mass"),
     )

@@ -1,5 +1,6 @@
 """Rounds of drift: a fixed set of a run's own prompts, asked before and after each of its calls."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -38,6 +39,8 @@ class Drift:
         self._scope = scope
         self._confirm = confirm
         self._requests = _chosen(study, run, scope, order, size, ready)
+        self.spent: Counter[str] = Counter()
+        """What the rounds took: calls, and tokens by name as far as they were told."""
 
     def ask(self, engine: Engine) -> str:
         """Ask every prompt of the set once; return in words what came of it.
@@ -50,11 +53,15 @@ class Drift:
         with self._study.read() as connection:
             number = _next_round(connection, self._run.id)
         delivery = ProbeDelivery(self._study, self._run.id, self._scope, self._confirm)
-        engine.run(
-            self._run,
-            [as_probe(made, Change(), number=number) for made in self._requests],
-            delivery,
-        )
+        try:
+            engine.run(
+                self._run,
+                [as_probe(made, Change(), number=number) for made in self._requests],
+                delivery,
+            )
+        finally:
+            self.spent.update({"calls": delivery.answered, **delivery.tokens})
+            self.spent.update(delivery.beside)
         failed = delivery.failures.total()
         lost = f", {failed} got no answer" if failed else ""
         return f"Drift, round {number}: {delivery.answered} prompts were asked{lost}."
@@ -78,7 +85,7 @@ def _chosen(
         drawn.append((turns.get(query, 0), rank(0, run.identity, -query), pair))
         turns[query] = turns.get(query, 0) + 1
     in_order = [*before, *(pair for _, _, pair in sorted(drawn, key=lambda item: item[:2]))]
-    contexts = Contexts(scope.version)
+    contexts = Contexts(scope.version, scope.shuffle)
     found: list[ProbeRequest] = []
     for response, key in dict.fromkeys(in_order):
         if len(found) == size:

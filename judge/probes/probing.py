@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import islice
 from time import monotonic
 
-from judge.costs import cost
+from judge.costs import PAID, cost
 from judge.engines.engine import Ready, load_engine
 from judge.judging import Reach, Reached
 from judge.previewing import likely_run
@@ -16,8 +17,9 @@ from judge.probes.probe import Probe
 from judge.probes.requests import Plan, ProbeRequest, made
 from judge.probes.sample import drawn, scored
 from judge.probes.storing import ProbeDelivery, done
+from judge.runs.calls import ENDS, begin_call, end_call
 from judge.runs.lock import sole_writer
-from judge.runs.run import Conditions, Run, find, find_or_begin
+from judge.runs.run import Conditions, Run, find, find_or_begin, with_shuffle
 from judge.schedule.choosing import wanted_constructs
 from judge.schedule.content import places
 from judge.schedule.survey import sample_prompts
@@ -82,7 +84,8 @@ def probe_study(
     engine = load_engine(settings.engine)(settings, study, scope.version)
     order = places(study, settings.systems)
     ready = engine.start(sample_prompts(study, order, scope))
-    conditions = (ready.conditions, scope.version, settings.repeats, settings.name)
+    shown = with_shuffle(ready.conditions, settings.shuffle_passages)
+    conditions = (shown, scope.version, settings.repeats, settings.name)
     held = find(study, *conditions)
     if held is None:
         raise StudyError(
@@ -98,6 +101,8 @@ def probe_study(
         delivery = ProbeDelivery(study, run.id, scope, confirm, _telling(reached, total))
         for some in asking.too_long(study):
             delivery.leave_out(some)
+        delivery.spent(ready.spent)
+        call = begin_call(study, run.id, settings, total, kind="probe")
         started = monotonic()
         notes: tuple[str, ...] = ()
         stopped: StudyError | KeyboardInterrupt | None = None
@@ -108,6 +113,24 @@ def probe_study(
         except (StudyError, KeyboardInterrupt) as error:
             stopped = error
         outcome = _outcome(run, planned, delivery, settings, monotonic() - started, notes)
+        with nullcontext() if stopped is None else suppress(StudyError):
+            end_call(
+                study,
+                call,
+                ended=ENDS.get(type(stopped), "stopped"),
+                answered=delivery.answered,
+                judged=0,
+                missing=outcome.missing,
+                failed=outcome.failed,
+                retries=dict(delivery.retries),
+                tokens=outcome.tokens,
+                beside=dict(delivery.beside),
+                uncounted=delivery.uncounted,
+                seconds=outcome.seconds,
+                cost=outcome.cost,
+                notes=list(notes),
+                figures=delivery.figures,
+            )
     if stopped is not None:
         said = str(stopped) or "Interrupted. What was answered is kept; run the command again."
         raise ProbingStoppedError(said, outcome) from stopped
@@ -145,7 +168,7 @@ def _scope(study: Study, settings: JudgeSettings) -> Scope:
     constructs = wanted_constructs(study, prompts, settings.constructs)
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    return Scope(prompts, constructs, versions, settings.repeats)
+    return Scope(prompts, constructs, versions, settings.repeats, shuffle=settings.shuffle_passages)
 
 
 def _plan(
@@ -251,7 +274,7 @@ def _outcome(
         left=sum(planned.prompts.values()) - delivery.answered,
         tokens=tokens,
         seconds=seconds,
-        cost=cost(settings, tokens.get("prompt", 0), tokens.get("completion", 0)),
+        cost=cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID)),
         notes=notes,
         examples=tuple(delivery.examples),
     )

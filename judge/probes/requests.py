@@ -11,7 +11,7 @@ from judge.probes.probe import Change, Probe
 from judge.probes.sample import Judged
 from judge.requests import Request
 from judge.schedule.content import Content, Place, pages
-from judge.schedule.work import Asked, Contexts, Scope, parts, request
+from judge.schedule.work import Asked, Contexts, Scope, parts, request, shuffled
 from study.campaign import Study
 from study.nouns import DRIFT, Fault
 
@@ -73,11 +73,19 @@ class Plan:
         for constructs in self.scope.passes():
             contexts = Contexts(version)
             for page in pages(study, self.places, None, texts=True):
-                for content in page.contents:
+                for content in map(self._as_shown, page.contents):
                     for key in constructs:
                         if key not in self.judged.get(content.id, ()):
                             continue
                         yield from self._of(content, key, ready, contexts)
+
+    def _as_shown(self, content: Content) -> Content:
+        """Return a response with its passages in the run's order, which probes alter."""
+        seed = self.scope.shuffle
+        if seed is None or not content.passages:
+            return content
+        order = shuffled(content.passages, seed, content.context_hash)
+        return replace(content, passages=order)
 
     def _of(
         self, content: Content, key: str, ready: Ready, contexts: Contexts

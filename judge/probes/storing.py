@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from judge.answers import TOO_LONG, Answer, Failure
+from judge.answers import TOKENS, TOO_LONG, Answer, Failure
 from judge.parsing import PARSER_VERSION
 from judge.probes.requests import Done, ProbeRequest
 from judge.requests import Request
@@ -59,6 +59,12 @@ class ProbeDelivery:
         self.failures: Counter[str] = Counter()
         self.examples: list[str] = []
         self.tokens: Counter[str] = Counter()
+        self.uncounted = 0
+        """Answers whose prompt tokens nobody told."""
+        self.retries: Counter[str] = Counter()
+        self.beside: Counter[str] = Counter()
+        """Calls and tokens of the engine's own questions."""
+        self.figures: dict[str, float] = {}
 
     def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
         """Store answers; return when they are on disk."""
@@ -68,8 +74,11 @@ class ProbeDelivery:
             for request, answer in pairs:
                 self.answered += 1
                 self.by_kind[_probe(request).kind] += 1
-                for name in ("prompt", "completion", "reasoning", "cached"):
-                    self.tokens[name] += getattr(answer, f"{name}_tokens") or 0
+                self.uncounted += answer.prompt_tokens is None
+                for name in TOKENS:
+                    told = getattr(answer, f"{name}_tokens")
+                    if told is not None:
+                        self.tokens[name] += told
             self._count(rows)
         self._tell()
 
@@ -81,6 +90,20 @@ class ProbeDelivery:
                 self.examples.append(f"{failure.reason}: {failure.detail}")
             self.failures[failure.reason] += 1
         self._tell()
+
+    def retried(self, reason: str) -> None:
+        """Count a further try of a prompt."""
+        with self._counting:
+            self.retries[reason] += 1
+
+    def spent(self, beside: Mapping[str, int]) -> None:
+        """Count questions of the engine's own."""
+        with self._counting:
+            self.beside.update(beside)
+
+    def measured(self, figures: Mapping[str, float]) -> None:
+        """Keep what the engine measured of itself."""
+        self.figures.update(figures)
 
     def leave_out(self, too_long: Iterable[ProbeRequest]) -> None:
         """Store probes whose prompt exceeds the window: missing, and asked of nobody."""

@@ -158,7 +158,7 @@ def _found_or_begun(
             **parts,
             identity=digest,
             observed=dict(conditions.observed or {}),
-            software=_software(),
+            software=software(),
         )
         row = {**run.model_dump(), "config_hash": study.config_hash, "created_at": now()}
         key = connection.execute(insert(t).values(**row)).inserted_primary_key
@@ -305,7 +305,8 @@ def _free_name(study: Study, connection: Connection, model: str) -> str:
     return name
 
 
-def _software() -> dict[str, str]:
+def software() -> dict[str, str]:
+    """Return the versions of what judges."""
     import platform
 
     found = {"python": platform.python_version()}

@@ -1,13 +1,14 @@
 """What is to be done, before it is begun; and the prompts, one after the other."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from judge.answers import TOO_LONG
 from judge.engines.engine import Ready
 from judge.requests import Request
 from judge.schedule.content import Place, pages
+from judge.schedule.sampling import Name, name_of
 from judge.schedule.work import Asked, Contexts, Scope, Settled, parts, request, work
 from study.campaign import Study
 from study.response_rows import current_responses
@@ -76,17 +77,26 @@ def survey(
 
 
 def requests(
-    study: Study, order: Sequence[Place], scope: Scope, run_id: int, ready: Ready
+    study: Study,
+    order: Sequence[Place],
+    scope: Scope,
+    run_id: int,
+    ready: Ready,
+    chosen: Container[Name] | None = None,
 ) -> Iterator[Request]:
     """Yield the prompts to ask that fit, those of one context side by side.
 
-    QR, which shows no passages, comes in a pass of its own.
+    QR, which shows no passages, comes in a pass of its own. `chosen` leaves all others out.
     """
     for constructs in scope.passes():
         contexts = Contexts(scope.version, scope.shuffle)
         for page in pages(study, order, run_id, texts=True):
             for item in work(page, scope, constructs):
-                if isinstance(item, Asked) and _fits(ready, item, scope, contexts):
+                if not isinstance(item, Asked):
+                    continue
+                if chosen is not None and name_of(item) not in chosen:
+                    continue
+                if _fits(ready, item, scope, contexts):
                     yield request(item, scope.version, contexts)
 
 

@@ -103,6 +103,10 @@ def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
         told.append(
             "More than asked for, so that those drawn before still are a random sample of all."
         )
+    if done.sees is not None:
+        told.append(
+            f"After the blind value they see what {done.sees} said, too (rating.adjudicators_see)."
+        )
     if done.own:
         told.append(f"Left out, since they were {done.rater}'s to rate: {done.own}.")
     told.append(f"New assignments: {done.new}. Earlier ones with another probability: ")

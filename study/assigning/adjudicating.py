@@ -22,7 +22,7 @@ from study.assigning.adjudication_plan import (
 from study.assigning.raters import raters_by_code
 from study.campaign import Study
 from study.errors import StudyError, nearest
-from study.nouns import Assignment, AssignmentBase, Departure, Score, table
+from study.nouns import Assignment, AssignmentBase, Departure, JudgeRun, Score, table
 from study.nouns.human import Purpose
 
 __all__ = ["RANDOM", "WIDEST", "Adjudication", "adjudicate"]
@@ -58,6 +58,8 @@ class Adjudication:
     narrowest: float | None
     """Narrowest range among the widest, as a share of the scale."""
     constructs: tuple[str, ...]
+    sees: str | None = None
+    """Judge run whose scores the adjudicator sees after the blind value; null: none."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as plain objects for JSON."""
@@ -99,8 +101,9 @@ def adjudicate(
     Raises
     ------
     StudyError
-        There is nothing to adjudicate, a number or code is none, the rater has left, or their
-        earlier responses are for other constructs.
+        There is nothing to adjudicate, a number or code is none, the rater has left, their
+        earlier responses are for other constructs, or study.toml shows adjudicators a judge run
+        that the study has not.
     """
     if sample < 0 or widest < 0 or not sample + widest:
         raise StudyError(
@@ -114,6 +117,7 @@ def adjudicate(
     with opening() as connection:
         if connection.dialect.name == "postgresql" and not dry_run:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ASSIGNING})
+        _check_judge(connection, study.config.rating.adjudicators_see)
         rater_id = raters_by_code(connection, study, [rater], dry_run=dry_run)[rater]
         _still_here(connection, study, rater, rater_id)
         held = _held(connection, rater_id)
@@ -148,6 +152,7 @@ def adjudicate(
         own=own,
         narrowest=None if spread is None or pd.isna(spread) else float(spread),
         constructs=tuple(key for key in keys if any(key in one for one in plan["constructs"])),
+        sees=study.config.rating.adjudicators_see,
     )
 
 
@@ -277,6 +282,18 @@ def _store(
             )
     if rows:
         connection.execute(insert(a), rows)
+
+
+def _check_judge(connection: Connection, name: str | None) -> None:
+    if name is None:
+        return
+    known = list(connection.execute(select(table(JudgeRun).c.name).order_by("id")).scalars())
+    if name not in known:
+        listed = f"Its judge runs: {', '.join(known)}." if known else "It has no judge run."
+        raise StudyError(
+            f"rating.adjudicators_see = {name!r} in study.toml: the study has no such judge run. "
+            f"{nearest(name, known)} {listed}".replace("  ", " ")
+        )
 
 
 def _count(connection: Connection) -> int:

@@ -1,7 +1,7 @@
-"""Judge scores made here: a run with its whole configuration, its judgments, their readings."""
+"""Judge scores made here: a run with its whole configuration, its calls, judgments, readings."""
 
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 from sqlalchemy import (
@@ -143,4 +143,69 @@ class Reading(ReadingBase, table=True):
 
     id: int | None = Field(default=None, primary_key=True)
     judgment_id: int = Field(foreign_key="judgment.id")
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+CallKind = Literal["run", "estimate", "probe"]
+
+
+class JudgeCallBase(Noun):
+    """A call that worked on a run: what was to be done, stored before anything was asked."""
+
+    kind: CallKind = Field(default="run", sa_type=LongText)
+    """A part of the run, a sample to estimate it from, or probes of it."""
+    wanted: int = Field(ge=0)
+    """Prompts to ask in this call."""
+    concurrency: int | None = Field(default=None, ge=1)
+    """Most prompts under way at once; null for an engine that decides itself."""
+    prices: dict[str, float] | None = Field(default=None, sa_type=JSON)
+    """Of a million tokens: prompt, completion and, where one was given, cached; null: none."""
+    software: dict[str, str] = Field(default_factory=dict, sa_type=JSON)
+
+
+class JudgeCall(JudgeCallBase, table=True):
+    __tablename__ = "judge_call"
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="judge_run.id", index=True)
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class JudgeCallEndBase(Noun):
+    """How a call ended; one that was killed has no such row."""
+
+    ended: Literal["done", "interrupted", "stopped"] = Field(sa_type=LongText)
+    """To its end; by its user; or since going on made no sense."""
+    answered: int = Field(ge=0)
+    """Prompts with an answer."""
+    judged: int = Field(ge=0)
+    """Judgments that were stored."""
+    missing: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """Of these, those without a value, by reason."""
+    failed: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """Prompts that got no answer, by reason."""
+    retries: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """Tries of one prompt beyond its first, by what the try before them met."""
+    tokens: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """prompt, completion, reasoning and cached, of the answers; without a name: none was told."""
+    beside: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """calls, and tokens as above, of questions of the engine's own: its probe, prompts counted
+    again."""
+    uncounted: int = Field(default=0, ge=0)
+    """Answers whose prompt tokens nobody told."""
+    seconds: float = Field(ge=0)
+    cost: float | None = None
+    """By the prices of the call, questions of the engine's own included; null without prices."""
+    notes: list[str] = Field(default_factory=list, sa_type=JSON)
+    """What the engine said at the end."""
+    figures: dict[str, float] = Field(default_factory=dict, sa_type=JSON)
+    """What the engine measured of itself, such as the share of tokens that was computed."""
+
+
+class JudgeCallEnd(JudgeCallEndBase, table=True):
+    __tablename__ = "judge_call_end"
+
+    id: int | None = Field(default=None, primary_key=True)
+    call_id: int = Field(foreign_key="judge_call.id", unique=True)
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

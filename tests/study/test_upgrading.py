@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
+from judge import JudgeSettings, show_run
+from judge.runs.calls import begin_call, end_call
 from study import Study, StudyError, upgrade_study
 from study.database import SCHEMA_REVISION
 from study.nouns import Query, Response, table
@@ -127,3 +129,27 @@ def test_a_study_of_the_first_schema_opens(tmp_path: Path) -> None:
     opened = Study.open(folder)
     assert len(opened.score_table()) == 5
     opened.close()
+
+
+def test_a_study_of_schema_0004_keeps_its_run_and_takes_calls(tmp_path: Path) -> None:
+    """The fixture is a study as it was before calls were kept, as SQL."""
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "study.toml").write_text('name = "Of schema 0004"\n')
+    script = (Path(__file__).parent / "releases" / "schema-0004.sql").read_text(encoding="utf-8")
+    connection = sqlite3.connect(folder / "study.db")
+    connection.executescript(script)
+    connection.close()
+    done = upgrade_study(folder)
+    assert (done.before, done.after) == ("0004", SCHEMA_REVISION)
+    opened = Study.open(folder)
+    assert len(opened.score_table()) == 5
+    run = show_run(opened, "judge-1")
+    assert (run.judgments, run.calls, run.account.cost) == (1, [], None)
+    key = begin_call(opened, 1, JudgeSettings(price=(1.0, 2.0)), 3)
+    end_call(opened, key, ended="done", answered=3, judged=3, seconds=1.5)
+    opened.close()
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        rows(folder / "study.db", "DELETE FROM judge_call_end")
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        rows(folder / "study.db", "UPDATE judge_call SET wanted = 0")

@@ -12,6 +12,7 @@ from analysis.report.sections import (
     missing,
     people,
     probes,
+    runs,
     scores,
     stability,
     systems,
@@ -32,6 +33,7 @@ _ORDER = (
     expected,
     answer_correctness,
     missing,
+    runs,
 )
 
 

@@ -19,6 +19,7 @@ from analysis.report.tables.decisions import (
     non_inferiority,
 )
 from analysis.report.tables.edits import edits_made, with_edits
+from analysis.report.tables.furthest_apart import responses_apart
 from analysis.report.tables.in_value import corrected_for_error, equivalence, in_value, kappas
 from analysis.report.tables.pairwise import pairwise, preference_accuracy
 from analysis.report.tables.scores import on_preferences
@@ -176,6 +177,7 @@ SECTION = Section(
         pairwise,
         decisions,
         disagreements,
+        responses_apart,
         corrected_for_error,
         from_bare_numbers,
         with_edits,

@@ -18,13 +18,14 @@ from analysis.scales import Scale
 class Cell:
     """What stands in a cell: the figure, its interval below, and the mark of a footnote.
 
-    `parts` are what a count is made of, one a line.
+    `parts` are what a count is made of, one a line; `said` are somebody else's words.
     """
 
     text: str
     interval: str = ""
     mark: str = ""
     parts: tuple[str, ...] = ()
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class TableBuilder:
         kept = [
             place
             for place in range(len(columns))
-            if place < heads or any(row[place].text for row in self.rows)
+            if place < heads or any(row[place].text or row[place].said for row in self.rows)
         ]
         return Table(
             key,

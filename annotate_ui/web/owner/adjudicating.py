@@ -48,7 +48,11 @@ def store_adjudication() -> ResponseReturnValue:
 
 def _page(**more: object) -> ResponseReturnValue:
     return render_template(
-        "owner/adjudication.html", page="adjudication", progress=_progress(), **more
+        "owner/adjudication.html",
+        page="adjudication",
+        progress=_progress(),
+        sees=study().config.rating.adjudicators_see,
+        **more,
     )
 
 

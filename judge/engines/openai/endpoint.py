@@ -16,6 +16,7 @@ import aiohttp
 from judge.answers import Answer
 from judge.engines.openai.reply import Trouble, read_reply
 from judge.engines.openai.score_tokens import ScoreTokens
+from judge.engines.openai.tally import Tally
 from judge.engines.openai.waiting import spent_quota
 from judge.printable import printable
 from study.errors import StudyError
@@ -71,6 +72,8 @@ class Endpoint:
         self._connections = connections
         self._proxy = _proxy(base_url)
         self._session: aiohttp.ClientSession | None = None
+        self.tally = Tally()
+        """All that it was asked, and what its answers took."""
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -92,6 +95,11 @@ class Endpoint:
 
     async def ask(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
         """Send one prompt as the only message, and say what came of it. Never raises."""
+        reply = await self._asked(prompt, parameters)
+        self.tally.add(reply.said if isinstance(reply.said, Answer) else None)
+        return reply
+
+    async def _asked(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
         body = json.dumps(
             {"messages": [{"role": "user", "content": prompt}], **parameters},
             ensure_ascii=False,

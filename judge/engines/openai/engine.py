@@ -45,7 +45,8 @@ class OpenAIEngine:
         async def probed(url: str) -> Probed | StudyError:
             try:
                 async with self._endpoint(url, connections=1) as endpoint:
-                    return await probe(endpoint, self._settings, self._prompts, sample, self._begun)
+                    one = await probe(endpoint, self._settings, self._prompts, sample, self._begun)
+                    return replace(one, ready=replace(one.ready, spent=dict(endpoint.tally)))
             except StudyError as error:
                 return error
 
@@ -78,7 +79,11 @@ class OpenAIEngine:
                     await stack.enter_async_context(endpoint)
                     lanes.append(self._lane(endpoint, one, delivery, committer))
                 asking = Asking(lanes, committer, connections)
-                await asking.all(iter(requests))
+                try:
+                    await asking.all(iter(requests))
+                finally:
+                    for lane in lanes:
+                        delivery.spent(lane.beside)
                 return tuple(asking.notes)
 
         return run_to_end(asked())

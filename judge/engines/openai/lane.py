@@ -13,6 +13,7 @@ from judge.engines.openai.endpoint import Endpoint, Reply
 from judge.engines.openai.pace import Pace
 from judge.engines.openai.probe import QUESTION, Probed, stopped
 from judge.engines.openai.reply import Trouble
+from judge.engines.openai.tally import Tally
 from judge.engines.openai.truncation import TruncationCheck
 from judge.requests import Request
 from judge.settings import JudgeSettings
@@ -76,6 +77,7 @@ class Lane:
         self._last_answer = monotonic()
         self._silent_since = monotonic()
         self._refused_in_a_row = 0
+        self._delivered = Tally()
 
     def wake(self) -> None:
         """Begin to count silence: prompts come after a while without any."""
@@ -85,6 +87,19 @@ class Lane:
         """Ask nothing more; prompts under way are handed back unless an answer comes."""
         self.ended = True
         self._pace.open()
+
+    @property
+    def beside(self) -> dict[str, int]:
+        """What was asked and spent beside the prompts: prompts counted in halves, plain questions.
+
+        Tries that brought no answer are no part of it.
+        """
+        everything = self._endpoint.tally
+        return {
+            name: everything[name] - self._delivered[name]
+            for name in everything
+            if everything[name] > self._delivered[name]
+        }
 
     async def ask(self, request: Request) -> bool:
         """Ask until there is an answer, or until this prompt alone keeps failing.
@@ -108,10 +123,12 @@ class Lane:
                     raise HandedBackError
                 reply = await self._endpoint.ask(request.prompt, self._with_seed(request))
                 said = reply.said
+                self._delivered.add(said if isinstance(said, Answer) else None)
                 if isinstance(said, Answer):
                     checked = await self._checked(request, said)
                     if isinstance(checked, Answer):
                         return await self._accept(request, checked, reply)
+                    self._delivered.take_back(said)
                     if await self._answers_a_question():
                         self._delivery.failed(request, checked)
                         return False
@@ -130,6 +147,7 @@ class Lane:
             if said.reason == "no_connection":
                 # A server that is away says nothing about this prompt, nor about their number; and
                 # to find out whether it is back costs nothing.
+                self._delivery.retried(said.reason)
                 await asyncio.sleep(self._backoff(min(troubles, _AWAY)))
                 troubles += 1
                 continue
@@ -138,6 +156,7 @@ class Lane:
             if await self._is_at_fault(failures, since):
                 self._delivery.failed(request, Failure(said.reason, said.detail))
                 return False
+            self._delivery.retried(said.reason)
             if said.kind == "again" or not said.wait:
                 await asyncio.sleep(said.wait or self._backoff(troubles))
                 troubles += 1

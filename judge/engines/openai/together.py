@@ -1,5 +1,6 @@
 """Several endpoints as one judge: only where nothing tells them apart."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -40,8 +41,12 @@ def together(ready: Mapping[str, Ready], without: Mapping[str, StudyError]) -> R
     notes = dict.fromkeys(note for r in ready.values() for note in r.notes)
     gone = [f"{url} is not asked: {error}" for url, error in without.items()]
     observed = {**(one.conditions.observed or {}), "endpoints": list(ready)}
+    spent: Counter[str] = Counter()
+    for each in ready.values():
+        spent.update(each.spent)
     return replace(
         one,
+        spent=dict(spent),
         conditions=replace(one.conditions, observed=observed),
         window=min(windows, default=None),
         notes=(*notes, *gone),

@@ -150,7 +150,10 @@ class VLLMEngine:
                 self._engine.abort_request(list(under_way))
             if done:
                 delivery.commit(done)
-        return (reuse.line(),) if reuse.prompt_tokens else ()
+        if not reuse.prompt_tokens:
+            return ()
+        delivery.measured({"recomputed": reuse.recomputed, "least_recomputed": reuse.least})
+        return (reuse.line(),)
 
     def _sampling(self, request: Request) -> Any:
         from vllm import SamplingParams

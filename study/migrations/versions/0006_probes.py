@@ -5,8 +5,8 @@ from alembic import op
 
 from study.migrations.append_only import protect
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 
 
 def upgrade() -> None:

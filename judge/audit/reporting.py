@@ -1,0 +1,82 @@
+"""A run as a report shows it: what it was made with, what it did and took."""
+
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from judge.audit.showing import show_run
+from study.campaign import Study
+
+# Ends of names that mean something inside a network only.
+_INSIDE = (".internal", ".local", ".localhost", ".lan", ".home", ".corp", ".intranet", ".invalid")
+
+_SHOWN = (
+    "begun",
+    "config_hash",
+    "software",
+    "observed",
+    "judgments",
+    "possible",
+    "missing",
+    "tokens",
+    "cached_share",
+    "milliseconds",
+    "flags",
+)
+
+
+def run_record(study: Study, name: str) -> dict[str, Any]:
+    """Return what the report's section on runs is made of, as plain values for its JSON.
+
+    Reports are passed on: of the endpoint only the host of a public provider is in it, and
+    neither notes nor prices of single calls.
+
+    Raises
+    ------
+    StudyError
+        The study has no run of this name.
+    """
+    run = show_run(study, name)
+    told = run.as_json()
+    reasons: dict[str, int] = {}
+    for construct in run.constructs:
+        for reason, number in construct.missing.items():
+            reasons[reason] = reasons.get(reason, 0) + number
+    return {
+        **{field: told[field] for field in _SHOWN},
+        "host": public_host(run.endpoint),
+        "missing_by_reason": reasons,
+        "constructs": [
+            {
+                "construct": one.construct,
+                "judgments": one.judgments,
+                "values": one.values,
+                "missing": one.missing,
+            }
+            for one in run.constructs
+        ],
+        "served": told["served"],
+        "account": told["account"],
+        "calls": [
+            {name: call[name] for name in call if name not in {"notes", "prices", "software"}}
+            for call in told["calls"]
+        ],
+    }
+
+
+def public_host(endpoint: str | None) -> str | None:
+    """Return the host of an address that anybody can reach; None for one's own machines.
+
+    Examples
+    --------
+    >>> public_host("https://api.openai.com/v1")
+    'api.openai.com'
+    >>> public_host("http://gpu7.internal:8000/v1") is None
+    True
+    """
+    host = (urlsplit(endpoint).hostname or "") if endpoint else ""
+    try:
+        ip_address(host)
+    except ValueError:
+        return host if "." in host and not host.endswith(_INSIDE) else None
+    return None
