@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from analysis.compose import Options
     from analysis.probes.probe_table import ProbeTable
     from analysis.rules import RulesApart
+    from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
     from study.config import StudyConfig
     from study.config_sections import JurySpec
@@ -85,16 +86,14 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
             rules = rules_of_raters(connection, versions)
             looks = sum(interim_looks(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
-        own = {
-            (name, key): Scale(**own_scale.model_dump())
-            for name in frame["scorer"].unique()
-            if (own_scale := config.own_scale(name)) is not None
-            for key in scales
-        }
+        own = _own_scales(config, frame["scorer"].unique(), tuple(scales))
         scores = ScoreTable.from_frame(frame, scales, own, names)
         edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
-        runs = [run for run in runs if run["name"] in scores.scorer_kinds]
-        runs = [{**run, "account": run_record(study, run["name"])} for run in runs]
+        runs = [
+            {**run, "account": run_record(study, run["name"])}
+            for run in runs
+            if run["name"] in scores.scorer_kinds
+        ]
         compared = None
         if len(rows):
             scale = Scale(**config.preferences.scale.model_dump())
@@ -117,6 +116,20 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     probes = _probes(config, probed, suspects, traits)
     reasons = _reasons_of(folder, versions)
     return Source(scores, compared, options, config.name, runs, edited, probes, reasons)
+
+
+def _own_scales(
+    config: StudyConfig, scorers: Iterable[str], constructs: Sequence[str]
+) -> dict[tuple[str, str], Scale]:
+    """Scales of scorers that are on one of their own."""
+    from analysis.scales import Scale
+
+    return {
+        (name, key): Scale(**own.model_dump())
+        for name in scorers
+        if (own := config.own_scale(name)) is not None
+        for key in constructs
+    }
 
 
 def _declared(config: StudyConfig) -> dict[str, Any]:

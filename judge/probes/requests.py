@@ -1,7 +1,7 @@
 """Prompts of probes, as an engine is asked them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
