@@ -19,3 +19,5 @@ class Request:
     """For each of them, the number under which the answer is stored."""
     prompt: str
     flags: tuple[str, ...] = ()
+    group: str = ""
+    """Of the prompts that begin alike: a query, and the context where the prompt shows one."""

@@ -38,7 +38,7 @@ class BatchEngine:
     """Writes the prompts into `settings.requests`, or reads results from `settings.answers`."""
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
-        settings.refuse("revision", "structured")
+        settings.refuse("revision", "structured", "processes")
         if (settings.requests is None) == (not settings.answers):
             raise StudyError(
                 "The engine batch either writes the files to send (--requests FOLDER), or reads "

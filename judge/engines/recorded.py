@@ -27,6 +27,7 @@ class RecordedEngine:
             "requests",
             "revision",
             "structured",
+            "processes",
             "temperature",
             "send_temperature",
             "max_tokens",

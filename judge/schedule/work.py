@@ -122,7 +122,12 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
         asked.attempts,
         template.fill(values),
         (CONTROL_TOKENS,) if marked else (),
+        _group(content, shows_context="context" in template.sees),
     )
+
+
+def _group(content: Content, *, shows_context: bool) -> str:
+    return f"{content.query}-{content.context_hash.hex() if shows_context else ''}"
 
 
 def parts(asked: Asked, version: PromptVersion, contexts: "Contexts") -> list[str]:

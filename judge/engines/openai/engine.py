@@ -40,7 +40,7 @@ class OpenAIEngine:
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
         del study
-        settings.refuse("answers", "requests", "revision", "structured")
+        settings.refuse("answers", "requests", "revision", "structured", "processes")
         if settings.base_url is None:
             raise StudyError(
                 "The engine openai needs the endpoint's address: "
