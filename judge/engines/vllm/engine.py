@@ -96,14 +96,20 @@ class VLLMEngine:
         )
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
-        """Keep the scheduler full, in the requests' order; store answers every second."""
+        """Keep the scheduler full, in the requests' order; store answers every second.
+
+        The model is gone afterwards.
+        """
         del run
         if self._workers is not None:
             reuse = self._workers.run(requests, delivery)
         else:
             assert self._loaded is not None  # noqa: S101  (start comes first)
             streaming = Streaming(self._spec.model, self._loaded, self._decoding)
-            reuse = answer_all(streaming, requests, delivery)
+            try:
+                reuse = answer_all(streaming, requests, delivery)
+            finally:
+                self._loaded.close()
         return (reuse.line(),) if reuse.prompt_tokens else ()
 
     def _identity(self, facts: ModelFacts) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """A model loaded by vLLM, and what is known of it then."""
 
+import atexit
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from study.scales import Scale
 
 # Large files of weights are known by name and size: to read 70 GB takes minutes.
 _READ_WHOLE = 50_000_000
+_SECONDS_TO_END = 1.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Loaded:
     score_tokens: ScoreTokens | None
     facts: ModelFacts
 
+    def close(self) -> None:
+        """End the engine's processes, which hold its memory. Nothing in them is to be kept."""
+        atexit.unregister(self.close)
+        self.engine.engine_core.shutdown(timeout=_SECONDS_TO_END)
+
 
 def load(spec: ModelSpec) -> Loaded:
     """Load a model.
@@ -73,7 +80,7 @@ def load(spec: ModelSpec) -> Loaded:
         vLLM is not installed, can't run this model, or knows no such argument.
     """
     # Its log would stand among what the command prints.
-    os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
     try:
         from vllm import LLM
@@ -97,7 +104,10 @@ def load(spec: ModelSpec) -> Loaded:
     if spec.scale is not None:
         tokens, how = score_tokens(tokenizer, spec.scale)
     facts = _facts(spec, loaded.llm_engine.vllm_config, layout, how)
-    return Loaded(loaded.llm_engine, layout, tokens, facts)
+    found = Loaded(loaded.llm_engine, layout, tokens, facts)
+    # Else Python waits at its end for processes that nobody has told.
+    atexit.register(found.close)
+    return found
 
 
 def needed(error: ImportError) -> StudyError:

@@ -31,8 +31,11 @@ def work_off(pipe: Connection, spec: ModelSpec, decoding: Decoding, devices: str
         os.environ["CUDA_VISIBLE_DEVICES"] = devices
     try:
         loaded = load(spec)
-        _send(pipe, "ready", loaded.facts, loaded.layout)
-        _answer(pipe, Streaming(spec.model, loaded, decoding))
+        try:
+            _send(pipe, "ready", loaded.facts, loaded.layout)
+            _answer(pipe, Streaming(spec.model, loaded, decoding))
+        finally:
+            loaded.close()
     except StudyError as error:
         _send(pipe, "failed", str(error))
 

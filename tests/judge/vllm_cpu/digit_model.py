@@ -15,8 +15,8 @@ from tests.judge.tiny_model.make import SEED, WINDOW, tokenizer
 
 HEAD = 32
 """Size of a head of attention; vLLM knows none below on a processor."""
-RAISED = 9.0
-"""Logits by which digits and the end stand above other tokens, about."""
+RAISED = 40.0
+"""Of output rows, large enough for digits and the end to stand above all other tokens."""
 
 
 def main(folder: Path) -> None:
@@ -51,10 +51,10 @@ def main(folder: Path) -> None:
             layer.self_attn.o_proj.weight[-2:] = 0
             layer.mlp.down_proj.weight[-2:] = 0
         output[:, -2:] = 0
-        output[digits, -2] = RAISED / 4
+        output[digits, -2] = RAISED
         output[words.eos_token_id] = 0
-        output[words.eos_token_id, -2:] = RAISED / 8
-        output[words.eos_token_id, -1] = RAISED / 4
+        output[words.eos_token_id, -2] = RAISED / 4
+        output[words.eos_token_id, -1] = RAISED
     words.save_pretrained(folder)
     made.save_pretrained(folder)
 

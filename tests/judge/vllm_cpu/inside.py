@@ -53,6 +53,14 @@ class Spied:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
 
+    @property
+    def engine_core(self) -> Any:
+        """Stand for the core where it is to be ended: it is needed again."""
+        return self
+
+    def shutdown(self, timeout: float) -> None:
+        """Go on."""
+
     def add_request(self, name: str, prompt: dict[str, list[int]], sampling: Any) -> None:
         self.asked.append(prompt["prompt_token_ids"])
         self._open += 1
@@ -177,7 +185,7 @@ def main(whole: Path, by_digit: Path, out: Path) -> None:
     say("long-skipped", judged(loaded, folder(), long, skip_too_long=True))
     say("full", judged(loaded, folder(), lambda study: fill(study, 12)))
     say("whole", distributions(loaded, whole))
-    del loaded
+    loaded.close()
     spelt = model(by_digit)
     say("digits", distributions(spelt, by_digit))
     say("digits-judged", judged(spelt, folder(), fill))

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -37,8 +38,10 @@ def told(folder: Path) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in judgments(folder)]
 
 
-def killed_midway(words: list[str], folder: Path, victim: str = "") -> tuple[int, str, list[int]]:
-    """Run a command until a third is judged, and kill it, or one of its processes.
+def killed_midway(
+    words: list[str], folder: Path, enough: int, victim: str = ""
+) -> tuple[int, str, list[int]]:
+    """Run a command until enough is judged, and kill it, or one of its processes.
 
     Returns the judgments then on disk, what it said, and the processes that it had begun.
     """
@@ -47,9 +50,9 @@ def killed_midway(words: list[str], folder: Path, victim: str = "") -> tuple[int
     ) as process:
         try:
             until = time.monotonic() + 300
-            while count(folder) < WHOLE // 3:
+            while count(folder) < enough:
                 assert process.poll() is None, process.stdout.read() if process.stdout else ""
-                assert time.monotonic() < until, "a third of the judgments did not come in time"
+                assert time.monotonic() < until, "judgments did not come in time"
                 time.sleep(0.05)
             began = psutil.Process(process.pid).children(recursive=True)
         finally:
@@ -78,31 +81,48 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class Twice:
+    """A study that was judged by two prompt versions."""
+
+    folder: Path
+    stored: int
+    """Judgments on disk when a process of the second run had been killed."""
+    said: str
+    """What the run said then."""
+
+
 @pytest.fixture(scope="module")
 def judged(example: Path, model: Path) -> Path:
-    """Return the folder of a study that was judged without interruption, by two versions.
-
-    With the paper's words once, and with the context first twice.
-    """
+    """Return the folder of a study that was judged without interruption, in one process."""
     folder = copytree(example, example.with_name("judged"))
-    for words in (
-        ("--name", "tiny"),
-        ("--prompts", "ccrs-context-first-v1", "--repeats", "2", "--name", "first"),
-    ):
-        done = judge(folder, model, *words)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "the least possible for these prompts in blocks of 32" in done.stdout
+    done = judge(folder, model, "--name", "tiny")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the least possible for these prompts in blocks of 32" in done.stdout
     return folder
 
 
 @pytest.fixture(scope="module")
 def tiny(judged: Path) -> list[tuple[Any, ...]]:
-    """Return what the run with the paper's words says."""
-    (run,) = {row["run_id"] for row in judgments(judged)} - {
-        row["run_id"] for row in judgments(judged) if row["repeat"] == 1
-    }
-    keys = [row["run_id"] for row in judgments(judged)]
-    return [row for row, key in zip(told(judged), keys, strict=True) if key == run]
+    """Return what that run says."""
+    return told(judged)
+
+
+@pytest.fixture(scope="module")
+def twice(judged: Path, model: Path, tiny: list[tuple[Any, ...]]) -> Twice:
+    """Return a study that was judged with the context first, too, and twice.
+
+    Of the two processes that did it one was killed; one process went on.
+    """
+    del tiny
+    folder = copytree(judged, judged.with_name("twice"))
+    words = ("--prompts", "ccrs-context-first-v1", "--repeats", "2", "--name", "first")
+    both = command(folder, model, *words, "--processes", "2")
+    stored, said, _ = killed_midway(both, folder, WHOLE + WHOLE // 3, "spawn_main")
+    done = judge(folder, model, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{3 * WHOLE - stored} judgments of the run 'first' were stored" in done.stdout
+    return Twice(folder, stored, said)
 
 
 def test_every_response_is_judged_and_the_run_says_under_what(
@@ -135,12 +155,12 @@ def test_every_response_is_judged_and_the_run_says_under_what(
 
 
 def test_scores_from_the_distribution_are_a_scorer_of_their_own(
-    judged: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
+    twice: Twice, tiny: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
     shares = [json.loads(row[8]) for row in tiny if row[8] and row[8] != "null"]
     assert len(shares) >= 0.95 * (WHOLE - 5)
     assert all(0.5 < sum(one.values()) <= 1 + 1e-6 for one in shares)
-    study = Study.open(judged)
+    study = Study.open(twice.folder)
     scores = study.score_table()
     study.close()
     ours = scores[scores["scorer_kind"] == "judge"]
@@ -148,9 +168,9 @@ def test_scores_from_the_distribution_are_a_scorer_of_their_own(
     assert names <= {*ours["scorer"]}
     of = {name: ours[ours["scorer"] == name]["value"] for name in names}
     assert of["tiny (expected)"].nunique() > of["tiny"].nunique()
-    folder, out = copytree(judged, tmp_path / "study"), tmp_path / "report"
+    out = tmp_path / "report"
     done = subprocess.run(
-        [CCRS, "report", str(folder), "--out", str(out), "--resamples", "200", "--no-verify"],
+        [CCRS, "report", str(twice.folder), "--out", str(out), "--resamples", "200", "--no-verify"],
         check=False,
         capture_output=True,
         text=True,
@@ -160,8 +180,8 @@ def test_scores_from_the_distribution_are_a_scorer_of_their_own(
     assert names <= {name for one in written["estimates"] for name in one["scorers"]}
 
 
-def test_a_repeat_says_the_same(judged: Path) -> None:
-    rows = judgments(judged)
+def test_a_repeat_says_the_same(twice: Twice) -> None:
+    rows = judgments(twice.folder)
     assert len(rows) == 3 * WHOLE
     (run,) = {row["run_id"] for row in rows if row["repeat"] == 1}
     said = [
@@ -175,33 +195,26 @@ def test_a_repeat_says_the_same(judged: Path) -> None:
     assert said[0] == said[1]
 
 
-def test_a_killed_run_goes_on_to_the_same_bits(
+def test_the_end_of_one_of_two_processes_is_said_and_loses_nothing(twice: Twice) -> None:
+    assert "of 2 has ended by signal 9. What was judged is kept" in twice.said
+    assert WHOLE < twice.stored < 3 * WHOLE
+    assert {row["attempt"] for row in judgments(twice.folder)} == {1}
+
+
+def test_a_killed_run_goes_on_in_two_processes_to_the_same_bits(
     example: Path, model: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
     folder = copytree(example, tmp_path / "killed")
-    stored, _, began = killed_midway(command(folder, model, "--name", "tiny"), folder)
+    words = ("--name", "tiny")
+    stored, _, began = killed_midway(command(folder, model, *words), folder, WHOLE // 3)
     assert 0 < stored < WHOLE
-    gone = time.monotonic() + 20
+    until = time.monotonic() + 30
     # An engine that stayed would keep its memory from the next run.
-    while any(map(psutil.pid_exists, began)) and time.monotonic() < gone:
+    while any(map(psutil.pid_exists, began)) and time.monotonic() < until:
         time.sleep(0.1)
     assert not any(map(psutil.pid_exists, began))
-    resumed = judge(folder, model, "--name", "tiny")
+    resumed = judge(folder, model, *words, "--processes", "2")
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in resumed.stdout
-    assert told(folder) == tiny
-    assert {row["attempt"] for row in judgments(folder)} == {1}
-
-
-def test_two_processes_give_what_one_gives_and_the_end_of_one_is_noticed(
-    example: Path, model: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
-) -> None:
-    folder = copytree(example, tmp_path / "two")
-    words = ("--name", "tiny", "--processes", "2")
-    stored, said, _ = killed_midway(command(folder, model, *words), folder, "spawn_main")
-    assert "of 2 has ended by signal 9. What was judged is kept" in said
-    assert stored < WHOLE
-    resumed = judge(folder, model, *words)
-    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert told(folder) == tiny
     assert {row["attempt"] for row in judgments(folder)} == {1}
