@@ -15,6 +15,7 @@ from judge.engines.vllm.arguments import (
     no_part_of_identity,
     of_engine,
 )
+from judge.engines.vllm.ending import Ending
 from judge.engines.vllm.layout import Layout, chat_layout
 from judge.engines.vllm.score_tokens import ScoreTokens, score_tokens
 from study.errors import StudyError
@@ -64,11 +65,13 @@ class Loaded:
     layout: Layout
     score_tokens: ScoreTokens | None
     facts: ModelFacts
+    ending: Ending
 
     def close(self) -> None:
         """End the engine's processes, which hold its memory. Nothing in them is to be kept."""
         atexit.unregister(self.close)
         self.engine.engine_core.shutdown(timeout=_SECONDS_TO_END)
+        self.ending.over()
 
 
 def load(spec: ModelSpec) -> Loaded:
@@ -104,7 +107,7 @@ def load(spec: ModelSpec) -> Loaded:
     if spec.scale is not None:
         tokens, how = score_tokens(tokenizer, spec.scale)
     facts = _facts(spec, loaded.llm_engine.vllm_config, layout, how)
-    found = Loaded(loaded.llm_engine, layout, tokens, facts)
+    found = Loaded(loaded.llm_engine, layout, tokens, facts, Ending())
     # Else Python waits at its end for processes that nobody has told.
     atexit.register(found.close)
     return found

@@ -1,8 +1,11 @@
 """Parts of the engine vllm that need no vLLM: digits, arguments, layout, who gets which prompt."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import psutil
 import pytest
 
 from judge.engines.vllm.arguments import check_arguments, no_part_of_identity, of_identity
@@ -11,6 +14,7 @@ from judge.engines.vllm.score_tokens import Digits, WholeNumbers, score_tokens
 from judge.engines.vllm.workers import device_groups, shard
 from study.errors import StudyError
 from study.scales import Scale
+from tests.conftest import ROOT
 
 HUNDRED = Scale(min=0, max=100)
 DIGITS = tuple(range(10, 20))
@@ -213,3 +217,40 @@ def test_a_prompt_has_one_beginning_and_its_words_are_text(shown: str) -> None:
 def test_a_template_that_changes_the_message_is_refused() -> None:
     with pytest.raises(StudyError, match="does not show a message as it is, once"):
         chat_layout(Chat("<s>MESSAGE MESSAGE"), "m")
+
+
+BEGINS_ONE = """
+import subprocess, sys, time
+from judge.engines.vllm.ending import Ending
+begun = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+ending = Ending()
+print(begun.pid, flush=True)
+if sys.stdin.readline():
+    ending.over()
+else:
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("killed", [True, False], ids=["killed", "in order"])
+def test_processes_end_with_the_one_that_is_killed(killed: bool) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", BEGINS_ONE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdout is not None
+        begun = psutil.Process(int(process.stdout.readline()))
+        if killed:
+            process.kill()
+        else:
+            process.communicate("over\n")
+    try:
+        begun.wait(10 if killed else 0.5)
+    except psutil.TimeoutExpired:
+        assert not killed
+        begun.kill()
+    else:
+        assert killed

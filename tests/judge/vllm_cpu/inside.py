@@ -61,6 +61,9 @@ class Spied:
     def shutdown(self, timeout: float) -> None:
         """Go on."""
 
+    def over(self) -> None:
+        """Go on."""
+
     def add_request(self, name: str, prompt: dict[str, list[int]], sampling: Any) -> None:
         self.asked.append(prompt["prompt_token_ids"])
         self._open += 1
@@ -80,7 +83,10 @@ def judged(loaded: Loaded, folder: Path, rows: Callable[[Study], None], **given:
     loaded.engine.reset_prefix_cache()
     spied = Spied(loaded.engine)
     settings = JudgeSettings(engine="vllm", model="tiny", **given)
-    real, engine_module.load = engine_module.load, lambda _: replace(loaded, engine=spied)
+    real, engine_module.load = (
+        engine_module.load,
+        lambda _: replace(loaded, engine=spied, ending=spied),
+    )
     try:
         outcome = judge_study(study, settings)
         said: Any = {"notes": outcome.notes, "missing": outcome.missing}
