@@ -71,6 +71,12 @@ def judge() -> None:
 )
 @click.option("--structured", is_flag=True, help="vllm: let the model write nothing but a number.")
 @click.option(
+    "--processes",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="vllm: processes with a model each, on GPUs of their own. Default: 1.",
+)
+@click.option(
     "--name",
     metavar="RUN",
     help="Name of the run, and of the scorer in tables. Default: the model.",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from threading import Lock
@@ -85,23 +85,25 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     check_metrics(study, settings.ac_metrics, constructs)
     check_words(study, prompts)
     order = places(study, settings.systems)
-    engine = load_engine(settings.engine)(settings, study, prompts)
-    with study.read() as connection:
-        versions = study.construct_versions(connection)
-    shuffle = settings.shuffle_passages
-    scope = Scope(prompts, constructs, versions, settings.repeats, settings.retry_unparsed, shuffle)
-    ready = engine.start(sample_prompts(study, order, scope))
-    ready = replace(ready, conditions=with_shuffle(ready.conditions, shuffle))
-    held = find(study, ready.conditions, prompts, settings.repeats, settings.name)
-    if ready.window is not None and not settings.skip_too_long:
-        # Before the run is begun: what is refused here leaves nothing behind.
-        found = survey(study, order, scope, held, ready)
-        if found.too_long:
-            raise StudyError(too_long(study, found, ready.window))
-    run = find_or_begin(study, ready.conditions, prompts, settings.repeats, settings.name)
-    check_scales(study, prompts, constructs, run.name)
-    with sole_writer(study, run.id, run.name) as confirm:
-        return _judged(study, settings, engine, ready, run, scope, order, confirm, reached)
+    with closing(load_engine(settings.engine)(settings, study, prompts)) as engine:
+        with study.read() as connection:
+            versions = study.construct_versions(connection)
+        shuffle = settings.shuffle_passages
+        scope = Scope(
+            prompts, constructs, versions, settings.repeats, settings.retry_unparsed, shuffle
+        )
+        ready = engine.start(sample_prompts(study, order, scope))
+        ready = replace(ready, conditions=with_shuffle(ready.conditions, shuffle))
+        held = find(study, ready.conditions, prompts, settings.repeats, settings.name)
+        if ready.window is not None and not settings.skip_too_long:
+            # Before the run is begun: what is refused here leaves nothing behind.
+            found = survey(study, order, scope, held, ready)
+            if found.too_long:
+                raise StudyError(too_long(study, found, ready.window))
+        run = find_or_begin(study, ready.conditions, prompts, settings.repeats, settings.name)
+        check_scales(study, prompts, constructs, run.name)
+        with sole_writer(study, run.id, run.name) as confirm:
+            return _judged(study, settings, engine, ready, run, scope, order, confirm, reached)
 
 
 def _judged(

@@ -64,6 +64,12 @@ class JudgeSettings(BaseModel):
     structured: bool = Field(
         default=False, description="let the model write nothing but a number (vllm)"
     )
+    processes: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="processes with a model each, on GPUs of their own (vllm)",
+    )
     repeats: int = Field(default=1, ge=1, le=100, description="how often each prompt is asked")
 
     # Which part of the work.

@@ -40,7 +40,7 @@ class BatchEngine:
     """Writes the prompts into `settings.requests`, or reads results from `settings.answers`."""
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
-        settings.refuse("revision", "structured", "estimate")
+        settings.refuse("revision", "structured", "processes", "estimate")
         if (settings.requests is None) == (not settings.answers):
             raise StudyError(
                 "The engine batch either writes the files to send (--requests FOLDER), or reads "
@@ -108,6 +108,9 @@ class BatchEngine:
         if self._settings.requests is not None:
             return self._write(run, requests, self._settings.requests)
         return self._read(run, requests, delivery)
+
+    def close(self) -> None:
+        """Nothing is held."""
 
     def _sent(self) -> dict[str, Any]:
         settings, prompts = self._settings, self._prompts

@@ -93,11 +93,16 @@ class Engine(Protocol):
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         """Answer the requests, in their order as far as it matters; return closing notes.
 
+        May be called again.
+
         Raises
         ------
         StudyError
             Going on makes no sense. What was committed before stays.
         """
+
+    def close(self) -> None:
+        """Let go of what answers; nothing is asked afterwards."""
 
 
 def load_engine(name: str) -> type[Engine]:

@@ -29,6 +29,7 @@ class RecordedEngine:
             "revision",
             "structured",
             "logprobs",
+            "processes",
             "temperature",
             "send_temperature",
             "max_tokens",
@@ -76,6 +77,9 @@ class RecordedEngine:
             delivery.commit(waiting)
         left = sum(key.repeat < self._repeats for key in self._answers) - len(self._taken)
         return (f"Not needed, being judged already or not wanted now: {left}.",) if left else ()
+
+    def close(self) -> None:
+        """Nothing is held."""
 
     def _answered(self, request: Request, delivery: Delivery) -> Iterator[tuple[Request, Answer]]:
         keys = [Key(r, request.construct_key, request.repeat) for r in request.response_ids]

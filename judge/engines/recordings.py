@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from judge.answers import CONTENT_FILTER, REJECTED, Answer
 from judge.engines.openai.reply import escaped
@@ -234,7 +234,7 @@ def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> A
         text = None
     if cells.column("answer") is None and standing is None:
         _blank(cells, "answer")
-    counts = {name: _count(cells, name) for name in _COUNTS}
+    counts: dict[str, Any] = {name: _count(cells, name) for name in _COUNTS}
     milliseconds = cells.share("milliseconds")
     if milliseconds is not None and milliseconds < 0:
         cells.fault(f"{milliseconds:g} is negative.", "Leave it out.", cells.column("milliseconds"))

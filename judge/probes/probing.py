@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import islice
 from time import monotonic
@@ -81,56 +81,58 @@ def probe_study(
         raise StudyError(
             f"The engine {settings.engine} can't answer altered prompts; probe a run of another."
         )
-    engine = load_engine(settings.engine)(settings, study, scope.version)
-    order = places(study, settings.systems)
-    ready = engine.start(sample_prompts(study, order, scope))
-    shown = with_shuffle(ready.conditions, settings.shuffle_passages)
-    conditions = (shown, scope.version, settings.repeats, settings.name)
-    held = find(study, *conditions)
-    if held is None:
-        raise StudyError(
-            "The study has no run under these settings. Judge first, with the same options: "
-            f"ccrs judge {study.folder} ..."
-        )
-    run = find_or_begin(study, *conditions)
-    with sole_writer(study, run.id, run.name) as confirm:
-        # What another process has asked until now is known once the run is ours.
-        asking = _Asking(_plan(study, settings, scope, probes, run.id, sample), ready, settings)
-        planned = asking.survey(study)
-        total = min(sum(planned.prompts.values()), settings.limit or sum(planned.prompts.values()))
-        delivery = ProbeDelivery(study, run.id, scope, confirm, _telling(reached, total))
-        for some in asking.too_long(study):
-            delivery.leave_out(some)
-        delivery.spent(ready.spent)
-        call = begin_call(study, run.id, settings, total, kind="probe")
-        started = monotonic()
-        notes: tuple[str, ...] = ()
-        stopped: StudyError | KeyboardInterrupt | None = None
-        try:
-            if total:
-                stream = islice(asking.requests(study), settings.limit)
-                notes = engine.run(run, stream, delivery)
-        except (StudyError, KeyboardInterrupt) as error:
-            stopped = error
-        outcome = _outcome(run, planned, delivery, settings, monotonic() - started, notes)
-        with nullcontext() if stopped is None else suppress(StudyError):
-            end_call(
-                study,
-                call,
-                ended=ENDS.get(type(stopped), "stopped"),
-                answered=delivery.answered,
-                judged=0,
-                missing=outcome.missing,
-                failed=outcome.failed,
-                retries=dict(delivery.retries),
-                tokens=outcome.tokens,
-                beside=dict(delivery.beside),
-                uncounted=delivery.uncounted,
-                seconds=outcome.seconds,
-                cost=outcome.cost,
-                notes=list(notes),
-                figures=delivery.figures,
+    with closing(load_engine(settings.engine)(settings, study, scope.version)) as engine:
+        order = places(study, settings.systems)
+        ready = engine.start(sample_prompts(study, order, scope))
+        shown = with_shuffle(ready.conditions, settings.shuffle_passages)
+        conditions = (shown, scope.version, settings.repeats, settings.name)
+        held = find(study, *conditions)
+        if held is None:
+            raise StudyError(
+                "The study has no run under these settings. Judge first, with the same options: "
+                f"ccrs judge {study.folder} ..."
             )
+        run = find_or_begin(study, *conditions)
+        with sole_writer(study, run.id, run.name) as confirm:
+            # What another process has asked until now is known once the run is ours.
+            asking = _Asking(_plan(study, settings, scope, probes, run.id, sample), ready, settings)
+            planned = asking.survey(study)
+            total = min(
+                sum(planned.prompts.values()), settings.limit or sum(planned.prompts.values())
+            )
+            delivery = ProbeDelivery(study, run.id, scope, confirm, _telling(reached, total))
+            for some in asking.too_long(study):
+                delivery.leave_out(some)
+            delivery.spent(ready.spent)
+            call = begin_call(study, run.id, settings, total, kind="probe")
+            started = monotonic()
+            notes: tuple[str, ...] = ()
+            stopped: StudyError | KeyboardInterrupt | None = None
+            try:
+                if total:
+                    stream = islice(asking.requests(study), settings.limit)
+                    notes = engine.run(run, stream, delivery)
+            except (StudyError, KeyboardInterrupt) as error:
+                stopped = error
+            outcome = _outcome(run, planned, delivery, settings, monotonic() - started, notes)
+            with nullcontext() if stopped is None else suppress(StudyError):
+                end_call(
+                    study,
+                    call,
+                    ended=ENDS.get(type(stopped), "stopped"),
+                    answered=delivery.answered,
+                    judged=0,
+                    missing=outcome.missing,
+                    failed=outcome.failed,
+                    retries=dict(delivery.retries),
+                    tokens=outcome.tokens,
+                    beside=dict(delivery.beside),
+                    uncounted=delivery.uncounted,
+                    seconds=outcome.seconds,
+                    cost=outcome.cost,
+                    notes=list(notes),
+                    figures=delivery.figures,
+                )
     if stopped is not None:
         said = str(stopped) or "Interrupted. What was answered is kept; run the command again."
         raise ProbingStoppedError(said, outcome) from stopped

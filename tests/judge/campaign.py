@@ -104,3 +104,6 @@ class Scripted:
             type(self).asked.append(request)
             delivery.commit([(request, type(self).answer(request.prompt))])
         return ()
+
+    def close(self) -> None:
+        """Nothing is held."""

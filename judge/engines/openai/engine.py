@@ -26,7 +26,7 @@ class OpenAIEngine:
     """Asks one endpoint that speaks OpenAI's chat completions, or several that serve one model."""
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
-        settings.refuse("answers", "requests", "revision", "structured")
+        settings.refuse("answers", "requests", "revision", "structured", "processes")
         if not settings.addresses:
             raise StudyError(
                 "The engine openai needs the endpoint's address: "
@@ -87,6 +87,9 @@ class OpenAIEngine:
                 return tuple(asking.notes)
 
         return run_to_end(asked())
+
+    def close(self) -> None:
+        """Nothing is held."""
 
     def _lane(
         self, endpoint: Endpoint, probed: Probed, delivery: Delivery, committer: Committer

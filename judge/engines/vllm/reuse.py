@@ -25,8 +25,8 @@ class Reuse:
     """In whole blocks that earlier prompts began with."""
     _seen: OrderedDict[int, None] = field(default_factory=OrderedDict)
 
-    def asked(self, tokens: Sequence[int]) -> None:
-        """Count a prompt, in the order in which prompts are asked."""
+    def asked(self, tokens: Sequence[int]) -> int:
+        """Count a prompt, in the order in which prompts are asked; return its shared tokens."""
         self.prompt_tokens += len(tokens)
         found, still = 0, True
         key = 0
@@ -42,10 +42,23 @@ class Reuse:
                 if len(self._seen) > _REMEMBERED:
                     self._seen.popitem(last=False)
         self.shared_tokens += found * self.block
+        return found * self.block
 
     def answered(self, cached: int | None) -> None:
         """Count what the engine found again of a prompt."""
         self.cached_tokens += cached or 0
+
+    def add(self, prompt_tokens: int, cached_tokens: int, shared_tokens: int) -> None:
+        """Count what another process asked of an engine of its own."""
+        self.prompt_tokens += prompt_tokens
+        self.cached_tokens += cached_tokens
+        self.shared_tokens += shared_tokens
+
+    def taken(self) -> "Reuse":
+        """Return what was counted, and begin to count anew; what was asked stays known."""
+        counted = Reuse(self.block, self.prompt_tokens, self.cached_tokens, self.shared_tokens)
+        self.prompt_tokens = self.cached_tokens = self.shared_tokens = 0
+        return counted
 
     @property
     def recomputed(self) -> float:

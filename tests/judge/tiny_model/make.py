@@ -1,7 +1,7 @@
 """Make a tiny Llama with random weights that answers every prompt with a score.
 
-`python -m tests.judge.tiny_model.make FOLDER`, in an environment with requirements.txt. Two builds
-are alike, file by file.
+`python -m tests.judge.tiny_model.make FOLDER [HEAD]`, in an environment with requirements.txt. Two
+builds are alike, file by file.
 
 Two things are not random, and both are in the weights, so that whatever runs the model sees them:
 the output rows of the numbers 0 to 100 are ten times as large as the others, so that an answer
@@ -52,12 +52,16 @@ def texts() -> list[str]:
     return found + [prompt.read_text(encoding="utf-8") for prompt in prompts]
 
 
-def tokenizer() -> PreTrainedTokenizerFast:
-    """Return a byte-level tokenizer in which each number from 0 to 999 is one token."""
+def tokenizer(*, whole_numbers: bool = True) -> PreTrainedTokenizerFast:
+    """Return a byte-level tokenizer in which each number from 0 to 999 is one token.
+
+    Without `whole_numbers` each digit is one, as with Qwen.
+    """
     learned = Tokenizer(models.BPE())
+    cuts = _CUTS if whole_numbers else _CUTS.replace(r"\p{N}{1,3}", r"\p{N}")
     learned.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(_CUTS), "isolated"),
+            pre_tokenizers.Split(Regex(cuts), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
@@ -69,7 +73,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
     learned.train_from_iterator(texts(), trainer)
     written = json.loads(learned.to_str())
     vocabulary = written["model"]["vocab"]
-    for number in range(1000):
+    for number in range(1000 if whole_numbers else 0):
         vocabulary.setdefault(str(number), len(vocabulary))
     # As in Llama 3: what stands in the vocabulary needs no merges.
     written["model"]["ignore_merges"] = True
@@ -88,8 +92,11 @@ def tokenizer() -> PreTrainedTokenizerFast:
     return made
 
 
-def model(words: PreTrainedTokenizerFast) -> LlamaForCausalLM:
-    """Return the model; see this file's first lines for what is not random in it."""
+def model(words: PreTrainedTokenizerFast, head: int | None = None) -> LlamaForCausalLM:
+    """Return the model; see this file's first lines for what is not random in it.
+
+    Its attention has heads of 16, or of `head`: some engines know none below 32.
+    """
     torch.manual_seed(SEED)
     made = LlamaForCausalLM(
         LlamaConfig(
@@ -99,6 +106,7 @@ def model(words: PreTrainedTokenizerFast) -> LlamaForCausalLM:
             num_hidden_layers=2,
             num_attention_heads=4,
             num_key_value_heads=2,
+            head_dim=head,
             max_position_embeddings=WINDOW,
             # Large enough that attention picks some words out: the answer depends on the prompt.
             initializer_range=0.35,
@@ -124,12 +132,12 @@ def model(words: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     return made
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, head: int | None = None) -> None:
     """Write tokenizer and model into `folder`."""
     words = tokenizer()
     words.save_pretrained(folder)
-    model(words).save_pretrained(folder)
+    model(words, head).save_pretrained(folder)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))

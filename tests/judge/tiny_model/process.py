@@ -69,9 +69,9 @@ def model_python() -> str:
     return str(python)
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path, *more: str, python: str | None = None) -> Path:
     """Make the model in `folder`, which is returned."""
-    command = [model_python(), "-m", "tests.judge.tiny_model.make", str(folder)]
+    command = [python or model_python(), "-m", "tests.judge.tiny_model.make", str(folder), *more]
     made = subprocess.run(
         command,
         check=False,

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from tests.conftest import absent
-from tests.judge.tiny_model.process import ROOT
+from tests.judge.tiny_model.process import ROOT, build
 
 VARIABLE = "CCRS_TEST_VLLM_PYTHON"
 
@@ -14,12 +14,20 @@ _ENVIRONMENT = {
     "TQDM_DISABLE": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_NO_USAGE_STATS": "1",
+    # One thread each, wherever there is room: threads that are bound to cores wait for each other.
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
+    # A single function of the sampler would be compiled for half a minute.
+    "TORCHDYNAMO_DISABLE": "1",
     "PYTHONPATH": str(ROOT),
 }
 
+# Blocks are smaller than a processor's own 128 tokens, and as exact as they come.
 SETTINGS = """
 [judge.vllm]
 enforce_eager = true
+dtype = "float32"
+block_size = 32
 max_num_seqs = 16
 """
 
@@ -30,6 +38,11 @@ def vllm_python() -> str:
     if not python:
         absent(f"{VARIABLE} names no Python with tests/judge/vllm_cpu/requirements.txt")
     return str(python)
+
+
+def tiny(folder: Path) -> Path:
+    """Make the tiny model in `folder`, with heads as large as vLLM needs them on a processor."""
+    return build(folder, "32", python=vllm_python())
 
 
 def command(folder: Path, model: Path, *more: str) -> list[str]:

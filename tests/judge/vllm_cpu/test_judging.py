@@ -2,26 +2,73 @@
 
 import json
 import subprocess
+import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
+import psutil
 import pytest
 
+from study import Study
 from study.example import build_example
-from tests.judge.tiny_model.judged_study import answers, count, judgments
-from tests.judge.tiny_model.process import build
-from tests.judge.vllm_cpu.process import SETTINGS, command, environment, judge, vllm_python
+from tests.judge.tiny_model.judged_study import count, judgments
+from tests.judge.vllm_cpu.process import SETTINGS, command, environment, judge, tiny as tiny_model
 
 WHOLE = 116 * 5
 """Judgments of the example study."""
+CCRS = str(Path(sys.executable).with_name("ccrs"))
+
+
+def told(folder: Path) -> list[tuple[Any, ...]]:
+    """Return what each judgment says, the probabilities to the last bit, in a stable order."""
+    names = (
+        "response_key",
+        "construct_key",
+        "repeat",
+        "value",
+        "missing_reason",
+        "rule",
+        "raw_answer",
+        "finish_reason",
+        "distribution",
+    )
+    return [tuple(row[name] for name in names) for row in judgments(folder)]
+
+
+def killed_midway(
+    words: list[str], folder: Path, enough: int, victim: str = ""
+) -> tuple[int, str, list[int]]:
+    """Run a command until enough is judged, and kill it, or one of its processes.
+
+    Returns the judgments then on disk, what it said, and the processes that it had begun.
+    """
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment()
+    ) as process:
+        try:
+            until = time.monotonic() + 300
+            while count(folder) < enough:
+                assert process.poll() is None, process.stdout.read() if process.stdout else ""
+                assert time.monotonic() < until, "judgments did not come in time"
+                time.sleep(0.05)
+            began = psutil.Process(process.pid).children(recursive=True)
+        finally:
+            if not victim:
+                process.kill()
+        if victim:
+            direct = psutil.Process(process.pid).children()
+            next(one for one in direct if victim in " ".join(one.cmdline())).kill()
+        said = process.communicate(timeout=120)[0] if victim else ""
+    return count(folder), said, [one.pid for one in began]
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the tiny model."""
-    vllm_python()
-    return build(tmp_path_factory.mktemp("model") / "tiny-random")
+    return tiny_model(tmp_path_factory.mktemp("model") / "tiny-random")
 
 
 @pytest.fixture(scope="module")
@@ -34,78 +81,112 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class Twice:
+    """A study that was judged by two prompt versions."""
+
+    folder: Path
+    stored: int
+    """Judgments on disk when a process of the second run had been killed."""
+    said: str
+    """What the run said then."""
+
+
 @pytest.fixture(scope="module")
 def judged(example: Path, model: Path) -> Path:
-    """Return the folder of a study that was judged without interruption."""
+    """Return the folder of a study that was judged without interruption, in one process."""
     folder = copytree(example, example.with_name("judged"))
     done = judge(folder, model, "--name", "tiny")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "the least possible for these prompts in blocks of" in done.stdout
+    assert "the least possible for these prompts in blocks of 32" in done.stdout
     return folder
 
 
-def test_every_response_is_judged_and_the_run_says_under_what(judged: Path) -> None:
-    rows = judgments(judged)
-    assert len(rows) == WHOLE
-    asked = [row for row in rows if row["raw_answer"] is not None]
-    values = [row["value"] for row in asked if row["value"] is not None]
+@pytest.fixture(scope="module")
+def tiny(judged: Path) -> list[tuple[Any, ...]]:
+    """Return what that run says."""
+    return told(judged)
+
+
+@pytest.fixture(scope="module")
+def twice(judged: Path, model: Path, tiny: list[tuple[Any, ...]]) -> Twice:
+    """Return a study that was judged with the context first, too, and twice.
+
+    Of the two processes that did it one was killed; one process went on.
+    """
+    del tiny
+    folder = copytree(judged, judged.with_name("twice"))
+    words = ("--prompts", "ccrs-context-first-v1", "--repeats", "2", "--name", "first")
+    both = command(folder, model, *words, "--processes", "2")
+    stored, said, _ = killed_midway(both, folder, WHOLE + WHOLE // 3, "spawn_main")
+    done = judge(folder, model, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{3 * WHOLE - stored} judgments of the run 'first' were stored" in done.stdout
+    return Twice(folder, stored, said)
+
+
+def test_every_response_is_judged_and_the_run_says_under_what(
+    judged: Path, tiny: list[tuple[Any, ...]]
+) -> None:
+    assert len(tiny) == WHOLE
+    asked = [row for row in tiny if row[6] is not None]
+    values = [row[3] for row in asked if row[3] is not None]
     assert len(values) >= 0.95 * len(asked)
     assert len(set(values)) >= 5
-    assert {row["finish_reason"] for row in asked} == {"stop"}
-    assert all(row["prompt_tokens"] and row["cached_tokens"] is not None for row in asked)
+    assert {row[7] for row in asked} == {"stop"}
     shown = subprocess.run(
-        [*command(judged, Path("tiny"))[:4], "show", str(judged), "tiny", "--json"],
-        check=False,
+        [CCRS, "judge", "show", str(judged), "tiny", "--json"],
+        check=True,
         capture_output=True,
         text=True,
-        env=environment(),
     )
     run = json.loads(shown.stdout)
     assert run["engine"] == "vllm"
     assert run["decoding"]["vllm.enforce_eager"] is True
+    # How much is done at once makes no other judge.
+    assert "vllm.max_num_seqs" not in run["decoding"]
     assert len(run["decoding"]["chat_template_sha256"]) == 64
-    assert run["observed"]["vllm"] == "0.32.0"
+    observed = run["observed"]
+    assert observed["vllm"] == "0.32.0"
+    assert observed["vllm.max_num_seqs"] == 16
+    assert observed["distribution"] == "one token each"
+    assert observed["batch_invariant"] is False
     assert run["cached_share"] > 0.1
 
 
-def test_a_killed_run_goes_on_to_the_same_bits(
-    example: Path, model: Path, judged: Path, tmp_path: Path
+def test_scores_from_the_distribution_are_a_scorer_of_their_own(
+    twice: Twice, tiny: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
-    folder = copytree(example, tmp_path / "killed")
-    with subprocess.Popen(
-        command(folder, model, "--name", "tiny"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment(),
-    ) as process:
-        try:
-            until = time.monotonic() + 300
-            while count(folder) < WHOLE // 3:
-                assert process.poll() is None, "it ended before it was killed"
-                assert time.monotonic() < until, "a third of the judgments did not come in time"
-                time.sleep(0.05)
-        finally:
-            process.kill()
-    assert 0 < count(folder) < WHOLE
-    resumed = judge(folder, model, "--name", "tiny")
-    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
-    assert answers(folder) == answers(judged)
-    assert {row["attempt"] for row in judgments(folder)} == {1}
+    shares = [json.loads(row[8]) for row in tiny if row[8] and row[8] != "null"]
+    assert len(shares) >= 0.95 * (WHOLE - 5)
+    assert all(0.5 < sum(one.values()) <= 1 + 1e-6 for one in shares)
+    study = Study.open(twice.folder)
+    scores = study.score_table()
+    study.close()
+    ours = scores[scores["scorer_kind"] == "judge"]
+    names = {"tiny", "tiny (expected)", "first", "first (expected)"}
+    assert names <= {*ours["scorer"]}
+    of = {name: ours[ours["scorer"] == name]["value"] for name in names}
+    assert of["tiny (expected)"].nunique() > of["tiny"].nunique()
+    out = tmp_path / "report"
+    done = subprocess.run(
+        [CCRS, "report", str(twice.folder), "--out", str(out), "--resamples", "200", "--no-verify"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    written = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert names <= {name for one in written["estimates"] for name in one["scorers"]}
 
 
-def test_another_order_of_fields_and_repeats_are_a_run_of_their_own(
-    judged: Path, model: Path, tmp_path: Path
-) -> None:
-    folder = copytree(judged, tmp_path / "study")
-    words = ("--prompts", "ccrs-context-first-v1", "--repeats", "2", "--name", "first")
-    done = judge(folder, model, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = judgments(folder)
+def test_a_repeat_says_the_same(twice: Twice) -> None:
+    rows = judgments(twice.folder)
     assert len(rows) == 3 * WHOLE
     (run,) = {row["run_id"] for row in rows if row["repeat"] == 1}
     said = [
         {
-            (row["response_key"], row["construct_key"]): row["raw_answer"]
+            (row["response_key"], row["construct_key"]): (row["raw_answer"], row["distribution"])
             for row in rows
             if row["run_id"] == run and row["repeat"] == repeat
         }
@@ -114,23 +195,26 @@ def test_another_order_of_fields_and_repeats_are_a_run_of_their_own(
     assert said[0] == said[1]
 
 
-def test_what_does_not_fit_is_said_before_anything_is_asked(
-    example: Path, model: Path, tmp_path: Path
-) -> None:
-    folder = copytree(example, tmp_path / "study")
-    done = judge(folder, model, "--window", "400")
-    assert done.returncode == 2, done.stdout
-    assert "beyond the window of 400 tokens; nothing was asked" in done.stderr
-    assert count(folder) == 0
+def test_the_end_of_one_of_two_processes_is_said_and_loses_nothing(twice: Twice) -> None:
+    assert "of 2 has ended by signal 9. What was judged is kept" in twice.said
+    assert WHOLE < twice.stored < 3 * WHOLE
+    assert {row["attempt"] for row in judgments(twice.folder)} == {1}
 
 
-def test_an_argument_that_the_engine_does_not_know_is_named(
-    example: Path, model: Path, tmp_path: Path
+def test_a_killed_run_goes_on_in_two_processes_to_the_same_bits(
+    example: Path, model: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
-    folder = copytree(example, tmp_path / "study")
-    settings = folder / "study.toml"
-    settings.write_text(settings.read_text(encoding="utf-8") + "max_num_seq = 3\n")
-    done = judge(folder, model)
-    assert done.returncode == 2
-    assert "judge.vllm in study.toml" in done.stderr
-    assert "max_num_seq" in done.stderr
+    folder = copytree(example, tmp_path / "killed")
+    words = ("--name", "tiny")
+    stored, _, began = killed_midway(command(folder, model, *words), folder, WHOLE // 3)
+    assert 0 < stored < WHOLE
+    until = time.monotonic() + 30
+    # An engine that stayed would keep its memory from the next run.
+    while any(map(psutil.pid_exists, began)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(map(psutil.pid_exists, began))
+    resumed = judge(folder, model, *words, "--processes", "2")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in resumed.stdout
+    assert told(folder) == tiny
+    assert {row["attempt"] for row in judgments(folder)} == {1}

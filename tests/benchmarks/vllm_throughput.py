@@ -1,0 +1,189 @@
+"""Tokens a second of the engine vllm beside vLLM's own `LLM.generate` on the same prompts.
+
+`python -m tests.benchmarks.vllm_throughput --shape 70b --quantization fp8 --out FILE`, on a machine
+with a GPU and vLLM. The model has the shape of a large one and random weights (dummy), so nothing
+is downloaded. Ours reads a study of the paper's shape and stores every judgment; vLLM's own gets
+token prompts in the same order, and stores nothing. Fails below 90%. `--on-cpu` runs the same code
+with a tiny model; its ratio says nothing about GPUs.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from judge import JudgeSettings, judge_study
+from judge.engines.engine import Ready
+from judge.runs.run import Conditions
+from judge.schedule.choosing import wanted_constructs
+from judge.schedule.content import places
+from judge.schedule.survey import requests
+from judge.schedule.work import Scope
+from judge.tokens import TokenCount
+from judge.versions import prompt_version
+from study import Study
+from tests.benchmarks.judge_requests import make_study
+from tests.benchmarks.vllm_reuse import ROOT, machine
+
+SHAPES: dict[str, dict[str, int]] = {
+    "tiny": {},
+    "8b": {
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+    },
+    "70b": {
+        "hidden_size": 8192,
+        "intermediate_size": 28672,
+        "num_hidden_layers": 80,
+        "num_attention_heads": 64,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+    },
+}
+WINDOW = 8192
+LEAST = 0.9
+
+
+def main(words: list[str] | None = None) -> None:
+    """Measure both, each in a process of its own, and print the ratio."""
+    parser = argparse.ArgumentParser(prog="vllm_throughput")
+    parser.add_argument("--shape", choices=SHAPES, default="8b", help="of the model")
+    parser.add_argument("--quantization", help="such as fp8")
+    parser.add_argument("--tensor-parallel-size", type=int, default=1)
+    parser.add_argument("--queries", type=int, default=100, help="of six responses each")
+    parser.add_argument("--prompts", default="ccrs-paper-v1", help="prompt version")
+    parser.add_argument("--out", type=Path, help="file for the result, as JSON")
+    parser.add_argument("--on-cpu", action="store_true", help="run the tiny model without a GPU")
+    given = parser.parse_args([] if words is None else words)
+    if given.on_cpu:
+        given.shape = "tiny"
+    elif not has_gpu():
+        sys.exit("vllm_throughput needs vLLM and a GPU; --on-cpu tries the code with a tiny model.")
+    arguments = engine_arguments(given)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        maker = [sys.executable, "-m", "tests.judge.tiny_model.make"]
+        subprocess.run([*maker, str(folder / "model"), "32"], check=True, cwd=ROOT)
+        make_study(folder / "study", given.queries)
+        toml = "".join(f"{key} = {_toml(value)}\n" for key, value in arguments.items())
+        with (folder / "study" / "study.toml").open("a", encoding="utf-8") as settings:
+            settings.write(f"\n[judge.vllm]\n{toml}")
+        found: dict[str, Any] = {
+            "machine": machine() | gpus(),
+            "options": {key: str(value) for key, value in vars(given).items() if key != "out"},
+        }
+        for who in ("ours", "vllm"):
+            command = [sys.executable, "-m", "tests.benchmarks.vllm_throughput", who, name]
+            told = subprocess.check_output([*command, given.prompts], text=True)
+            found[who] = json.loads(told.splitlines()[-1])
+            print(f"{who}: {found[who]}", flush=True)
+    rates = {who: found[who]["prompt_tokens"] / found[who]["seconds"] for who in ("ours", "vllm")}
+    found["ratio"] = rates["ours"] / rates["vllm"]
+    print(
+        f"prompt tokens a second: ours {rates['ours']:,.0f}, vLLM's own {rates['vllm']:,.0f}: "
+        f"{found['ratio']:.1%}"
+    )
+    if given.out:
+        given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if found["ratio"] < LEAST and not given.on_cpu:
+        sys.exit(f"less than {LEAST:.0%} of vLLM's own")
+
+
+def has_gpu() -> bool:
+    """Tell whether torch is there and sees a GPU."""
+    try:
+        import torch
+    except ImportError:
+        return False
+    return bool(torch.cuda.is_available())
+
+
+def gpus() -> dict[str, Any]:
+    """Return the GPUs of this machine, with their driver."""
+    if not has_gpu():
+        return {"gpus": []}
+    asked = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
+    return {"gpus": subprocess.check_output(asked, text=True).splitlines()}
+
+
+def engine_arguments(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the engine's arguments for the options."""
+    found: dict[str, Any] = {}
+    if SHAPES[given.shape]:
+        found = {"load_format": "dummy", "hf_overrides": SHAPES[given.shape], "dtype": "bfloat16"}
+    else:
+        found = {"enforce_eager": True, "dtype": "float32", "block_size": 32}
+    if given.quantization:
+        found["quantization"] = given.quantization
+    if given.tensor_parallel_size > 1:
+        found["tensor_parallel_size"] = given.tensor_parallel_size
+    return found
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value)
+
+
+def ours(folder: Path, version: str) -> dict[str, Any]:
+    """Judge the study; the time is from the first look at it to the last judgment on disk."""
+    study = Study.open(folder / "study")
+    settings = JudgeSettings(
+        engine="vllm", model=str(folder / "model"), window=WINDOW, prompts=version, max_missing=1
+    )
+    outcome = judge_study(study, settings)
+    study.close()
+    return {
+        "prompts": outcome.asked,
+        "prompt_tokens": outcome.tokens["prompt"],
+        "completion_tokens": outcome.tokens["completion"],
+        "seconds": outcome.seconds,
+        "notes": outcome.notes,
+    }
+
+
+def vllms_own(folder: Path, version: str) -> dict[str, Any]:
+    """Generate from the same tokens in the same order, all given at once."""
+    from vllm import LLM, SamplingParams
+
+    from judge.engines.vllm.layout import chat_layout
+
+    study = Study.open(folder / "study")
+    prompts = prompt_version(version)
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+    scope = Scope(prompts, wanted_constructs(study, prompts, ()), versions, 1)
+    unbounded = Ready(Conditions("vllm", "tiny"), TokenCount())
+    stream = requests(study, places(study), scope, 0, unbounded)
+    model = str(folder / "model")
+    engine = LLM(model=model, max_model_len=WINDOW, seed=0, **study.config.judge.vllm)
+    layout = chat_layout(engine.get_tokenizer(), model)
+    given = [{"prompt_token_ids": layout.tokens(request.prompt)} for request in stream]
+    study.close()
+    sampling = SamplingParams(temperature=0, max_tokens=prompts.max_tokens)
+    started = time.perf_counter()
+    said = engine.generate(given, sampling, use_tqdm=False)
+    seconds = time.perf_counter() - started
+    return {
+        "prompts": len(said),
+        "prompt_tokens": sum(len(one.prompt_token_ids) for one in said),
+        "completion_tokens": sum(len(one.outputs[0].token_ids) for one in said),
+        "seconds": seconds,
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] in (["ours"], ["vllm"]):
+        measure = ours if sys.argv[1] == "ours" else vllms_own
+        print(json.dumps(measure(Path(sys.argv[2]), sys.argv[3])))
+    else:
+        main(sys.argv[1:])

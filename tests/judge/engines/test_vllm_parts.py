@@ -1,0 +1,256 @@
+"""Parts of the engine vllm that need no vLLM: digits, arguments, layout, who gets which prompt."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import psutil
+import pytest
+
+from judge.engines.vllm.arguments import check_arguments, no_part_of_identity, of_identity
+from judge.engines.vllm.layout import chat_layout
+from judge.engines.vllm.score_tokens import Digits, WholeNumbers, score_tokens
+from judge.engines.vllm.workers import device_groups, shard
+from study.errors import StudyError
+from study.scales import Scale
+from tests.conftest import ROOT
+
+HUNDRED = Scale(min=0, max=100)
+DIGITS = tuple(range(10, 20))
+"""Tokens of 0 to 9."""
+
+
+@dataclass
+class Writes:
+    """A stand-in for a tokenizer: writes by a table, else a character each."""
+
+    table: dict[str, list[int]] = field(default_factory=dict)
+    lead: tuple[int, ...] = ()
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        assert not add_special_tokens
+        return self.table.get(text) or [*self.lead, *map(ord, text)]
+
+
+def shares(*pairs: tuple[int, float]) -> dict[int, float]:
+    """Return probabilities of digits, given as (digit, share), by token."""
+    return {DIGITS[digit]: share for digit, share in pairs}
+
+
+def digit_by_digit(lead: tuple[int, ...]) -> dict[str, float]:
+    """Return the distribution of a model that is told by hand.
+
+    First digit: 8 with .5, 1 with .3, 0 with .1. After 8: 5 with .4, else no digit. After 1: 0 with
+    .5, else no digit. After 10: 0 with .25, else no digit.
+    """
+    after = [{} for _ in range(10)]
+    after[8 - 1] = shares((5, 0.4))
+    after[1 - 1] = shares((0, 0.5))
+    after[9] = shares((0, 0.25))
+    first = shares((8, 0.5), (1, 0.3), (0, 0.1))
+    further = [first, *after] if lead else after
+    said = Digits(DIGITS, lead).distribution(
+        [*lead, DIGITS[8], 1], {lead[0]: 0.9} if lead else first, further
+    )
+    assert said is not None
+    return said
+
+
+def test_digits_make_scores() -> None:
+    # 8 alone .5 * .6; 85 .5 * .4; 1 alone .3 * .5; 10 .3 * .5 * .75; 100 .3 * .5 * .25.
+    expected = {"0": 0.1, "8": 0.3, "85": 0.2, "1": 0.15, "10": 0.1125, "100": 0.0375}
+    assert digit_by_digit(()) == pytest.approx(expected)
+    assert sum(expected.values()) == pytest.approx(0.9)
+
+
+def test_what_a_tokenizer_writes_before_a_number_has_its_share() -> None:
+    expected = {score: 0.9 * share for score, share in digit_by_digit(()).items()}
+    assert digit_by_digit((7,)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("said", [[], [1], [7, 1], [7]], ids=["none", "word", "lead", "cut"])
+def test_an_answer_that_begins_with_no_number_has_no_distribution(said: Sequence[int]) -> None:
+    assert Digits(DIGITS, (7,)).distribution(said, {}, [{}] * 11) is None
+    assert WholeNumbers({5: 5}).distribution(said, {5: 1.0}, ()) is None
+
+
+def test_continuations_are_eleven_at_most() -> None:
+    assert len(Digits(DIGITS).continuations) == 10
+    assert len(Digits(DIGITS, (7,)).continuations) == 11
+    assert Digits(DIGITS).continuations[-1] == (DIGITS[1], DIGITS[0])
+
+
+def test_spellings_of_a_score_are_summed() -> None:
+    scores = WholeNumbers({1: 85, 2: 85, 3: 90})
+    said = scores.distribution([2], {1: 0.25, 2: 0.5, 3: 0.125, 9: 0.125}, ())
+    assert said == {"85": 0.75, "90": 0.125}
+
+
+def test_tokenizers_that_write_numbers_whole() -> None:
+    whole = {str(score): [1000 + score] for score in range(101)}
+    found, how = score_tokens(Writes(whole), HUNDRED)
+    assert isinstance(found, WholeNumbers)
+    assert (len(found.tokens), how) == (101, "one token each")
+    # A space before makes other tokens: both where they fit into one question, else not.
+    both = {**whole, **{f" {score}": [2000 + score] for score in range(101)}}
+    found, how = score_tokens(Writes(both), HUNDRED)
+    assert found is not None
+    assert len(found.tokens) == 101
+    assert "without those after a space" in how
+    found, how = score_tokens(Writes(both), Scale(min=1, max=5))
+    assert isinstance(found, WholeNumbers)
+    assert found.points[2005] == found.points[1005] == 5
+    assert how == "one token each, with and without a space before"
+
+
+@pytest.mark.parametrize("lead", [(), (7,)], ids=["plain", "lead"])
+def test_tokenizers_that_write_digits(lead: tuple[int, ...]) -> None:
+    found, how = score_tokens(Writes(lead=lead), HUNDRED)
+    assert isinstance(found, Digits)
+    assert (found.lead, found.digits) == (lead, tuple(map(ord, "0123456789")))
+    assert how == "digit by digit"
+
+
+def test_other_tokenizers_and_scales_have_none_and_it_is_said() -> None:
+    pairs = {"10": [99], "100": [99, 48]}
+    assert score_tokens(Writes(pairs), HUNDRED)[0] is None
+    found, how = score_tokens(Writes(), Scale(min=1, max=20))
+    assert found is None
+    assert "0 to 100 only" in how
+    assert score_tokens(Writes(), Scale(min=0, max=1000))[0] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("model", "--model"),
+        ("max_model_len", "--window"),
+        ("data_parallel_size", "--processes"),
+        ("hf_token", "HF_TOKEN"),
+    ],
+)
+def test_arguments_that_stand_elsewhere_are_refused(name: str, instead: str) -> None:
+    with pytest.raises(StudyError, match=instead):
+        check_arguments({name: 2})
+
+
+def test_what_moves_no_score_is_no_part_of_the_identity() -> None:
+    given = {"dtype": "bfloat16", "gpu_memory_utilization": 0.8, "chat_template": "t.jinja"}
+    assert of_identity(given) == {"vllm.dtype": "bfloat16"}
+    assert no_part_of_identity(given) == {"vllm.gpu_memory_utilization": 0.8}
+
+
+def test_prompts_of_a_group_go_to_one_process_and_groups_to_all() -> None:
+    found = [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
+    assert found == [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
+    assert all(200 < found.count(process) < 300 for process in range(4))
+
+
+def test_each_process_has_gpus_of_its_own() -> None:
+    named = {"CUDA_VISIBLE_DEVICES": "0, 2,3,5"}
+    assert device_groups({}, 2, named) == ["0", "2"]
+    assert device_groups({"tensor_parallel_size": 2}, 2, named) == ["0,2", "3,5"]
+    with pytest.raises(StudyError, match="needs 6, and 4 are there"):
+        device_groups({"tensor_parallel_size": 2}, 3, named)
+    assert device_groups({}, 2, {"CUDA_VISIBLE_DEVICES": ""}) == [None, None]
+
+
+@dataclass
+class Token:
+    """As `tokenizers.AddedToken` is."""
+
+    content: str
+    special: bool = True
+
+
+class Chat:
+    """A stand-in for a tokenizer of a chat model: a token a character, and names of its own.
+
+    Names marked as special are split when it is told to; the others are always taken.
+    """
+
+    chat_template = "there is one"
+    bos_token_id = 1
+
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        self.added_tokens_decoder = {1: Token("<s>"), 2: Token("<end>"), 3: Token("<think>", False)}
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **_: object) -> str:
+        return self.shown.replace("MESSAGE", messages[0]["content"])
+
+    def encode(
+        self, text: str, *, add_special_tokens: bool = True, split_special_tokens: bool = False
+    ) -> list[int]:
+        found = [1] if add_special_tokens else []
+        while text:
+            for number, token in self.added_tokens_decoder.items():
+                taken = not (split_special_tokens and token.special)
+                if taken and text.startswith(token.content):
+                    found.append(number)
+                    text = text[len(token.content) :]
+                    break
+            else:
+                found.append(ord(text[0]))
+                text = text[1:]
+        return found
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<s>user: MESSAGE <end>judge:",
+        "user: MESSAGE <end>judge:",
+        "<s><s>user: MESSAGE <end>judge:",
+    ],
+    ids=["one", "left out", "two"],
+)
+def test_a_prompt_has_one_beginning_and_its_words_are_text(shown: str) -> None:
+    layout = chat_layout(Chat(shown), "m")
+    prompt = "<think>a<end><<think>><s>"
+    expected = [1, *map(ord, f"user: {prompt} "), 2, *map(ord, "judge:")]
+    assert layout.tokens(prompt) == expected
+    assert layout.around + len(layout.text(prompt)) == len(expected)
+
+
+def test_a_template_that_changes_the_message_is_refused() -> None:
+    with pytest.raises(StudyError, match="does not show a message as it is, once"):
+        chat_layout(Chat("<s>MESSAGE MESSAGE"), "m")
+
+
+BEGINS_ONE = """
+import subprocess, sys, time
+from judge.engines.vllm.ending import Ending
+begun = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+ending = Ending()
+print(begun.pid, flush=True)
+if sys.stdin.readline():
+    ending.over()
+else:
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("killed", [True, False], ids=["killed", "in order"])
+def test_processes_end_with_the_one_that_is_killed(killed: bool) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", BEGINS_ONE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdout is not None
+        begun = psutil.Process(int(process.stdout.readline()))
+        if killed:
+            process.kill()
+        else:
+            process.communicate("over\n")
+    try:
+        begun.wait(10 if killed else 0.5)
+    except psutil.TimeoutExpired:
+        assert not killed
+        begun.kill()
+    else:
+        assert killed
