@@ -79,7 +79,9 @@ def codebook(config: StudyConfig, rows: Mapping[str, int], form: str) -> dict[st
             for construct in config.constructs
         ],
         "scorer_scales": {
-            name: spec.scale.model_dump() for name, spec in config.scorers.items() if spec.scale
+            name: scale.model_dump()
+            for name in (*config.scorers, *config.juries)
+            if (scale := config.own_scale(name)) is not None
         },
         "preference_scale": config.preferences.scale.model_dump(),
     }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -35,6 +37,8 @@ class Patient(NamedTuple):
     """Scorers whose kind the file does not say, with a guess."""
     command: str
     """The command that takes this source further, without scales and kinds."""
+    made_of: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """Scorers whose scores follow from those of others, with these."""
 
 
 @click.command()
@@ -80,7 +84,8 @@ def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Pat
             f"--scale and --kind describe a bare table; a study has them in {folder / 'study.toml'}"
         )
     found = from_study(folder, {})
-    return Patient(found.scores, "study", {}, {}, f"ccrs report {shlex.quote(str(folder))}")
+    command = f"ccrs report {shlex.quote(str(folder))}"
+    return Patient(found.scores, "study", {}, {}, command, found.options.made_of)
 
 
 def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patient:
@@ -189,7 +194,7 @@ def _command(
 
 
 def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) -> None:
-    from analysis.report.words import counted
+    from analysis.report.words import counted, listed
 
     click.echo(f"{source.name or source}: {patient.form}")
     if patient.columns:
@@ -217,6 +222,8 @@ def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) 
         missing = f", {one.missing:,} missing" if one.missing else ""
         whose = f"{one.construct}, {one.scorer} ({one.kind})"
         click.echo(f"  {whose}: {one.n:,} values{missing}; {ends}{scale}")
+    for who, others in patient.made_of.items():
+        click.echo(f"  {who} follows from the scores of {listed(others)}")
     click.echo("\nCan be computed")
     for finding in found.findings:
         if finding.possible:
@@ -249,6 +256,7 @@ def _say_json(patient: Patient, found: Diagnosis | None, command: str) -> None:
         "form": patient.form,
         "columns": patient.columns,
         "guessed_kinds": patient.kinds,
+        "made_of": plain(dict(patient.made_of)),
         "diagnosis": None if found is None else plain(found.as_json()),
         "command": command,
     }

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from judge.runs.run import Conditions, find_or_begin
+from judge.versions import prompt_version
 from study import Study, study_status
+from study.assigning import assign
 from study.config import parse_config
 from study.errors import InputError, StudyError
 from study.importing import import_file
@@ -119,6 +122,17 @@ def test_a_jury_is_on_the_scale_of_its_judges() -> None:
 def test_what_makes_no_jury_is_refused_with_its_reason(settings: str, said: str) -> None:
     with pytest.raises(StudyError, match=said):
         parse_config(settings)
+
+
+def test_neither_run_nor_rater_takes_the_name_of_a_jury(tmp_path: Path) -> None:
+    study = made(tmp_path)
+    with pytest.raises(StudyError, match="scorer named 'three'"):
+        find_or_begin(study, Conditions("openai", "m"), prompt_version(), 1, "three")
+    assert find_or_begin(study, Conditions("openai", "three"), prompt_version(), 1, None).name == (
+        "three (2)"
+    )
+    with pytest.raises(StudyError, match="name of a judge or metric"):
+        assign(study, ["three"])
 
 
 def test_names_do_not_clash(tmp_path: Path) -> None:

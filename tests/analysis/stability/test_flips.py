@@ -92,6 +92,17 @@ def test_a_pair_rests_on_the_queries_that_every_scoring_has() -> None:
     assert found.mean[0] == found.value[0]
 
 
+def test_origin_unit_and_order_of_the_points_change_nothing() -> None:
+    scores = np.random.default_rng(4).normal(50, 9, (3, 30, 4))
+    found = flips_of_runs(scores)
+    moved = flips_of_runs(1e6 + 0.01 * scores)
+    assert moved.value == pytest.approx(found.value, abs=1e-6)
+    assert moved.high == pytest.approx(found.high, abs=1e-6)
+    turned = flips_of_runs(scores[::-1, ::-1, ::-1])
+    assert np.sort(turned.value) == pytest.approx(np.sort(found.value))
+    assert sorted(turned.opposite) == sorted(found.opposite)
+
+
 def test_too_little_has_its_reason() -> None:
     assert flips_of_runs(np.zeros((1, 5, 2))).mean[3] == ONE_SCORING
     assert flips_of_repeats(np.zeros((1, 5, 2))).reason == ONE_SCORING

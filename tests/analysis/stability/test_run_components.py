@@ -121,6 +121,18 @@ def test_one_response_a_query_is_not_told_from_the_query() -> None:
     assert found["query"] > 0
 
 
+def test_origin_unit_and_order_change_no_share() -> None:
+    scores, query = simulated_runs(np.random.default_rng(1), 30)
+    shares = run_components(scores[:, :, 0], scores, query).points()[:SIX]
+    moved = 1e4 + 0.01 * scores
+    again = run_components(moved[:, :, 0], moved, query).points()[:SIX]
+    assert again == pytest.approx(shares, abs=1e-6)
+    order = np.random.default_rng(2).permutation(len(query))
+    turned = scores[order][:, ::-1]
+    other = run_components(turned[:, :, 0], turned, query.max() - query[order]).points()[:SIX]
+    assert other == pytest.approx(shares)
+
+
 @pytest.mark.parametrize(
     ("scores", "query", "reason"),
     [

@@ -83,6 +83,15 @@ def test_written_sent_and_read(any_study: Study, tmp_path: Path) -> None:
     assert scores.loc[scores["scorer"] == "gpt", "value"].notna().all()
 
 
+def test_a_batch_of_shuffled_passages_belongs_to_that_run(campaign: Study, tmp_path: Path) -> None:
+    judge_study(campaign, writing(tmp_path / "batch", shuffle_passages=1))
+    answers = results(tmp_path / "r.jsonl", map(result, sent(tmp_path / "batch")))
+    with pytest.raises(StudyError):
+        judge_study(campaign, reading(answers))
+    done = judge_study(campaign, reading(answers, shuffle_passages=1))
+    assert (done.asked, done.left, done.failed) == (57, 0, {})
+
+
 def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path: Path) -> None:
     judge_study(campaign, writing(tmp_path / "one"))
     lines = sent(tmp_path / "one")

@@ -1,0 +1,75 @@
+"""A study judged by several runs, with a jury of them: what the commands say of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from analysis.cli.doctor import doctor
+from analysis.cli.report import report
+from analysis.report.json_document import schema
+from judge import JudgeSettings, judge_study
+from study import Study
+from study.cli import cli
+from tests.judge.campaign import Scripted, fill
+
+JURY = '[juries.jury]\nof = ["plain", "shuffled", "fenced"]\nby = "mean"\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study judged by a scripted stand-in: the same prompt always gets the same score."""
+    fresh = type("Fresh", (Scripted,), {"asked": []})
+    monkeypatch.setattr("judge.judging.load_engine", {"openai": fresh}.__getitem__)
+    study = Study.create(tmp_path / "mine", f'name = "Mine"\n{JURY}')
+    fill(study, queries=8)
+    for name, more in (
+        ("plain", {"repeats": 2}),
+        ("shuffled", {"shuffle_passages": 1}),
+        ("fenced", {"prompts": "ccrs-paper-fenced-v1"}),
+    ):
+        settings: dict[str, Any] = {"name": name, "model": "m", **more}
+        judge_study(study, JudgeSettings(**settings))
+    study.close()
+    return study.folder
+
+
+def test_the_report_says_what_moves_scores_and_of_whom_a_jury_consists(folder: Path) -> None:
+    words = [str(folder), "--no-verify", "--resamples", "200"]
+    result = CliRunner().invoke(report, words, prog_name="report")
+    assert result.exit_code == 0, result.output
+    assert "jury (judge): the mean of plain, shuffled and fenced" in result.stdout
+    written = json.loads((folder / "report" / "report.json").read_text("utf-8"))
+    jsonschema.validate(written, schema())
+    (jury,) = (one for one in written["scorers"] if one["scorer"] == "jury")
+    assert jury["made_of"] == ["plain", "shuffled", "fenced"]
+
+    def of(statistic: str) -> list[dict[str, Any]]:
+        return [e for e in written["estimates"] if e["statistic"] == statistic]
+
+    by = {e["params"]["differ"]: e for e in of("variance_between_runs")}
+    assert set(by) == {
+        "nothing (repeats)", "passage order", "prompts", "prompts + passage order",
+    }  # fmt: skip
+    assert by["nothing (repeats)"]["value"] == 0
+    assert by["prompts"]["value"] > 0
+    # The jury is a judge everywhere, but no run of its own.
+    assert "jury" in {e["scorers"][0] for e in of("mean")}
+    stable = ("run_agreement", "run_variance_share", "variance_between_runs", "flip_rate")
+    assert not [e for name in stable for e in of(name) if "jury" in e["scorers"]]
+    page = (folder / "report" / "report.html").read_text("utf-8")
+    assert "Judge stability" in page
+    assert "the mean of plain, shuffled and fenced" in page
+    assert "Whether plain would say the same again" not in page
+
+
+def test_status_and_doctor_name_the_jury(folder: Path) -> None:
+    status = CliRunner().invoke(cli, ["status", str(folder)])
+    assert "jury: the mean of plain, shuffled and fenced." in " ".join(status.output.split())
+    found = CliRunner().invoke(doctor, [str(folder)])
+    assert "jury follows from the scores of plain, shuffled and fenced" in found.output
+    told = json.loads(CliRunner().invoke(doctor, [str(folder), "--json"]).output)
+    assert told["made_of"] == {"jury": ["plain", "shuffled", "fenced"]}
