@@ -109,9 +109,11 @@ def _between_repeats(apart: FloatArray) -> _Noise:
     repeats, queries = apart.shape
     squares = apart.var(axis=0, ddof=1)
     total, fourth = float(squares.sum()), float((squares**2).sum())
-    # Satterthwaite's degrees of freedom; a variance on K - 1 of them has E(s^4) (K + 1)/(K - 1).
-    df = (repeats + 1) * total**2 / fourth if fourth > 0 else 1.0
-    return total / queries**2, min(max(df, 1.0), float(queries * (repeats - 1)))
+    # Twice the squared variance over its own variance, which the spread over queries tells: where
+    # few answers move at all, how many did is chance as well.
+    spread, most = fourth - total**2 / queries, float(queries * (repeats - 1))
+    df = 2 * total**2 / spread if spread > 0 else most
+    return total / queries**2, min(max(df, 1.0), most)
 
 
 def _between_runs(apart: FloatArray) -> _Noise:

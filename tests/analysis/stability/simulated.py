@@ -24,15 +24,24 @@ def _flips_truth(means: FloatArray, variances: FloatArray) -> FloatArray:
 
 
 def coverage_of_repeats(
-    rounds: int, seed: int, queries: int, repeats: int, systems: int = 4
+    rounds: int,
+    seed: int,
+    queries: int,
+    repeats: int,
+    systems: int = 4,
+    sure: tuple[float, ...] = (1.0, 0.8, 0.5),
 ) -> tuple[float, float]:
-    """Coverage of one pair's and of the mean's interval: five uneven levels, 40% at the top."""
+    """Coverage of one pair's and of the mean's interval: five uneven levels, 40% at the top.
+
+    `sure` holds the shares with which cells, equally many each, take their favorite level; else
+    they take any.
+    """
     rng = np.random.default_rng(seed)
     held: list[list[float]] = [[], []]
     for _ in range(rounds):
         # Each cell prefers one level, the highest most often, and leaves it in a share of cases.
         favorite = rng.choice(LEVELS.size, (queries, systems), p=[0.1, 0.1, 0.2, 0.2, 0.4])
-        stays = rng.choice([1.0, 0.8, 0.5], (queries, systems))
+        stays = rng.choice(sure, (queries, systems))
         share = (1 - stays)[..., None] / LEVELS.size + stays[..., None] * (
             np.arange(LEVELS.size) == favorite[..., None]
         )

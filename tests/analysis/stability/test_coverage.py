@@ -19,6 +19,12 @@ def test_flips_between_repeats() -> None:
     assert mean >= 0.95
 
 
+def test_flips_where_hardly_an_answer_moves() -> None:
+    pair, mean = coverage_of_repeats(120, 1, queries=60, repeats=3, sure=(1.0, 1.0, 1.0, 0.9))
+    assert pair >= 0.87
+    assert mean >= 0.95
+
+
 @pytest.mark.parametrize("runs", [2, 5], ids=["two", "five"])
 def test_flips_between_runs(runs: int) -> None:
     pair, mean = coverage_of_runs(120, 1, runs)
