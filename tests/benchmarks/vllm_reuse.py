@@ -213,23 +213,21 @@ def shares(loaded: Loaded, order: Sequence[Arranged]) -> dict[str, Any]:
     }
 
 
-def paper_like(folder: Path) -> Study:
-    """Make queries with two contexts of 1,000 tokens each, that three systems share."""
+def paper_like(folder: Path, queries: int = QUERIES, context: int = CONTEXT_WORDS) -> Study:
+    """Make queries with two contexts each, of so many words, that three systems share."""
     example = (ROOT / "data/example/responses.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in example]
     texts = sorted({passage for row in rows for passage in row["passages"]})
     draw = Random(20261121)
     questions = list({row["query"]: row for row in rows}.values())
     placed = []
-    for number in range(QUERIES):
-        row = questions[number]
+    for number in range(queries):
+        row = questions[number % len(questions)]
         for retriever in range(RETRIEVERS):
             words: list[str] = []
-            while len(words) < CONTEXT_WORDS:
+            while len(words) < context:
                 words += draw.choice(texts).split()
-            passages = [
-                " ".join(words[start : start + 150]) for start in range(0, CONTEXT_WORDS, 150)
-            ]
+            passages = [" ".join(words[start : start + 150]) for start in range(0, context, 150)]
             for reader in range(READERS):
                 given = ResponseRow(
                     query_id=f"q{number}",

@@ -26,8 +26,7 @@ from judge.schedule.work import Scope
 from judge.tokens import TokenCount
 from judge.versions import prompt_version
 from study import Study
-from tests.benchmarks.judge_requests import make_study
-from tests.benchmarks.vllm_reuse import ROOT, machine
+from tests.benchmarks.vllm_reuse import ROOT, machine, paper_like
 
 SHAPES: dict[str, dict[str, int]] = {
     "tiny": {},
@@ -59,6 +58,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--quantization", help="such as fp8")
     parser.add_argument("--tensor-parallel-size", type=int, default=1)
     parser.add_argument("--queries", type=int, default=100, help="of six responses each")
+    parser.add_argument("--context-words", type=int, default=5000, help="1.17 tokens each")
     parser.add_argument("--prompts", default="ccrs-paper-v1", help="prompt version")
     parser.add_argument("--out", type=Path, help="file for the result, as JSON")
     parser.add_argument("--on-cpu", action="store_true", help="run the tiny model without a GPU")
@@ -72,7 +72,7 @@ def main(words: list[str] | None = None) -> None:
         folder = Path(name)
         maker = [sys.executable, "-m", "tests.judge.tiny_model.make"]
         subprocess.run([*maker, str(folder / "model"), "32"], check=True, cwd=ROOT)
-        make_study(folder / "study", given.queries)
+        paper_like(folder / "study", given.queries, given.context_words).close()
         toml = "".join(f"{key} = {_toml(value)}\n" for key, value in arguments.items())
         with (folder / "study" / "study.toml").open("a", encoding="utf-8") as settings:
             settings.write(f"\n[judge.vllm]\n{toml}")
