@@ -92,8 +92,8 @@ def _own_family(
     own = np.array([one == family for one in of], dtype=bool)
     others = np.array([one not in {None, family} for one in of], dtype=bool)
     made = data.produced
-    mine = made[:, own].any(axis=1) & ~made[:, ~own].any(axis=1)
-    theirs = made[:, others].any(axis=1) & ~made[:, ~others].any(axis=1)
+    mine = np.asarray(made[:, own].any(axis=1) & ~made[:, ~own].any(axis=1))
+    theirs = np.asarray(made[:, others].any(axis=1) & ~made[:, ~others].any(axis=1))
     names = (f"systems of the family {family}", "systems of another family")
     systems = tuple(name for name, one in zip(data.systems, own, strict=True) if one)
     yield _difference(

@@ -51,7 +51,7 @@ def difference_of_means(
     used = int(sum(np.count_nonzero(one) for one in groups))
     return QueryStatistic(
         of_weights,
-        family.contributing.any(axis=1),
+        np.asarray(family.contributing.any(axis=1)),
         used,
         int(np.count_nonzero(known)) - used,
         f"no response of {' or '.join(empty)} has both values" if empty else None,
