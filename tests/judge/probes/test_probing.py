@@ -29,6 +29,7 @@ from study.keeping.archiving import archive
 from study.keeping.backing_up import backup
 from study.keeping.restoring import restore
 from study.nouns import ProbeAnswer, table
+from study.probe_rows import suspected_responses
 from tests.judge.campaign import Scripted, always, fill, scored
 
 SETTINGS = JudgeSettings(model="scripted")
@@ -226,3 +227,5 @@ def test_the_probe_table_has_a_row_for_each_answer(any_study: Study, scripted: A
     assert set(rows["query_id"]) == {"q1", "q2", "q3"}
     known = set(any_study.score_table()["response_id"])
     assert set(rows["response_id"]) <= known
+    with any_study.read() as connection:
+        assert suspected_responses(connection) == {}
