@@ -80,6 +80,8 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
     {'refusal': 2}
     """
+    if settings.drift and settings.engine in {"recorded", "batch"}:
+        raise StudyError(f"--drift: the engine {settings.engine} asks nobody now; leave it out.")
     prompts = prompt_version(settings.prompts, study.folder)
     constructs = wanted_constructs(study, prompts, settings.constructs)
     check_metrics(study, settings.ac_metrics, constructs)
@@ -247,8 +249,6 @@ def _drift(
 ) -> "Drift | None":
     if not settings.drift:
         return None
-    if settings.engine in {"recorded", "batch"}:
-        raise StudyError(f"--drift: the engine {settings.engine} asks nobody now; leave it out.")
     from judge.probes.drifting import Drift
 
     return Drift(study, run, scope, order, settings.drift, ready, confirm)

@@ -51,7 +51,8 @@ def probe_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
         .join(q, r.c.query_id == q.c.id)
         .order_by(t.c.id),
     )
-    ids = {one.id: one.response_id for one in current_responses(connection)[0]}
+    found = current_responses(connection)[0] if len(rows) else []
+    ids = {one.id: one.response_id for one in found}
     rows["response_id"] = rows["response"].map(ids)
     stale = rows["response_id"].isna()
     earlier = rows["construct"].map(versions) != rows["construct_version"]

@@ -25,7 +25,8 @@ def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame
     from study.response_rows import RESPONSE_COLUMNS, current_responses, response_rows
 
     wanted = set(responses)
-    chosen = [one for one in current_responses(connection)[0] if one.response_id in wanted]
+    known = current_responses(connection)[0] if wanted else []
+    chosen = [one for one in known if one.response_id in wanted]
     found: dict[str, tuple[float, float]] = {}
     for values in response_rows(connection, chosen):
         row = dict(zip(RESPONSE_COLUMNS, values, strict=True))

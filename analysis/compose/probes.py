@@ -124,10 +124,7 @@ def _shifts(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:
     cells = [_told(context, cell, part) for cell, part in zip(cells, parts, strict=True)]
     family = query_means(parts, context.whole_resampling.n_queries)
     yield from _estimates(context, "probe_shift", cells, parts, interval="single")
-    records = [
-        {**cell.record, "params": {**cell.record["params"], "interval": "simultaneous"}}
-        for cell in cells
-    ]
+    records = [_together(cell) for cell in cells]
     yield from estimates_that_hold_together(
         context, "probe_shift", family, context.whole_resampling, records
     )
@@ -153,6 +150,12 @@ def _shifts(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:
         [cell.part((~room).astype(np.float64), cell.both) for cell, room in limited],
         transform="logit",
     )
+
+
+def _together(cell: _Cell) -> dict[str, Any]:
+    # What was measured is of the interval of one shift alone.
+    params = {k: v for k, v in cell.record["params"].items() if k != "measured_coverage"}
+    return {**cell.record, "params": {**params, "interval": "simultaneous"}}
 
 
 def _told(context: Context, cell: _Cell, part: Part) -> _Cell:

@@ -92,6 +92,9 @@ _SIGNS = (
         r"[{,]\s*\"(?:score|rating)\"\s*:\s*\d",
     ),
 )
+_MORE = 60
+"""Characters shown behind what was found."""
+
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 
 
@@ -122,7 +125,7 @@ def suspicions(text: str, labels: Sequence[str]) -> Iterator[Suspicion]:
     for sign in _SIGNS:
         if all(any(word in small for word in words) for words in sign.words):
             for match in sign.pattern.finditer(small):
-                yield Suspicion(sign.name, shown[match.start() : match.end()].strip())
+                yield Suspicion(sign.name, _words(shown, match))
     plain = []
     for label in labels:
         own = label.lower()
@@ -134,6 +137,12 @@ def suspicions(text: str, labels: Sequence[str]) -> Iterator[Suspicion]:
             plain.append(label)
     if len(plain) > 1:
         yield Suspicion("heading", " ".join(plain))
+
+
+def _words(text: str, match: re.Match[str]) -> str:
+    """Return what was found, with some more of its line."""
+    rest, *_ = text[match.end() : match.end() + _MORE].split("\n", 1)
+    return f"{text[match.start() : match.end()]}{rest}".strip(" \t\n.!?:;\"'(*")
 
 
 def is_suspected(text: str, labels: Sequence[str]) -> bool:

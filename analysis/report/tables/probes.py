@@ -53,8 +53,9 @@ def shifts(analysis: Analysis) -> Iterator[Table]:
         "Score of the altered prompt minus the same judge's score of the prompt as it was, mean "
         "over responses. 'again' is the very prompt once more: what moves there is noise. "
         f"{analysis.options.level:.0%} intervals over queries, which hold for all probes and "
-        "constructs of a scorer at once. Shares moved, shifts of scores that had room, and missing "
-        "answers stand in estimates.csv.",
+        "constructs of a scorer at once; where most scores do not move, they miss true shifts more "
+        "often than they say, by ending too near to 0. Shares moved, shifts of scores that had "
+        "room, and missing answers stand in estimates.csv.",
         ("Scorer", "Probe", *constructs),
         heads=2,
     )

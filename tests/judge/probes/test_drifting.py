@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judge import JudgeSettings, RunStoppedError, judge_study
+from judge import JudgeSettings, RunStoppedError, judge_study, list_runs
 from judge.answers import Answer
 from study import Study, StudyError
 from tests.judge.campaign import Scripted, fill
@@ -82,3 +82,4 @@ def test_engines_that_ask_nobody_have_no_drift(campaign: Study, tmp_path: Any) -
     settings = JudgeSettings(model="m", engine="recorded", answers=(answers,), drift=3)
     with pytest.raises(StudyError, match="recorded asks nobody"):
         judge_study(campaign, settings)
+    assert list_runs(campaign) == []

@@ -1,6 +1,7 @@
 """Probes of a run: asked under its conditions, kept apart, resumed, never asked twice."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,11 @@ from judge.schedule.content import Place, pages, places
 from study import Study, StudyError
 from study.cli import cli
 from study.columns import PROBE_COLUMNS
+from study.keeping.archiving import archive
+from study.keeping.backing_up import backup
+from study.keeping.restoring import restore
 from study.nouns import ProbeAnswer, table
+from study.probe_rows import suspected_responses
 from tests.judge.campaign import Scripted, always, fill, scored
 
 SETTINGS = JudgeSettings(model="scripted")
@@ -172,6 +177,18 @@ def test_answers_to_probes_are_append_only(judged: Study) -> None:
             connection.execute(statement)
 
 
+def test_an_archive_and_a_backup_hold_them(judged: Study, tmp_path: Path) -> None:
+    probe_study(judged, SETTINGS, ("again",), sample=1)
+    count = len(stored(judged))
+    packed = archive(judged, tmp_path / "study.zip")
+    assert packed.rows["probe_answer"] == count > 0
+    backup(judged, tmp_path / "study.backup")
+    restore(tmp_path / "study.backup", tmp_path / "restored")
+    again = Study.open(tmp_path / "restored")
+    assert stored(again) == stored(judged)
+    again.close()
+
+
 def test_a_dry_run_asks_and_stores_nothing(judged: Study, scripted: type[Scripted]) -> None:
     priced = SETTINGS.model_copy(update={"price": (1.0, 2.0), "engine": "scripted"})
     found = preview_probes(judged, priced, ("length",), sample=3)
@@ -210,3 +227,5 @@ def test_the_probe_table_has_a_row_for_each_answer(any_study: Study, scripted: A
     assert set(rows["query_id"]) == {"q1", "q2", "q3"}
     known = set(any_study.score_table()["response_id"])
     assert set(rows["response_id"]) <= known
+    with any_study.read() as connection:
+        assert suspected_responses(connection) == {}
