@@ -1,7 +1,7 @@
 """A run from its settings to its outcome."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -26,6 +26,7 @@ from judge.schedule.sampling import Name, name_of, sizes, spread
 from judge.schedule.survey import requests, sample_prompts, survey, too_long
 from judge.schedule.work import Scope
 from judge.settings import JudgeSettings
+from judge.spending import Spending
 from judge.storing import Store, served
 from judge.versions import prompt_version
 from study.campaign import Study
@@ -149,15 +150,20 @@ def _judged(
     for (_, reason), number in by_reason.items():
         whole[reason] += number
     missing = Counter({reason: n for reason, n in whole.items() if reason is not None})
-    paid = cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID))
+    paid = None
+    if "prompt" in tokens or not delivery.answered:
+        paid = cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID))
     seconds = monotonic() - started
     projection = None
     if settings.estimate and stopped is None:
         left = {name: size for name, size in everything.items() if name not in delivery.sampled}
         told = [Told(everything[name], answer) for name, answer in delivery.sampled.items()]
-        # An engine in this process has no address; its answers share its time.
-        wall = None if ready.conditions.endpoint else asked_seconds
-        projection = project(told, len(left), sum(left.values()), settings, wall)
+        # An engine in this process has no address, and decides itself how many it works on.
+        many = settings.concurrency * len(settings.addresses)
+        at_once = many if ready.conditions.endpoint else None
+        projection = project(
+            told, len(left), sum(left.values()), settings, wall=asked_seconds, at_once=at_once
+        )
     outcome = Outcome(
         run=run.name,
         begun=run.begun,
@@ -178,6 +184,7 @@ def _judged(
         examples=tuple(delivery.examples),
         cost=paid,
         cost_is_most=settings.price_cached is None and bool(tokens.get("cached")),
+        uncounted=delivery.uncounted,
         sample=chosen is not None,
         estimate=projection,
         retries=dict(delivery.retries),
@@ -265,12 +272,13 @@ class RunStoppedError(StudyError):
         self.outcome = outcome
 
 
-class _Delivery:
+class _Delivery(Spending):
     """Stores what comes back, and counts it."""
 
     def __init__(
         self, store: Store, total: int, reached: Reached | None, *, sample: bool = False
     ) -> None:
+        super().__init__()
         self._store = store
         self._sample = sample
         self.sampled: dict[Name, Answer] = {}
@@ -287,9 +295,6 @@ class _Delivery:
         self.tokens: Counter[str] = Counter()
         """Of the answers, by name; a name is there once an answer told it."""
         self.uncounted = 0
-        self.retries: Counter[str] = Counter()
-        self.beside: Counter[str] = Counter()
-        self.figures: dict[str, float] = {}
 
     def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
         self._store.commit(pairs)
@@ -319,17 +324,6 @@ class _Delivery:
         if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
             self.examples.append(f"{failure.reason}: {failure.detail}")
         self.failures[failure.reason] += 1
-
-    def retried(self, reason: str) -> None:
-        with self._counting:
-            self.retries[reason] += 1
-
-    def spent(self, beside: Mapping[str, int]) -> None:
-        with self._counting:
-            self.beside.update(beside)
-
-    def measured(self, figures: Mapping[str, float]) -> None:
-        self.figures.update(figures)
 
     def _tell(self) -> None:
         if self._reached is not None:

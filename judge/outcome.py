@@ -48,6 +48,8 @@ class Outcome:
     """Questions of the engine's own included."""
     cost_is_most: bool = False
     """Whether cached tokens were told, and no price for them."""
+    uncounted: int = 0
+    """Answers whose prompt tokens the server did not tell: no part of tokens and cost."""
     sample: bool = False
     """Whether this call asked a sample of the run only."""
     estimate: Projection | None = None
@@ -126,6 +128,8 @@ class Outcome:
         most = " at most" if self.cost_is_most else ""
         cost = "" if self.cost is None else f", which cost{most} {self.cost:,.2f}"
         lines = [f"Tokens: {words}{cost}."]
+        if self.uncounted:
+            lines.append(f"Not in these counts: {self.uncounted} answers, which were not counted.")
         if self.beside.get("prompt"):
             spent = sum(self.beside.get(name, 0) for name in ("prompt", "completion"))
             lines.append(

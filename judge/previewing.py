@@ -11,6 +11,7 @@ from judge.answers import TOKENS, Answer
 from judge.costs import cost
 from judge.engines.engine import Ready
 from judge.projecting import Projection, Told, project
+from judge.runs.calls import account, calls_of
 from judge.runs.run import Conditions, shuffle_of
 from judge.schedule.choosing import check_scales, unprompted, wanted_constructs
 from judge.schedule.content import Place, places
@@ -135,7 +136,9 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     projection = None
     if run_id is not None and asked:
         told = _counted(study, order, scope, run_id, ready)
-        projection = project(told, asked, found.now_bytes, settings)
+        at_once = settings.concurrency if settings.engine == "openai" else None
+        wall = _wall(study, run_id, len(told))
+        projection = project(told, asked, found.now_bytes, settings, wall=wall, at_once=at_once)
     if projection is not None:
         tokens = projection.tokens["prompt"].estimate
         paid = None if projection.cost is None else projection.cost.estimate
@@ -196,6 +199,13 @@ def _counted(
             told = {f"{n}_tokens": number for n, number in zip(TOKENS, tokens, strict=True)}
             found.append(Told(length, Answer(None, milliseconds=milliseconds, **told)))
     return found
+
+
+def _wall(study: Study, run_id: int, answers: int) -> float | None:
+    """Return the seconds that so many answers took by the run's calls; None: none is known."""
+    with study.read() as connection:
+        total = account(calls_of(connection, run_id))
+    return total.seconds / total.answered * answers if total.answered else None
 
 
 def _pace(study: Study, run_id: int | None, settings: JudgeSettings) -> tuple[float, str]:

@@ -48,6 +48,7 @@ class Projection:
     cached_share: float | None
     """Of the prompt tokens of the answers."""
     seconds: Range | None
+    """No interval: from the fastest that the concurrency allows to the pace that there was."""
     basis: str
     """Under what the time holds."""
     cost: Range | None
@@ -63,9 +64,11 @@ class Projection:
         lines += [f"  {name} tokens: {found.words()}" for name, found in self.tokens.items()]
         if self.seconds is not None:
             by, unit = (60, "min") if self.seconds.estimate >= 120 else (1, "s")
-            lines.append(
-                f"  time: {_times(self.seconds, 1 / by).words(',.1f')} {unit} {self.basis}"
-            )
+            low, high = self.seconds.low, self.seconds.high
+            span = f"about {self.seconds.estimate / by:,.1f}"
+            if low is not None and high is not None:
+                span = f"{low / by:,.1f} to {high / by:,.1f}"
+            lines.append(f"  time: {span} {unit} ({self.basis})")
         if self.cost is not None:
             lines.append(f"  cost: {self.cost.words(',.2f')}")
         if self.answers > 1:
@@ -78,7 +81,9 @@ def project(
     left: int,
     size_left: float,
     settings: JudgeSettings,
+    *,
     wall: float | None = None,
+    at_once: int | None = None,
 ) -> Projection | None:
     """Return what `left` prompts of `size_left` in all will take; None: no answer was counted.
 
@@ -89,11 +94,11 @@ def project(
     left, size_left
         Prompts to be asked, and the sum of their lengths in the unit of `Told.size`.
     settings
-        Prices and concurrency.
+        Prices.
     wall
-        Seconds that the answers took together, where they came from an engine in this process,
-        which works on as many at once as it can; None: answers came over a network, and
-        `concurrency` of them are under way at once.
+        Seconds from the first of these prompts to the last answer; None: not known.
+    at_once
+        Prompts that may be under way at once; None: the engine takes as many as it can.
     """
     counted = [one for one in told if one.answer.prompt_tokens is not None]
     if not counted:
@@ -114,14 +119,11 @@ def project(
         )
     if len(counted) < len(told):
         notes.append(f"  Of {len(told)} answers {len(told) - len(counted)} were not counted.")
-    if wall is None:
-        answering = total(lambda answer: answer.milliseconds, told)
-        seconds = answering and _times(answering, 1 / 1000 / settings.concurrency)
-        basis = f"with {settings.concurrency} under way at once"
-    else:
-        sampled = sum(one.size for one in told)
-        seconds = Range(wall * size_left / sampled) if sampled else None
-        basis = "at the pace of the sample, which kept the engine less busy"
+    answering = total(lambda answer: answer.milliseconds, told) if at_once else None
+    fastest = None if answering is None or not at_once else answering.estimate / 1000 / at_once
+    size_told = sum(one.size for one in told)
+    paced = None if wall is None or not size_told else wall * size_left / size_told
+    seconds, basis = _time(fastest, paced, at_once)
     return Projection(
         len(counted),
         left,
@@ -172,15 +174,25 @@ def ratio_total(pairs: Sequence[tuple[float, float]], left: int, size_left: floa
     return Range(estimate, max(0.0, estimate - reach), estimate + reach)
 
 
+def _time(
+    fastest: float | None, paced: float | None, at_once: int | None
+) -> tuple[Range | None, str]:
+    """Return the time from the fastest that is possible to the pace that there was."""
+    if fastest is None:
+        return (None if paced is None else Range(paced)), "at the pace of these answers"
+    if paced is None:
+        return Range(fastest), f"if {at_once} are always under way at once"
+    basis = f"from {at_once} always under way at once to the pace of these answers"
+    return Range(paced, min(fastest, paced), paced), basis
+
+
 def _cost(settings: JudgeSettings, answer: Answer) -> float | None:
+    if answer.prompt_tokens is None or answer.completion_tokens is None:
+        return None
     return cost(
         settings,
-        answer.prompt_tokens or 0,
-        answer.completion_tokens or 0,
+        answer.prompt_tokens,
+        answer.completion_tokens,
+        # What was not told to be cached is billed in full.
         answer.cached_tokens or 0,
     )
-
-
-def _times(found: Range, factor: float) -> Range:
-    ends = (None if end is None else end * factor for end in (found.low, found.high))
-    return Range(found.estimate * factor, *ends)

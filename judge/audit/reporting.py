@@ -1,5 +1,6 @@
 """A run as a report shows it: what it was made with, what it did and took."""
 
+import re
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -7,6 +8,7 @@ from urllib.parse import urlsplit
 from judge.audit.showing import show_run
 from study.campaign import Study
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 # Ends of names that mean something inside a network only.
 _INSIDE = (".internal", ".local", ".localhost", ".lan", ".home", ".corp", ".intranet", ".invalid")
 
@@ -14,14 +16,12 @@ _SHOWN = (
     "begun",
     "config_hash",
     "software",
-    "observed",
     "judgments",
     "possible",
     "missing",
     "tokens",
     "cached_share",
     "milliseconds",
-    "flags",
 )
 
 
@@ -42,8 +42,14 @@ def run_record(study: Study, name: str) -> dict[str, Any]:
     for construct in run.constructs:
         for reason, number in construct.missing.items():
             reasons[reason] = reasons.get(reason, 0) + number
+    flags: dict[str, int] = {}
+    for flag, number in run.flags.items():
+        shown = without_addresses(flag)
+        flags[shown] = flags.get(shown, 0) + number
     return {
         **{field: told[field] for field in _SHOWN},
+        "observed": {name: without_addresses(value) for name, value in run.observed.items()},
+        "flags": flags,
         "host": public_host(run.endpoint),
         "missing_by_reason": reasons,
         "constructs": [
@@ -62,6 +68,23 @@ def run_record(study: Study, name: str) -> dict[str, Any]:
             for call in told["calls"]
         ],
     }
+
+
+def without_addresses(value: Any) -> Any:
+    """Return a value with the public host of each address in it, or "an own server".
+
+    Examples
+    --------
+    >>> without_addresses(["answered at http://gpu7:8000/v1"])
+    ['answered at an own server']
+    """
+    if isinstance(value, str):
+        return _ADDRESS.sub(lambda found: public_host(found[0]) or "an own server", value)
+    if isinstance(value, list):
+        return [without_addresses(one) for one in value]
+    if isinstance(value, dict):
+        return {without_addresses(name): without_addresses(one) for name, one in value.items()}
+    return value
 
 
 def public_host(endpoint: str | None) -> str | None:

@@ -12,6 +12,7 @@ from judge.parsing import PARSER_VERSION
 from judge.probes.requests import Done, ProbeRequest
 from judge.requests import Request
 from judge.schedule.work import Scope
+from judge.spending import Spending
 from judge.storing import parsed
 from study.campaign import Study
 from study.database import writing
@@ -35,7 +36,7 @@ def done(connection: Connection, run_id: int, versions: Mapping[str, int]) -> Do
     )
 
 
-class ProbeDelivery:
+class ProbeDelivery(Spending):
     """Stores the answers to the probes of one run, and counts them."""
 
     def __init__(
@@ -46,6 +47,7 @@ class ProbeDelivery:
         confirm: Callable[[], None],
         reached: Callable[["ProbeDelivery"], None] | None = None,
     ) -> None:
+        super().__init__()
         self._engine = study.engine
         self._run_id = run_id
         self._scope = scope
@@ -61,10 +63,6 @@ class ProbeDelivery:
         self.tokens: Counter[str] = Counter()
         self.uncounted = 0
         """Answers whose prompt tokens nobody told."""
-        self.retries: Counter[str] = Counter()
-        self.beside: Counter[str] = Counter()
-        """Calls and tokens of the engine's own questions."""
-        self.figures: dict[str, float] = {}
 
     def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
         """Store answers; return when they are on disk."""
@@ -90,20 +88,6 @@ class ProbeDelivery:
                 self.examples.append(f"{failure.reason}: {failure.detail}")
             self.failures[failure.reason] += 1
         self._tell()
-
-    def retried(self, reason: str) -> None:
-        """Count a further try of a prompt."""
-        with self._counting:
-            self.retries[reason] += 1
-
-    def spent(self, beside: Mapping[str, int]) -> None:
-        """Count questions of the engine's own."""
-        with self._counting:
-            self.beside.update(beside)
-
-    def measured(self, figures: Mapping[str, float]) -> None:
-        """Keep what the engine measured of itself."""
-        self.figures.update(figures)
 
     def leave_out(self, too_long: Iterable[ProbeRequest]) -> None:
         """Store probes whose prompt exceeds the window: missing, and asked of nobody."""

@@ -85,7 +85,7 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
     answer = Answer(
         "85", prompt_tokens=100, completion_tokens=2, cached_tokens=50, milliseconds=800.0
     )
-    found = project([Told(400, answer), Told(400, answer)], 10, 4000, settings)
+    found = project([Told(400, answer), Told(400, answer)], 10, 4000, settings, at_once=4)
     assert found is not None
     assert {name: one.estimate for name, one in found.tokens.items()} == {
         "prompt": 1000,
@@ -93,12 +93,17 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
         "cached": 500,
     }
     assert found.cached_share == 0.5
-    assert found.seconds == Range(2, 2, 2)
+    assert found.seconds == Range(2)
     assert found.cost is not None
     assert found.cost.estimate == pytest.approx((500 + 50 + 200) / 1e6)
     text = "\n".join(found.lines())
     assert "prompt tokens: about 1,000 (1,000 to 1,000)" in text
-    assert "with 4 under way at once" in text
+    assert "time: about 2.0 s (if 4 are always under way at once)" in text
+    # One answer of 400 bytes took 3 s from end to end: ten times as much takes 30 s.
+    slow = project([Told(400, answer)], 10, 4000, settings, wall=3.0, at_once=4)
+    assert slow is not None
+    assert slow.seconds == Range(30, 2, 30)
+    assert any("time: 2.0 to 30.0 s" in line for line in slow.lines())
     local = project([Told(400, answer)], 10, 4000, settings, wall=3.0)
     assert local is not None
     assert local.seconds == Range(30)

@@ -12,6 +12,7 @@ from shutil import copytree
 
 import pytest
 
+from judge import show_run
 from judge.judging import RunStoppedError
 from study import Study
 from study.errors import StudyError
@@ -94,6 +95,9 @@ def test_a_run_that_is_ended_loses_only_what_was_under_way(
     assert answered - 4 <= stored <= answered
     # The lock went with the process: the next one goes on at once.
     assert_completes(small_study, stub)
+    # What was killed has a beginning and no end.
+    ended = "interrupted" if how == signal.SIGINT else None
+    assert [call.ended for call in show_run(small_study, "stub-judge").calls] == [ended, "done"]
 
 
 def holding(path: Path, seconds: float) -> subprocess.Popen[str]:

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from judge import JudgeSettings, RunStoppedError, judge_study, show_run
 from judge.answers import Answer
-from judge.audit.reporting import public_host, run_record
+from judge.audit.reporting import public_host, run_record, without_addresses
 from judge.cli import judge
 from judge.runs.calls import Call, account, begin_call
 from judge.runs.run import run_of
@@ -115,6 +115,11 @@ def test_a_report_names_public_hosts_only(any_study: Study, scripted: type[Scrip
     assert record["account"]["answered"] == 57
     assert "prices" not in record["calls"][0]
     assert "notes" not in record["calls"][0]
+    told = {"endpoints": ["http://gpu7:8000/v1", "https://api.openai.com/v1"], "window": 8192}
+    assert without_addresses(told) == {
+        "endpoints": ["an own server", "api.openai.com"],
+        "window": 8192,
+    }
 
 
 def test_a_price_and_a_seed_of_0_are_taken_from_the_command_line(
@@ -127,3 +132,19 @@ def test_a_price_and_a_seed_of_0_are_taken_from_the_command_line(
     assert done.exit_code == 0, done.output
     (call,) = show_run(campaign, "j").calls
     assert call.prices == {"prompt": 1.0, "completion": 1.0, "cached": 0.0}
+
+
+def test_what_the_server_did_not_count_costs_an_unknown_sum(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    scripted.answer = always(Answer("85"))
+    priced = JudgeSettings(name="j", price=(1.0, 1.0), limit=10)
+    done = judge_study(campaign, priced)
+    assert (done.tokens, done.cost, done.uncounted) == ({}, None, 10)
+    (call,) = show_run(campaign, "j").calls
+    assert (call.tokens, call.cost, call.uncounted) == ({}, None, 10)
+    counts = iter([SPENT, Answer("85"), *[SPENT] * 45])
+    scripted.answer = staticmethod(lambda _prompt: next(counts))
+    done = judge_study(campaign, JudgeSettings(name="j", price=(1.0, 1.0)))
+    assert done.uncounted == 1
+    assert "Not in these counts: 1 answers, which were not counted." in done.lines()

@@ -1,0 +1,33 @@
+"""What engines tell beside answers and failures: further tries, own questions, own measures."""
+
+from collections import Counter
+from collections.abc import Mapping
+from threading import Lock
+
+
+class Spending:
+    """A part of every `judge.engines.engine.Delivery`."""
+
+    def __init__(self) -> None:
+        self.retries: Counter[str] = Counter()
+        """Tries of one prompt beyond its first, by what the try before them met."""
+        self.beside: Counter[str] = Counter()
+        """Calls and tokens of the engine's own questions."""
+        self.figures: dict[str, float] = {}
+        """What the engine measured of itself."""
+        self._adding = Lock()
+
+    def retried(self, reason: str) -> None:
+        """Count a further try of a prompt, by what the try before it met."""
+        with self._adding:
+            self.retries[reason] += 1
+
+    def spent(self, beside: Mapping[str, int]) -> None:
+        """Count questions of the engine's own: calls, and tokens by name as far as told."""
+        with self._adding:
+            self.beside.update(beside)
+
+    def measured(self, figures: Mapping[str, float]) -> None:
+        """Keep what the engine measured of itself."""
+        with self._adding:
+            self.figures.update(figures)
