@@ -11,7 +11,8 @@ from judge.engines.engine import Delivery
 from judge.engines.openai.committing import Committer
 from judge.engines.openai.endpoint import Endpoint, Reply
 from judge.engines.openai.pace import Pace
-from judge.engines.openai.probe import QUESTION, Probed, stopped
+from judge.engines.openai.probe import Probed
+from judge.engines.openai.questions import QUESTION, stopped
 from judge.engines.openai.reply import Trouble
 from judge.engines.openai.tally import Tally
 from judge.engines.openai.truncation import TruncationCheck

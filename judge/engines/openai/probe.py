@@ -4,56 +4,24 @@ What the probe settles decides what is sent with every prompt, so it belongs to 
 run. Its few calls are on short texts, and cost next to nothing.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from judge.answers import Answer
 from judge.engines.engine import Ready
-from judge.engines.openai.endpoint import Endpoint, Listed, Reply
-from judge.engines.openai.probabilities import Way, tried, ways
+from judge.engines.openai.calibrating import calibrate
+from judge.engines.openai.endpoint import Endpoint, Listed
+from judge.engines.openai.probabilities import tried, ways
+from judge.engines.openai.questions import QUESTION, Findings, said_to, stopped
 from judge.engines.openai.reply import Trouble
 from judge.engines.openai.score_tokens import ScoreTokens
-from judge.engines.openai.truncation import SLACK
 from judge.prompts import PromptVersion
 from judge.runs.run import Conditions
 from judge.settings import JudgeSettings
-from judge.tokens import TokenCount
-from study.errors import StudyError, nearest
+from study.errors import StudyError
 
-QUESTION = "Reply with the number 7 and nothing else."
-"""What every judge can answer."""
 _VARIED = "Reply with ten digits in an order of your own choice, and nothing else."
-# A sample of about this many bytes shows how many tokens the study's text has.
-_SAMPLE_BYTES = 4800
-# The probe gives up sooner than the run: nothing is under way that could be lost.
-_TRIES = 3
-
-
-@dataclass
-class Findings:
-    """What the probe found."""
-
-    model: str
-    url: str
-    window: int | None
-    first_wait: float
-    """Seconds before a question is put again."""
-    parameters: dict[str, Any] = field(default_factory=dict)
-    """What goes with each prompt."""
-    limit_name: str = "max_tokens"
-    reasoning: bool = False
-    refused: list[str] = field(default_factory=list)
-    ignored: list[str] = field(default_factory=list)
-    logprobs: str = "not asked"
-    """What the endpoint tells of the probabilities of scores."""
-    way: Way | None = None
-    """How they are asked for; None: they are not."""
-    served_model: str | None = None
-    fingerprint: str | None = None
-    tokens: TokenCount = field(default_factory=TokenCount)
-    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -95,7 +63,7 @@ async def probe(
     short = await _settled(endpoint, found, settings, listed)
     owner = listed[model].owner if model in listed else None
     leads = short.cached_tokens is not None and owner != "vllm"
-    await _calibrated(endpoint, found, short, sample)
+    await calibrate(endpoint, found, short, sample)
     if "seed" in found.parameters:
         await _seed(endpoint, found)
     await _probabilities(endpoint, found, settings, prompts, vllm=owner == "vllm")
@@ -142,7 +110,7 @@ async def _settled(
     """Ask until the endpoint takes the parameters; return its answer."""
     budget = settings.reasoning_tokens
     for _ in range(8):
-        said = await _said(endpoint, QUESTION, found)
+        said = await said_to(endpoint, QUESTION, found)
         if isinstance(said, Trouble):
             _without_parameter(found, settings, said, listed)
             continue
@@ -187,59 +155,6 @@ def _without_parameter(
     raise StudyError(stopped(found.model, trouble, listed))
 
 
-def stopped(model: str, trouble: Trouble, listed: Mapping[str, Listed] | None = None) -> str:
-    """Return in words why an endpoint can't be used, and what to do."""
-    remedy = {
-        "http_401": "Check the key in the environment variable (see --api-key-env).",
-        "http_403": "Check that the key may use this model.",
-        "http_402": "Check the account's credit.",
-        "no_quota": "Check the account's quota; the run goes on where it stopped.",
-        "http_404": _other_models(model, listed or {}),
-        "no_connection": "Check that the server runs, and its address in --base-url.",
-        "timeout": "Check that the server runs, or give it longer with --timeout.",
-        "redirect": "Give that address, without /chat/completions, as --base-url.",
-        "no_json": "Check --base-url: it mostly ends in /v1.",
-        "no_choice": "Check --base-url: this is no endpoint for chat completions.",
-    }.get(trouble.reason, "Try again later; the run goes on where it stopped.")
-    return f"The endpoint can't be used: {trouble.detail.rstrip('.')}. {remedy}"
-
-
-def _other_models(model: str, listed: Mapping[str, Listed]) -> str:
-    if not listed:
-        return "Check --base-url, which mostly ends in /v1, and --model."
-    if model in listed:
-        return "It lists this model: check --base-url, which mostly ends in /v1, and the key."
-    shown = ", ".join(sorted(listed)[:20])
-    return f"{nearest(model, listed)} The endpoint lists: {shown}.".lstrip()
-
-
-async def _said(
-    endpoint: Endpoint, prompt: str, found: Findings, parameters: dict[str, Any] | None = None
-) -> Answer | Trouble:
-    """Ask with a few tries; return the answer, or a refused parameter.
-
-    Raises
-    ------
-    StudyError
-        Neither came.
-    """
-    trouble: Trouble | None = None
-    for attempt in range(_TRIES):
-        reply: Reply = await endpoint.ask(prompt, parameters or found.parameters)
-        if isinstance(reply.said, Answer):
-            return reply.said
-        trouble = reply.said
-        if trouble.kind in {"stop", "parameter"}:
-            break
-        wait = trouble.wait if trouble.wait is not None else found.first_wait * 2**attempt
-        if attempt + 1 < _TRIES:
-            await asyncio.sleep(min(wait, 60))
-    assert trouble is not None  # noqa: S101  (there is at least one try)
-    if trouble.kind in {"parameter", "stop"}:
-        return trouble
-    raise StudyError(stopped(found.model, trouble))
-
-
 def _reasons(said: Answer) -> bool:
     text = (said.text or "").strip()
     return (
@@ -249,71 +164,12 @@ def _reasons(said: Answer) -> bool:
     )
 
 
-async def _calibrated(
-    endpoint: Endpoint, found: Findings, short: Answer, sample: Sequence[str]
-) -> None:
-    """Learn how many tokens the study's text has, from some of it, whole and in halves.
-
-    The halves have together what the whole has, and what a message costs by itself once more. A
-    server that counts fewer in the whole has cut it: that count is its window.
-    """
-    text = _slices(sample)
-    if not text.strip():
-        found.notes.append("No prompt was there to learn from how many tokens the text has.")
-        return
-    middle = len(text) // 2
-    texts = [f"{QUESTION}\n\n{part}" for part in (text, text[:middle], text[middle:])]
-    counts = []
-    for prompt in texts:
-        said = await _said(endpoint, prompt, found)
-        if isinstance(said, Trouble):
-            raise StudyError(stopped(found.model, said))
-        counts.append(said.prompt_tokens)
-    if short.prompt_tokens is None or None in counts:
-        found.notes.append(
-            "The endpoint counts no tokens: prompts that it cuts would go unnoticed."
-        )
-        return
-    whole, first, second = (count or 0 for count in counts)
-    least = (first + second) * (1 - SLACK) - short.prompt_tokens
-    known: tuple[int, str] | None = (whole, texts[0])
-    if whole < least:
-        found.window = min(whole, found.window or whole)
-        found.notes.append(
-            f"The server cuts prompts to {whole} tokens without a word. Give it a larger window "
-            "(Ollama: num_ctx), or judge what fits."
-        )
-        # A half may be cut as well: then nothing is known but the window.
-        known = (first, texts[1]) if first < whole else None
-    if known is not None:
-        found.tokens = TokenCount.fitted(
-            (len(QUESTION.encode()), short.prompt_tokens),
-            (len(known[1].encode()), known[0]),
-            len(known[1]) / len(known[1].encode()),
-        )
-    if not found.tokens.calibrated:
-        found.notes.append(
-            "The endpoint's token counts do not grow with the prompt: prompts that it cuts would "
-            "go unnoticed."
-        )
-
-
-def _slices(sample: Sequence[str]) -> str:
-    """Return pieces of the middle of several prompts, so that no single one decides."""
-    share = _SAMPLE_BYTES // max(1, len(sample))
-    pieces = []
-    for prompt in sample:
-        start = max(0, len(prompt) // 2 - share // 2)
-        pieces.append(prompt[start : start + share])
-    return "\n\n".join(pieces)
-
-
 async def _seed(endpoint: Endpoint, found: Findings) -> None:
     """Find out whether a seed changes anything: only then are two answers with it alike."""
     if not found.parameters.get("temperature"):
         return
     varied = {**found.parameters, found.limit_name: found.parameters[found.limit_name] + 32}
-    answers = [await _said(endpoint, _VARIED, found, varied) for _ in range(2)]
+    answers = [await said_to(endpoint, _VARIED, found, varied) for _ in range(2)]
     texts = {answer.text for answer in answers if isinstance(answer, Answer)}
     if len(texts) > 1:
         found.ignored.append("seed")
