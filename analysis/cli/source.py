@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from analysis.compose import Options
     from analysis.rules import RulesApart
     from analysis.tables import PreferenceTable, ScoreTable
+    from study import Study
 
 
 Place = tuple[str, str, str]
@@ -48,7 +50,6 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.compose import Options
     from analysis.scales import Scale
     from analysis.tables import PreferenceTable, ScoreTable
-    from judge.audit.reporting import run_record
     from study import Study
     from study.interim_looks import interim_looks
     from study.judge_runs import judge_runs
@@ -79,8 +80,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
         scores = ScoreTable.from_frame(frame, scales, own, names)
         edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
-        runs = [run for run in runs if run["name"] in scores.scorer_kinds]
-        runs = [{**run, "account": run_record(study, run["name"])} for run in runs]
+        runs = _with_accounts(study, runs, scores)
         compared = None
         if len(rows):
             scale = Scale(**config.preferences.scale.model_dump())
@@ -110,18 +110,31 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
     }
     options = Options(**{**settings, **chosen})
+    return Source(
+        scores, compared, options, config.name, runs, edited, partial(_reasons, folder, versions)
+    )
 
-    def reasons(places: Sequence[Place]) -> dict[Place, str]:
-        from study.judge_reasons import judge_reasons
 
-        opened = Study.open(folder)
-        try:
-            with opened.read() as connection:
-                return judge_reasons(connection, versions, places)
-        finally:
-            opened.close()
+def _with_accounts(study: Study, runs: Sequence[Any], scores: ScoreTable) -> list[dict[str, Any]]:
+    """Return the runs behind these scores with what they did and took."""
+    from judge.audit.reporting import run_record
 
-    return Source(scores, compared, options, config.name, runs, edited, reasons)
+    behind = (run for run in runs if run["name"] in scores.scorer_kinds)
+    return [{**run, "account": run_record(study, run["name"])} for run in behind]
+
+
+def _reasons(
+    folder: Path, versions: Mapping[str, int], places: Sequence[Place]
+) -> dict[Place, str]:
+    from study import Study
+    from study.judge_reasons import judge_reasons
+
+    opened = Study.open(folder)
+    try:
+        with opened.read() as connection:
+            return judge_reasons(connection, versions, places)
+    finally:
+        opened.close()
 
 
 def _rules_apart(
