@@ -1,7 +1,7 @@
 """A run from its settings to its outcome."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,7 +14,7 @@ from judge.answers import TOKENS, Answer, Failure
 from judge.costs import PAID, cost
 from judge.engines.engine import Engine, Ready, load_engine
 from judge.outcome import Outcome
-from judge.projecting import Told, project
+from judge.projecting import Projection, Told, project
 from judge.requests import Request
 from judge.runs.calls import ENDS, begin_call, end_call
 from judge.runs.judgments import count
@@ -154,16 +154,9 @@ def _judged(
     if "prompt" in tokens or not delivery.answered:
         paid = cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID))
     seconds = monotonic() - started
-    projection = None
-    if settings.estimate and stopped is None:
-        left = {name: size for name, size in everything.items() if name not in delivery.sampled}
-        told = [Told(everything[name], answer) for name, answer in delivery.sampled.items()]
-        # An engine in this process has no address, and decides itself how many it works on.
-        many = settings.concurrency * len(settings.addresses)
-        at_once = many if ready.conditions.endpoint else None
-        projection = project(
-            told, len(left), sum(left.values()), settings, wall=asked_seconds, at_once=at_once
-        )
+    # An engine in this process has no address, and decides itself how many it works on.
+    many = settings.concurrency * len(settings.addresses)
+    at_once = many if ready.conditions.endpoint else None
     outcome = Outcome(
         run=run.name,
         begun=run.begun,
@@ -186,7 +179,9 @@ def _judged(
         cost_is_most=settings.price_cached is None and bool(tokens.get("cached")),
         uncounted=delivery.uncounted,
         sample=chosen is not None,
-        estimate=projection,
+        estimate=None
+        if chosen is None or stopped is not None
+        else _of_the_rest(everything, delivery.sampled, settings, asked_seconds, at_once),
         retries=dict(delivery.retries),
         beside=dict(delivery.beside),
         max_missing=settings.max_missing,
@@ -259,6 +254,19 @@ def _drift(
     from judge.probes.drifting import Drift
 
     return Drift(study, run, scope, order, settings.drift, ready, confirm)
+
+
+def _of_the_rest(
+    everything: Mapping[Name, int],
+    sampled: Mapping[Name, Answer],
+    settings: JudgeSettings,
+    wall: float,
+    at_once: int | None,
+) -> Projection | None:
+    """Return what the prompts beside the sample take."""
+    left = [size for name, size in everything.items() if name not in sampled]
+    told = [Told(everything[name], answer) for name, answer in sampled.items()]
+    return project(told, len(left), sum(left), settings, wall=wall, at_once=at_once)
 
 
 INTERRUPTED = "Interrupted. What was judged is kept; run the command again to go on."

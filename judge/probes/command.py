@@ -14,7 +14,16 @@ from judge.commands import say
 
 # Options of a run that mean nothing here: what it judges, reads from files, or counts as done.
 _NOT_HERE = frozenset(
-    {"ac_metrics", "retry_unparsed", "answers", "requests", "max_missing", "skip_too_long", "drift"}
+    {
+        "ac_metrics",
+        "retry_unparsed",
+        "answers",
+        "requests",
+        "max_missing",
+        "skip_too_long",
+        "drift",
+        "estimate",
+    }
 )
 
 HELP = """Ask altered prompts of a run of STUDY: how far do its scores move that should not?
