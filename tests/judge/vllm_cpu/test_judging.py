@@ -96,8 +96,9 @@ class Twice:
 def judged(example: Path, model: Path) -> Path:
     """Return the folder of a study that was judged without interruption, in one process."""
     folder = copytree(example, example.with_name("judged"))
-    done = judge(folder, model, "--name", "tiny")
+    done = judge(folder, model, "--name", "tiny", "--drift", "5")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "Drift, round 1: 5 prompts were asked." in done.stdout
     assert "the least possible for these prompts in blocks of 32" in done.stdout
     return folder
 
@@ -213,8 +214,9 @@ def test_a_killed_run_goes_on_in_two_processes_to_the_same_bits(
     while any(map(psutil.pid_exists, began)) and time.monotonic() < until:
         time.sleep(0.1)
     assert not any(map(psutil.pid_exists, began))
-    resumed = judge(folder, model, *words, "--processes", "2")
+    resumed = judge(folder, model, *words, "--processes", "2", "--drift", "5")
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in resumed.stdout
+    assert "Drift, round 1: 5 prompts were asked." in resumed.stdout
     assert told(folder) == tiny
     assert {row["attempt"] for row in judgments(folder)} == {1}
