@@ -114,7 +114,7 @@ def _context(
     preferences: PreferenceTable | None,
     options: Options | None,
     edited: ScoreTable | None,
-    probes: ProbeTable | None,
+    probes: ProbeTable | None = None,
 ) -> Context:
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
         raise AnalysisError("there are no scores and no preferences to analyze")

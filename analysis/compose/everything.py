@@ -54,7 +54,8 @@ def everything(context: Context) -> Iterator[Estimate]:
     yield from missing(context)
     yield from expected_scores(context)
     yield from answers_read(context)
-    yield from edits(context)
     yield from probes(context)
     yield from drift(context)
     yield from observed_biases(context)
+    # Last: a sensitivity of all that stands above.
+    yield from edits(context)
