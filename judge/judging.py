@@ -237,6 +237,7 @@ def _ask(
         stopped = error
     if drift is not None:
         delivery.spent(drift.spent)
+        delivery.retries.update(drift.retries)
     return closing, stopped, ended - began
 
 

@@ -134,10 +134,11 @@ class Outcome:
             spent = sum(self.beside.get(name, 0) for name in ("prompt", "completion"))
             lines.append(
                 f"Beside them {spent:,} tokens went into {self.beside.get('calls', 0)} questions "
-                "of the engine's own (its probe, prompts counted again); the cost holds them."
+                "of other kinds (the probe, prompts counted again, rounds of drift), which the cost "
+                "holds."
                 if self.cost is not None
                 else f"Beside them {spent:,} tokens went into {self.beside.get('calls', 0)} "
-                "questions of the engine's own (its probe, prompts counted again)."
+                "questions of other kinds (the probe, prompts counted again, rounds of drift)."
             )
         return lines
 

@@ -136,7 +136,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     projection = None
     if run_id is not None and asked:
         told = _counted(study, order, scope, run_id, ready)
-        at_once = settings.concurrency if settings.engine == "openai" else None
+        many = settings.concurrency * max(1, len(settings.addresses))
+        at_once = many if settings.engine == "openai" else None
         wall = _wall(study, run_id, len(told))
         projection = project(told, asked, found.now_bytes, settings, wall=wall, at_once=at_once)
     if projection is not None:

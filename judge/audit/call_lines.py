@@ -22,13 +22,14 @@ def call_lines(calls: Sequence[Call], total: Account) -> Iterator[str]:
     if total.failed:
         yield f"No answer, to be asked by the next call: {_listed(total.failed)}."
     if total.beside:
-        yield f"Questions of the engine's own: {_listed(total.beside)}."
+        yield f"Questions of other kinds (the probe, counts, drift): {_listed(total.beside)}."
     if "recomputed" in total.figures:
         least = total.figures.get("least_recomputed")
         beside = "" if least is None else f"; the least possible is {least:.1%}"
         yield f"Of the prompt tokens {total.figures['recomputed']:.1%} were computed{beside}."
     if total.cost is not None:
-        without = f" ({total.unpriced} calls without prices)" if total.unpriced else ""
+        noun = "call" if total.unpriced == 1 else "calls"
+        without = f" ({total.unpriced} {noun} without prices)" if total.unpriced else ""
         yield f"Cost: {total.cost:,.2f}{without}."
     yield from map(_one, calls[-_SHOWN:])
     if len(calls) > _SHOWN:

@@ -7,6 +7,7 @@ object a line, joined with its result by `custom_id`.
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -90,7 +91,9 @@ class BatchEngine:
         # A batch belongs to the run whose prompts it holds.
         conditions = with_shuffle(conditions, settings.shuffle_passages)
         digest = run_digest(identity(conditions, self._prompts, settings.repeats))
-        self._results = _Results(digest, None if self._way is None else self._way.tokens)
+        way = self._way
+        tokens = None if way is None else replace(way.tokens, unprobed=True)
+        self._results = _Results(digest, tokens)
         for path in settings.answers:
             self._results.read(path)
         self._results.doubt_refusals()

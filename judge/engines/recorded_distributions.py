@@ -23,7 +23,7 @@ def recorded_distribution(cells: RecordCells, prompts: PromptVersion) -> dict[st
     logprobs = cells.mapping("logprobs")
     if not logprobs or prompts.form != "score":
         return None
-    return ScoreTokens(prompts.scale).distribution(logprobs)
+    return ScoreTokens(prompts.scale, unprobed=True).distribution(logprobs)
 
 
 def _no_distribution(given: Mapping[str, Any], scale: Scale) -> str | None:

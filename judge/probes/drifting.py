@@ -41,6 +41,8 @@ class Drift:
         self._requests = _chosen(study, run, scope, order, size, ready)
         self.spent: Counter[str] = Counter()
         """What the rounds took: calls, and tokens by name as far as they were told."""
+        self.retries: Counter[str] = Counter()
+        """Further tries, by what the try before them met."""
 
     def ask(self, engine: Engine) -> str:
         """Ask every prompt of the set once; return in words what came of it.
@@ -62,6 +64,7 @@ class Drift:
         finally:
             self.spent.update({"calls": delivery.answered, **delivery.tokens})
             self.spent.update(delivery.beside)
+            self.retries.update(delivery.retries)
         failed = delivery.failures.total()
         lost = f", {failed} got no answer" if failed else ""
         return f"Drift, round {number}: {delivery.answered} prompts were asked{lost}."

@@ -161,6 +161,7 @@ def preview_probes(
     asking = _Asking(_plan(study, settings, scope, probes, run_id, sample), ready, settings)
     planned = asking.survey(study)
     count = sum(planned.prompts.values())
+    count = min(count, settings.limit or count)
     tokens = ready.tokens.per_byte * planned.prompt_bytes
     return ProbePreview(name, planned, round(tokens), cost(settings, tokens, count * answer_tokens))
 
@@ -267,6 +268,9 @@ def _outcome(
     notes: tuple[str, ...],
 ) -> ProbeOutcome:
     tokens = dict(delivery.tokens)
+    paid = None
+    if "prompt" in tokens or not delivery.answered:
+        paid = cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID))
     return ProbeOutcome(
         run=run.name,
         planned=planned,
@@ -276,7 +280,7 @@ def _outcome(
         left=sum(planned.prompts.values()) - delivery.answered,
         tokens=tokens,
         seconds=seconds,
-        cost=cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID)),
+        cost=paid,
         notes=notes,
         examples=tuple(delivery.examples),
     )

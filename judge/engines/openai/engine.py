@@ -16,7 +16,7 @@ from judge.engines.openai.score_tokens import ScoreTokens
 from judge.engines.openai.together import together
 from judge.prompts import PromptVersion
 from judge.requests import Request
-from judge.runs.run import Conditions, Run, name_of
+from judge.runs.run import Conditions, Run, name_of, with_shuffle
 from judge.settings import JudgeSettings
 from study.campaign import Study
 from study.errors import StudyError
@@ -111,8 +111,10 @@ class OpenAIEngine:
         return next((name for name in names if name is not None), None)
 
     def _begun_at(self, conditions: Conditions, url: str) -> str | None:
+        # As the run will be known, once the order of its passages is added.
         there = replace(conditions, endpoint=url)
-        return name_of(self._study, there, self._prompts, self._settings.repeats)
+        shown = with_shuffle(there, self._settings.shuffle_passages)
+        return name_of(self._study, shown, self._prompts, self._settings.repeats)
 
     def _endpoint(self, url: str, connections: int, scores: ScoreTokens | None = None) -> Endpoint:
         return Endpoint(

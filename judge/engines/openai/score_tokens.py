@@ -20,6 +20,7 @@ MOST_TOGETHER = 1.001
 """Rounding may bring a sum of probabilities a little above 1."""
 # White space as some servers show the pieces of their tokenizer.
 _BLANK = " \t\r\n\u2581\u0120\u010a"
+_TWO_DIGITS = 10
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,2}")
 
 
@@ -40,6 +41,8 @@ class ScoreTokens:
     scale: Scale
     numbered: Mapping[str, int] | None = None
     """Name of a token by its number ("token_id:85") to score; None: tokens come as text."""
+    unprobed: bool = False
+    """Whether nobody has found out that the tokenizer has a token for each score."""
 
     def score(self, token: str) -> int | None:
         """Return the score that a token is; None where it is none."""
@@ -64,7 +67,8 @@ class ScoreTokens:
         -------
         dict or None
             None where the answer begins with no score, where its number goes on in the next token
-            (a tokenizer that writes digit by digit), or where these are no probabilities.
+            (a tokenizer that writes digit by digit), or where these are no probabilities. Of an
+            unprobed tokenizer also where no alternative is a score of two digits or more.
         """
         told = told_tokens(logprobs)
         place = self.place(told)
@@ -75,6 +79,9 @@ class ScoreTokens:
             score = self.score(token)
             if score is not None:
                 shares[score] = shares.get(score, 0.0) + math.exp(logprob)
+        if self.unprobed and max(shares, default=0) < _TWO_DIGITS <= self.scale.max:
+            # It may write digit by digit: the first token is then not the whole number.
+            return None
         if not shares or total(told[place].offered) > MOST_TOGETHER:
             return None
         return {str(score): p for score, p in sorted(shares.items()) if p >= LEAST_SHARE}

@@ -144,6 +144,16 @@ def test_a_server_may_join_or_leave_in_the_midst_of_a_run(
     assert assert_stored_once(small_study) == WHOLE
 
 
+def test_a_run_of_shuffled_passages_is_found_again_at_another_address(
+    small_study: Study, stub: Stub, second: Stub
+) -> None:
+    judged(small_study, stub, limit=20, shuffle_passages=3)
+    joined = judged(small_study, stub, base_url=both(second, stub), limit=20, shuffle_passages=3)
+    assert (joined.begun, joined.run, joined.judged) == (False, "stub-judge", 20)
+    ranked = judged(small_study, stub, base_url=both(second, stub), limit=20)
+    assert (ranked.begun, ranked.run) == (True, "stub-judge (2)")
+
+
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [

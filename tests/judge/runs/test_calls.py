@@ -45,7 +45,7 @@ def test_a_call_is_kept_with_what_it_did_and_took(
     assert total.cost == first.cost
     text = "\n".join(run.lines())
     assert "Calls: 2." in text
-    assert "Cost: 0.00 (1 calls without prices)." in text
+    assert "Cost: 0.00 (1 call without prices)." in text
 
 
 def test_a_killed_call_has_a_beginning_and_a_stopped_one_says_so(

@@ -37,6 +37,16 @@ def test_white_space_before_the_answer_is_passed_over() -> None:
     assert found == pytest.approx({"7": 0.5, "9": 0.5})
 
 
+def test_of_an_unprobed_tokenizer_single_digits_alone_are_no_scores() -> None:
+    unprobed = ScoreTokens(Scale(min=0, max=100), unprobed=True)
+    # A tokenizer that writes digits: 8 stands for 80 to 89 as well.
+    digits = token("0", ("8", 0.3), ("9", 0.2))
+    assert read(digits) == pytest.approx({"0": 0.5, "8": 0.3, "9": 0.2})
+    assert read(digits, scores=unprobed) is None
+    assert read(token("0", ("80", 0.3), ("9", 0.2)), scores=unprobed) is not None
+    assert read(token("3", ("2", 0.5)), scores=ScoreTokens(Scale(min=1, max=5), unprobed=True))
+
+
 @pytest.mark.parametrize(
     ("following", "there"),
     [(".", True), ("%", True), ("/", True), (" points", True), ("5", False), ("5.", False)],
