@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.compose.context import Context
+from analysis.compose.runs import Runs, comparable
 from analysis.discrimination.system_scores import system_scores
 from analysis.estimates import Estimate
 from analysis.matrix import ConstructData, FloatArray
 from analysis.stability.flips import Flips, flips_of_queries, flips_of_repeats, flips_of_runs
 
-if TYPE_CHECKING:
-    from analysis.compose.stability import Runs
-
 #: Pairs of systems that are listed each (15 systems); of more only their mean is given.
 PAIRS_LISTED = 105
-
-#: A run that has scored a smaller share of what the others have enters no rate between runs.
-LEAST_SCORED = 0.5
 
 METHOD = "noncentral_t"
 
@@ -31,36 +25,35 @@ def run_flips(context: Context, found: Sequence[Runs]) -> Iterator[Estimate]:
     for runs in found:
         if len(runs.data.systems) < 2:
             continue
-        for between, names, flips in _kinds(context, runs):
-            mean = _mean(context, runs.data, between, names, flips)
-            overall.setdefault((between, names), []).append(mean)
+        for kind, names, flips in _kinds(context, runs):
+            mean = _mean(context, runs.data, kind, names, flips)
+            overall.setdefault((str(kind["between"]), names), []).append(mean)
             yield mean
             # Of queries alone the mean is there to compare with.
-            if between != "queries" and len(flips.value) <= PAIRS_LISTED:
-                yield from _each(context, runs.data, between, names, flips)
+            if kind["between"] != "queries" and len(flips.value) <= PAIRS_LISTED:
+                yield from _each(context, runs.data, kind, names, flips)
     for means in overall.values():
         if len(means) > 1:
             yield _over_constructs(means)
 
 
-def _kinds(context: Context, runs: Runs) -> Iterator[tuple[str, tuple[str, ...], Flips]]:
+_Kind = dict[str, str | None]
+"""Between which scorings, and which runs were left out of them."""
+
+
+def _kinds(context: Context, runs: Runs) -> Iterator[tuple[_Kind, tuple[str, ...], Flips]]:
     data, level = runs.data, context.options.level
     for name in runs.names:
         if name in runs.later:
             scored = _by_system(data, runs.repeats(name))
-            yield "repeats", (name,), flips_of_repeats(scored, level)
-    counts = np.isfinite(runs.first).sum(axis=0)
-    names = tuple(
-        name
-        for name, count in zip(runs.names, counts, strict=True)
-        if count >= LEAST_SCORED * counts.max()
-    )
+            yield {"between": "repeats"}, (name,), flips_of_repeats(scored, level)
     if len(runs.names) > 1:
-        values = np.column_stack([data.scorers[name] for name in names])
-        yield "runs", names, flips_of_runs(_by_system(data, values), level)
+        kept, excluded = comparable(context, runs)
+        flips = flips_of_runs(_by_system(data, kept.first), level)
+        yield {"between": "runs", "excluded": excluded}, kept.names, flips
     for name in runs.names:
         scored = _by_system(data, data.scorers[name][:, None])[0]
-        yield "queries", (name,), flips_of_queries(scored, level)
+        yield {"between": "queries"}, (name,), flips_of_queries(scored, level)
 
 
 def _by_system(data: ConstructData, values: FloatArray) -> FloatArray:
@@ -71,7 +64,7 @@ def _by_system(data: ConstructData, values: FloatArray) -> FloatArray:
 
 
 def _mean(
-    context: Context, data: ConstructData, between: str, names: tuple[str, ...], flips: Flips
+    context: Context, data: ConstructData, kind: _Kind, names: tuple[str, ...], flips: Flips
 ) -> Estimate:
     value, low, high, reason = flips.mean
     known = np.isfinite(flips.value)
@@ -91,7 +84,7 @@ def _mean(
         n_queries=queries,
         reason=reason,
         params={
-            "between": between,
+            **kind,
             "pairs": int(known.sum()),
             "opposite": int(flips.opposite[known].sum()),
             "tied": int(flips.tied[known].sum()),
@@ -101,7 +94,7 @@ def _mean(
 
 
 def _each(
-    context: Context, data: ConstructData, between: str, names: tuple[str, ...], flips: Flips
+    context: Context, data: ConstructData, kind: _Kind, names: tuple[str, ...], flips: Flips
 ) -> Iterator[Estimate]:
     for place, (i, j) in enumerate(zip(flips.first, flips.second, strict=True)):
         given = bool(np.isfinite(flips.low[place]))
@@ -119,7 +112,7 @@ def _each(
             n_queries=int(flips.n_queries[place]),
             reason=flips.reasons[place],
             params={
-                "between": between,
+                **kind,
                 "opposite": int(flips.opposite[place]),
                 "tied": int(flips.tied[place]),
                 "compared": flips.compared,
@@ -157,9 +150,18 @@ def _over_constructs(means: list[Estimate]) -> Estimate:
         reason=None if ended else (known or means)[0].reason,
         params={
             "between": first.params["between"],
+            **_excluded(means),
             **{
                 name: sum(int(str(e.params[name])) for e in known)
                 for name in ("pairs", "opposite", "tied", "compared")
             },
         },
     )
+
+
+def _excluded(means: list[Estimate]) -> _Kind:
+    """The runs left out on any of the constructs; nothing where none could be."""
+    if "excluded" not in means[0].params:
+        return {}
+    found = dict.fromkeys(str(e.params["excluded"]) for e in means if e.params["excluded"])
+    return {"excluded": "; ".join(found) or None}

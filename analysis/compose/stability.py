@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 
 from analysis.compose.context import Context
 from analysis.compose.resampled import resampled_estimate
 from analysis.compose.run_flips import run_flips
+from analysis.compose.runs import Runs, comparable, judge_runs, same_scale
 from analysis.estimates import Estimate
-from analysis.matrix import ConstructData, FloatArray
+from analysis.matrix import FloatArray
 from analysis.resampling import Transform
 from analysis.stability.run_agreement import RUN_MEASURES, run_agreement
 from analysis.stability.run_components import RUN_COMPONENTS, run_components
@@ -23,36 +21,9 @@ from analysis.stability.what_differs import half_mean_square, pairs_by_differenc
 #: How each measure's jackknife interval is formed.
 _TRANSFORMS: tuple[Transform | None, ...] = ("logit", None, "fisher_z", "fisher_z")
 
-#: What differs between two scores of one run, and between runs of which nothing is known.
-REPEAT, RUN = "nothing (repeats)", "run"
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """The runs of judges on one construct: first scores and repeats.
-
-    Scorers whose scores follow from those of others (juries, expected scores) are no runs.
-    """
-
-    data: ConstructData
-    names: tuple[str, ...]
-    later: dict[str, FloatArray]
-    """By run the later scores (n, K - 1), where it has any."""
-
-    @cached_property
-    def first(self) -> FloatArray:
-        """First scores (n, R)."""
-        return np.column_stack([self.data.scorers[name] for name in self.names])
-
-    def repeats(self, name: str) -> FloatArray:
-        """All scores (n, K) of a run, the first included."""
-        first = self.data.scorers[name][:, None]
-        return np.hstack([first, self.later[name]]) if name in self.later else first
-
-    def of(self, names: Sequence[str]) -> Runs:
-        """Some of the runs."""
-        later = {name: self.later[name] for name in names if name in self.later}
-        return Runs(self.data, tuple(names), later)
+#: What differs between two scores of one run, between two runs of the same make, and between runs
+#: of which one at least is of unknown make.
+REPEAT, RUN, UNKNOWN = "nothing (repeats)", "run", "not known"
 
 
 def stability(context: Context) -> Iterator[Estimate]:
@@ -60,68 +31,16 @@ def stability(context: Context) -> Iterator[Estimate]:
 
     Only of constructs on which a judge has scored something twice, in two runs or as a repeat.
     """
-    found = [runs for runs in _runs(context) if len(runs.names) > 1 or runs.later]
+    found = [runs for runs in judge_runs(context) if len(runs.names) > 1 or runs.later]
     for runs in found:
-        # Categories have neither distances nor means.
-        scale = context.scores.scale(runs.data.construct, runs.names[0])
-        if scale is None or scale.level != "nominal":
-            yield from _agreement(context, runs)
-            yield from _components(context, runs)
-            yield from _what_differs(context, runs)
+        yield from _agreement(context, runs)
+        yield from _components(context, runs)
+        yield from _what_differs(context, runs)
     yield from run_flips(context, found)
 
 
-def _runs(context: Context) -> Iterator[Runs]:
-    frame = context.scores.frame
-    judged = frame["scorer_kind"] == "judge"
-    repeats = frame.loc[judged & (frame["repeat"] > 0)]
-    for construct, data in context.whole.items():
-        names = tuple(
-            name
-            for name, values in data.scorers.items()
-            if data.kinds[name] == "judge"
-            and name not in context.options.made_of
-            and np.isfinite(values).any()
-        )
-        own = repeats[repeats["construct"] == construct]
-        if names:
-            later = {name: _later(data, own, name) for name in names}
-            yield Runs(data, names, {n: found for n, found in later.items() if found is not None})
-
-
-def _later(data: ConstructData, rows: pd.DataFrame, name: str) -> FloatArray | None:
-    own = rows[(rows["scorer"] == name) & rows["value"].notna()]
-    if own.empty:
-        return None
-    numbers, column = np.unique(own["repeat"].to_numpy(), return_inverse=True)
-    places = pd.Index(data.responses, dtype="object").get_indexer(
-        pd.Index(own["response_id"].astype("object"))
-    )
-    later = np.full((len(data.responses), numbers.size), np.nan)
-    later[places, column] = own["value"].to_numpy()
-    return later
-
-
-def _same_scale(context: Context, runs: Runs) -> Runs:
-    """The runs on the scale that most of them have; those of others can't be subtracted."""
-    construct = runs.data.construct
-    groups: list[list[str]] = []
-    for name in runs.names:
-        scale = context.scores.scale(construct, name)
-        for group in groups:
-            other = context.scores.scale(construct, group[0])
-            if (scale is None and other is None) or (
-                scale is not None and other is not None and scale.same_points(other)
-            ):
-                group.append(name)
-                break
-        else:
-            groups.append([name])
-    return runs.of(max(groups, key=len))
-
-
 def _agreement(context: Context, runs: Runs) -> Iterator[Estimate]:
-    runs = _same_scale(context, runs)
+    runs = same_scale(context, runs)
     pairs = list(combinations(range(len(runs.names)), 2))
     if not pairs:
         return
@@ -147,7 +66,7 @@ def _agreement(context: Context, runs: Runs) -> Iterator[Estimate]:
 
 
 def _components(context: Context, runs: Runs) -> Iterator[Estimate]:
-    runs = _same_scale(context, runs)
+    runs, excluded = comparable(context, runs)
     data, resampling = runs.data, context.whole_resampling
     parts = [runs.repeats(name) for name in runs.names]
     width = max(part.shape[1] for part in parts)
@@ -171,12 +90,13 @@ def _components(context: Context, runs: Runs) -> Iterator[Estimate]:
             params={
                 "component": component,
                 "variance": float(variances[place]) if known else None,
+                "excluded": excluded,
             },
         )
 
 
 def _what_differs(context: Context, runs: Runs) -> Iterator[Estimate]:
-    runs = _same_scale(context, runs)
+    runs = same_scale(context, runs)
     data, resampling = runs.data, context.whole_resampling
     for differ, names, pairs in _sets(context, runs):
         family = half_mean_square(pairs, data.query, data.n_queries)
@@ -224,7 +144,7 @@ def _sets(context: Context, runs: Runs) -> Iterator[tuple[str, tuple[str, ...], 
     # Of scores from elsewhere it isn't known what they were made with.
     others = [(a, b) for a, b in combinations(runs.names, 2) if {a, b} & set(unknown)]
     if others:
-        yield RUN, _named(others), [(by_name[a], by_name[b]) for a, b in others]
+        yield UNKNOWN, _named(others), [(by_name[a], by_name[b]) for a, b in others]
 
 
 def _named(pairs: list[tuple[str, str]]) -> tuple[str, ...]:

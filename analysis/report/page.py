@@ -55,9 +55,13 @@ def summary(document: Document) -> str:
     if scores.systems:
         parts.append(counted(len(scores.systems), "system"))
     for kind, noun in (("human", "rater"), ("judge", "judge"), ("metric", "metric")):
-        count = sum(1 for found in kinds.values() if found == kind)
-        if count:
-            parts.append(counted(count, noun))
+        names = [name for name, found in kinds.items() if found == kind]
+        derived = sum(name in document.analysis.options.made_of for name in names)
+        if len(names) > derived:
+            parts.append(counted(len(names) - derived, noun))
+        if derived:
+            # Juries and means of distributions judge nothing of their own.
+            parts.append(f"{counted(derived, 'scorer')} derived from {noun}s")
     return listed(parts, most=8)
 
 

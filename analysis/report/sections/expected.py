@@ -20,19 +20,24 @@ def reading(analysis: Analysis) -> Iterator[str]:
         better = [e.constructs[0] for e in own if e.ci_low > 0]
         worse = [e.constructs[0] for e in own if e.ci_high < 0]
         open_ = [e.constructs[0] for e in own if e.ci_low <= 0 <= e.ci_high]
-        parts = [
-            f"{word} on {listed(names)}"
-            for word, names in (("better", better), ("worse", worse))
-            if names
-        ]
-        if open_:
-            parts.append(f"the interval includes 0 on {listed(open_)}")
-        if parts:
+        if own:
             yield (
                 f"{judge}{EXPECTED} is the mean of the probabilities that {judge} gave to the "
-                f"scores. Within a query it follows people, beside the number that {judge} wrote: "
-                f"{'; '.join(parts)}."
+                f"scores. {_said(f'the number that {judge} wrote', better, worse, open_)}"
             )
+
+
+def _said(number: str, better: list[str], worse: list[str], open_: list[str]) -> str:
+    """Nothing of following people where only the absence of a difference is at hand."""
+    sides = [
+        f"{word} on {listed(names)}"
+        for word, names in (("better", better), ("worse", worse))
+        if names
+    ]
+    if not sides:
+        return f"Within a query no difference from {number} can be shown on {listed(open_)}."
+    rest = f"; no difference can be shown on {listed(open_)}" if open_ else ""
+    return f"Within a query it follows people {listed(sides)} than {number}{rest}."
 
 
 SECTION = Section(

@@ -19,7 +19,8 @@ from analysis.report.tables.probes import (
     shifts,
     together,
 )
-from analysis.report.words import amount, between, counted, on_scale, percent
+from analysis.report.words import amount, between, counted, nothing, on_scale, percent
+from analysis.scales import Scale
 
 #: Faults said of a scorer.
 _SAID = 2
@@ -95,10 +96,16 @@ def _drifted(analysis: Analysis) -> Iterator[str]:
         interval = between(last, scale, in_points=True)
         yield (
             f"{scorer}: {counted(last.n_responses, 'prompt')} asked again in round "
-            f"{last.params['round']} score {amount(abs(last.value), scale)} "
-            f"{'lower' if last.value < 0 else 'higher'} {interval} than in "
+            f"{last.params['round']} score {_moved(last.value, scale, interval)} "
             f"round {last.params['first']}{same}."
         ).replace("  ", " ")
+
+
+def _moved(value: float, scale: Scale | None, interval: str) -> str:
+    if nothing(value, scale):
+        return f"the same on average {interval} as in" if interval else "the same as in"
+    how = "lower" if value < 0 else "higher"
+    return f"{amount(abs(value), scale, shown=(value,))} {how} {interval} than in"
 
 
 SECTION = Section(

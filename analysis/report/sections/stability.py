@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.compose import Analysis
-from analysis.compose.stability import REPEAT, RUN
+from analysis.compose.stability import REPEAT, RUN, UNKNOWN
 from analysis.estimates import Estimate
 from analysis.report.figures.run_variance import run_variance
 from analysis.report.sections.section import Section
@@ -63,31 +63,48 @@ def _own_share(analysis: Analysis) -> Iterator[str]:
         if any(e.defined for e in own):
             shares[construct] = sum(e.value for e in own if e.defined)
     if shares:
-        words = [f"{percent(share)} on {construct}" for construct, share in shares.items()]
+        words = [f"{_part(share)} on {construct}" for construct, share in shares.items()]
         yield f"Of the variance of one score, the judge itself brings {listed(words)}."
+
+
+def _part(share: float) -> str:
+    """A share of a variance; estimates of it may lie below 0 and above 1."""
+    if share <= 0:
+        return "none of it"
+    return "all of it" if share >= 1 else percent(share)
 
 
 def _confounded(analysis: Analysis) -> Iterator[str]:
     found = analysis.estimates.select("variance_between_runs")
     by_construct: dict[str, set[tuple[str, ...]]] = {}
     for e in found:
-        if e.params["differ"] not in {RUN, REPEAT}:
+        if e.params["differ"] not in {REPEAT, RUN, UNKNOWN}:
             apart = tuple(str(e.params["differ"]).split(" + "))
             by_construct.setdefault(e.constructs[0], set()).add(apart)
     said = set()
     for sets in by_construct.values():
-        for name, others in never_alone(sorted(sets)).items():
-            group = tuple(sorted((name, *others)))
-            if group in said:
-                continue
-            said.add(group)
-            if others:
-                yield (
-                    f"Between runs {listed(group)} differ only together: what each moves can't be "
-                    "told apart."
-                )
-            else:
-                yield f"No two runs differ in {name} alone: what it moves can't be told apart."
+        found_with = never_alone(sorted(sets))
+        for name, others in found_with.items():
+            both = [other for other in others if name in found_with.get(other, ())]
+            group = tuple(sorted((name, *both)))
+            beside = tuple(other for other in others if other not in both)
+            if (group, beside) not in said:
+                said.add((group, beside))
+                yield _never_alone(group, beside)
+
+
+def _never_alone(group: tuple[str, ...], beside: tuple[str, ...]) -> str:
+    """What differs only together, and only where others do that may differ without it."""
+    where = f"only where {listed(beside)} {'does' if len(beside) == 1 else 'do'}"
+    if len(group) > 1:
+        only = f", and {where}" if beside else ""
+        return (
+            f"Between runs {listed(group)} differ only together{only}: what each moves can't be "
+            "told apart."
+        )
+    if beside:
+        return f"Between runs {group[0]} differs {where}: what it moves can't be told apart."
+    return f"No two runs differ in {group[0]} alone: what it moves can't be told apart."
 
 
 SECTION = Section(

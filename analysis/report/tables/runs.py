@@ -12,12 +12,16 @@ import pandas as pd
 from analysis.compose import Analysis
 from analysis.report.quoting import quoted
 from analysis.report.tables.table import Cell, Table, TableBuilder
+from analysis.report.words import counted
 
 #: Calls of each run on the page; the CSV has all.
 CALLS_SHOWN = 10
 
 # Characters of a text on the page.
 _MOST = 600
+
+# What a call was for, where it was not the run itself.
+_FOR = {"estimate": "a sample", "probe": "probes"}
 
 Run = Mapping[str, Any]
 
@@ -43,6 +47,8 @@ def worked(analysis: Analysis) -> Iterator[Table]:
         "What the runs did and took",
         "Judgments as the score table has them. Tokens as the server counted them, of all answers "
         "that are stored; time, further tries and cost of the calls that ended by themselves. "
+        "What is told of calls (their number, time, cost, tokens a second) includes probes and "
+        "drift; judgments and tokens do not. "
         "Computed: prompt tokens that the engine did not find in its cache, beside the least that "
         "these prompts allow. The cost is by the prices that were given; without a price of cached "
         "tokens it is the most that it can be.",
@@ -61,7 +67,7 @@ def calls(analysis: Analysis) -> Iterator[Table]:
             built.add(
                 run["name"],
                 moment(call["began"]),
-                "a sample" if call["kind"] == "estimate" else "",
+                _FOR.get(call["kind"], ""),
                 f"{call['wanted']:,}",
                 f"{call['answered']:,}" if known else "—",
                 _total(call["retries"]),
@@ -161,7 +167,7 @@ def _cost(run: Run) -> str:
     cost, without = _calls("cost")(run), _calls("unpriced")(run)
     if cost is None:
         return ""
-    return f"{cost:,.2f}" + (f" ({without:,} calls without prices)" if without else "")
+    return f"{cost:,.2f}" + (f" ({counted(without, 'call')} without prices)" if without else "")
 
 
 def _ended(run: Run) -> str:

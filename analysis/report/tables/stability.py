@@ -73,7 +73,7 @@ def components(analysis: Analysis) -> Iterator[Table]:
             built.add(
                 construct,
                 *(built.number(e, ".0%") for e in found),
-                str(len(known.scorers)),
+                _runs(known),
                 f"{known.n_responses:,}",
             )
     yield built.table(
@@ -81,11 +81,18 @@ def components(analysis: Analysis) -> Iterator[Table]:
         "Where the variance of judge scores comes from",
         "Shares of the variance of one score: queries; responses to one query; runs as a whole "
         "(their severity); what a run makes of a query and of a response; and the same run asked "
-        "again. Analysis of variance on responses that all runs have scored; intervals speak of "
-        "these runs on queries like these. Estimates may fall below 0 where there is little.",
+        "again. Analysis of variance on responses that all these runs have scored; without runs "
+        "that have less than half as many scores as the fullest, or another scale than most. "
+        "Intervals speak of these runs on queries like these. Estimates may fall below 0 where "
+        "there is little.",
         ("Construct", *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
          "Runs", "Responses"),
     )  # fmt: skip
+
+
+def _runs(e: Estimate) -> str:
+    without = e.params["excluded"]
+    return str(len(e.scorers)) + (f" (without {without})" if without else "")
 
 
 def what_differs(analysis: Analysis) -> Iterator[Table]:
@@ -112,7 +119,7 @@ def what_differs(analysis: Analysis) -> Iterator[Table]:
         "Pairs of scorings by what differs between the two, and nothing else. Typical difference: "
         "root of the mean squared difference, in points; variance: half of that square, in "
         "squared points, with the part that is a shift of all scores alike. Attributes that "
-        "differ together can't be told apart.",
+        "differ together can't be told apart. Not known: one of the two is of unknown make.",
         ("Construct", "Differs", "Typical difference", "Variance", "Shift", "Pairs"),
         heads=2,
     )
@@ -126,7 +133,7 @@ def flips(analysis: Analysis) -> Iterator[Table]:
         built.add(
             e.constructs[0] if len(e.constructs) == 1 else "all",
             OTHER[str(e.params["between"])],
-            listed(e.scorers, 3),
+            _names(e),
             built.number(e, ".0%"),
             "" if e.params["between"] == "queries" else compared,
             "" if e.params["between"] == "queries" else f"{e.params['tied']:,}",
@@ -146,6 +153,11 @@ def flips(analysis: Analysis) -> Iterator[Table]:
     )
 
 
+def _names(e: Estimate) -> str:
+    without = e.params.get("excluded")
+    return listed(e.scorers, 3) + (f" (without {without})" if without else "")
+
+
 def flipping_pairs(analysis: Analysis) -> Iterator[Table]:
     """The pairs of systems whose order is least sure."""
     built = TableBuilder()
@@ -159,7 +171,7 @@ def flipping_pairs(analysis: Analysis) -> Iterator[Table]:
             e.constructs[0],
             " and ".join(e.systems),
             OTHER[str(e.params["between"])],
-            listed(e.scorers, 3),
+            _names(e),
             built.number(e, ".0%"),
             f"{e.params['opposite']:,} of {e.params['compared']:,}",
         )

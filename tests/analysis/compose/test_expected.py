@@ -1,5 +1,7 @@
 """The number that a judge wrote beside the mean of its distribution, on the same responses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from analysis.compose import Analysis
 from analysis.compose.analysing import headline
 from analysis.compose.context import Context
 from analysis.compose.expected import EXPECTED, expected_scores, number_of
+from analysis.estimates import Estimate, EstimateList
 from analysis.report.figures.expected_gain import expected_gain
 from analysis.report.sections.expected import SECTION
 from analysis.report.sections.section import chapter
@@ -132,6 +135,38 @@ def test_the_section_has_both_side_by_side(analysis: Analysis) -> None:
     (figure,) = expected_gain(analysis)
     assert len(figure.drawings) == 1
     assert len(figure.data) == 3
+
+
+GAINS = {"better": (0.01, 0.09), "worse": (-0.09, -0.01), "open": (-0.01, 0.09)}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        (("open",), "Within a query no difference from the number that judge wrote can be shown "
+         "on open."),
+        (("better", "worse", "open"), "Within a query it follows people better on better and "
+         "worse on worse than the number that judge wrote; no difference can be shown on open."),
+        (("better",), "Within a query it follows people better on better than the number that "
+         "judge wrote."),
+    ],
+    ids=["nothing shown", "all", "better"],
+)  # fmt: skip
+def test_no_more_is_said_of_the_mean_than_the_intervals_show(
+    analysis: Analysis, kinds: tuple[str, ...], said: str
+) -> None:
+    records = [
+        Estimate(
+            "expected_gain", (kind,), ("judge" + EXPECTED, "judge"), scope="within_query",
+            value=sum(GAINS[kind]) / 2, ci_low=GAINS[kind][0], ci_high=GAINS[kind][1],
+            params={"measure": "pearson"},
+        )
+        for kind in kinds
+    ]  # fmt: skip
+    (line,) = SECTION.reading(replace(analysis, estimates=EstimateList(tuple(records))))
+    assert line == (
+        "judge (expected) is the mean of the probabilities that judge gave to the scores. " + said
+    )
 
 
 def test_without_distributions_there_is_no_such_section() -> None:

@@ -139,6 +139,28 @@ def test_the_section_says_what_moved(scores: pd.DataFrame) -> None:
     assert "ccrs-paper-v1" in drawn.caption
 
 
+@pytest.mark.parametrize(
+    ("later", "said"),
+    [
+        ({"r1": 50.0, "r4": 50.0, "r7": 50.0}, "score the same as in round 0; 100% are the very"),
+        ({"r1": 40.0, "r4": 50.0, "r7": 60.0}, "as in round 0; 33% are the very same."),
+        ({"r1": 50.06, "r4": 50.03, "r7": 50.03}, "score 0.04 points higher"),
+    ],
+    ids=["equal", "equal on average", "hardly higher"],
+)
+def test_no_drift_is_not_said_to_be_higher(
+    scores: pd.DataFrame, later: dict[str, float | None], said: str
+) -> None:
+    from analysis.report.sections.probes import SECTION
+
+    first = answers({"r1": 50.0, "r4": 50.0, "r7": 50.0}, kind="drift", probe="drift")
+    asked = pd.concat([first, answers(later, kind="drift", probe="drift", round=1)])
+    found = analyse(table(scores), options=QUICK, probes=ProbeTable.from_frame(asked))
+    (line,) = [line for line in SECTION.reading(found) if "asked again" in line]
+    assert said in line
+    assert "score 0 points" not in line
+
+
 def test_without_probes_there_is_no_section(scores: pd.DataFrame) -> None:
     from analysis.report.sections.probes import SECTION
     from analysis.report.sections.section import chapter

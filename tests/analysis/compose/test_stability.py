@@ -1,6 +1,7 @@
 """Records of judge stability from a table of scores, and what the page says of them."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from analysis.compose import Analysis, Options, analyse
 from analysis.compose.stability import stability
 from analysis.errors import AnalysisError
-from analysis.estimates import Estimate
+from analysis.estimates import Estimate, EstimateList
 from analysis.report.sections.section import chapter
 from analysis.report.sections.stability import SECTION
 from analysis.scales import Scale
@@ -161,8 +162,19 @@ def test_identical_runs_never_flip() -> None:
 def test_scores_of_unknown_make_are_just_other_runs() -> None:
     found = analysed(frame(), runs={})
     records = found.estimates.select("variance_between_runs", construct="QR")
-    assert [e.params["differ"] for e in records] == ["nothing (repeats)", "run"]
+    assert [e.params["differ"] for e in records] == ["nothing (repeats)", "not known"]
     assert not [line for line in SECTION.reading(found) if "told apart" in line]
+
+
+def test_runs_of_the_same_make_are_no_runs_of_unknown_make() -> None:
+    alike = {"one": RUNS["one"], "two": RUNS["one"]}
+    records = analysed(frame(repeats=1), runs=alike).estimates.select(
+        "variance_between_runs", construct="QR"
+    )
+    assert {str(e.params["differ"]): e.params["pairs"] for e in records} == {
+        "run": 1,
+        "not known": 2,
+    }
 
 
 def test_runs_on_another_scale_are_not_subtracted() -> None:
@@ -176,6 +188,98 @@ def test_runs_on_another_scale_are_not_subtracted() -> None:
     assert one(found, "run_variance_share", construct="QR", component="run").scorers == (
         "one",
         "two",
+    )
+
+
+def between_runs(analysis: Analysis) -> dict[tuple[str, ...], float]:
+    return {
+        (*e.constructs, *e.systems): e.value
+        for e in analysis.estimates.select("flip_rate", between="runs")
+    }
+
+
+def test_flips_between_runs_are_of_those_on_one_scale() -> None:
+    rows = frame(repeats=1)
+    alone = between_runs(analysed(rows[rows["scorer"] != "big"]))
+    rows.loc[rows["scorer"] == "big", "value"] /= 100
+    own = {("big", key): Scale(0, 1) for key in ("QR", "CC")}
+    scales = {key: Scale(0, 100) for key in ("QR", "CC")}
+    found = analyse(ScoreTable.from_frame(rows, scales, own), options=Options(resamples=200))
+    assert between_runs(found) == pytest.approx(alone)
+    records = found.estimates.select("flip_rate", between="runs")
+    assert {(e.scorers, e.params["excluded"]) for e in records} == {
+        (("one", "two"), "big: another scale")
+    }
+    made = chapter(SECTION, found)
+    assert made is not None
+    shown = {table.key: table for table in made.tables}
+    assert any(
+        "one and two (without big: another scale)" in cell.text
+        for row in shown["flip-rates"].rows
+        for cell in row
+    )
+
+
+def test_nominal_constructs_have_no_figures_at_all() -> None:
+    scales = {"QR": Scale(0, 100), "CC": Scale(0, 100, 100, "nominal")}
+    rows = frame()
+    marks = rows["construct"] == "CC"
+    rows.loc[marks, "value"] = 100 * (rows.loc[marks, "value"] > 65)
+    found = analyse(ScoreTable.from_frame(rows, scales), options=Options(resamples=200))
+    for name in ("run_agreement", "run_variance_share", "variance_between_runs", "flip_rate"):
+        assert {e.constructs for e in found.estimates.select(name)} == {("QR",)}
+
+
+def test_an_unfinished_run_leaves_the_shares_of_the_others_as_they_are() -> None:
+    rows = frame()
+    whole = analysed(rows[rows["scorer"] != "big"])
+    begun = (rows["scorer"] != "big") | (rows["response_id"] == "q0A")
+    found = analysed(rows[begun])
+    for statistic in ("run_variance_share", "flip_rate"):
+        without = {"between": "runs"} if statistic == "flip_rate" else {}
+        records = found.estimates.select(statistic, **without)
+        same = whole.estimates.select(statistic, **without)
+        assert [e.value for e in records] == pytest.approx([e.value for e in same], nan_ok=True)
+        assert any(e.defined for e in records)
+        assert {e.scorers for e in records} == {("one", "two")}
+        assert {e.params["excluded"] for e in records} == {"big: too few scores"}
+        assert {e.params["excluded"] for e in same} == {None}
+    made = chapter(SECTION, found)
+    assert made is not None
+    assert made.tables[0].rows[0][-2].text == "2 (without big: too few scores)"
+
+
+def told_apart(*runs: dict[str, str]) -> list[str]:
+    made = dict(zip(RUNS, runs, strict=True))
+    found = analysed(frame(queries=6, repeats=1), runs=made)
+    return [line for line in SECTION.reading(found) if "told apart" in line]
+
+
+def test_what_differs_only_where_another_does_is_not_said_to_go_both_ways() -> None:
+    plain = {"prompts": "p", "logprobs": "no", "top": "0"}
+    other = plain | {"prompts": "q"}
+    assert told_apart(plain, other, other | {"prompts": "r", "logprobs": "yes"}) == [
+        "Between runs logprobs differs only where prompts does: what it moves can't be told apart."
+    ]
+    assert told_apart(plain, other, other | {"prompts": "r", "logprobs": "yes", "top": "5"}) == [
+        "Between runs logprobs and top differ only together, and only where prompts does: what "
+        "each moves can't be told apart."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(1.01, "all of it"), (-0.02, "none of it"), (0.3, "30%"), (0.999, "over 99%")],
+    ids=["above", "below", "some", "nearly"],
+)
+def test_a_part_of_the_variance_is_never_more_than_all_of_it(share: float, said: str) -> None:
+    record = Estimate(
+        "run_variance_share", ("QR",), ("one",), value=share, params={"component": "repeat"}
+    )
+    found = analysed(frame(queries=6))
+    only = replace(found, estimates=EstimateList((record,)))
+    assert f"Of the variance of one score, the judge itself brings {said} on QR." in list(
+        SECTION.reading(only)
     )
 
 

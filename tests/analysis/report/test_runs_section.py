@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from analysis import Options, analyse, write_report
 from analysis.compose import Analysis
 from analysis.report.json_document import schema
+from analysis.report.tables import runs as tables
 from tests.analysis.scores import simulated, table
 
 
@@ -102,6 +104,25 @@ def test_the_runs_page_says_what_was_run_and_what_it_took(
         ("judge", "done", "http 503 5"),
         ("judge", "", ""),
     ]
+
+
+def test_calls_for_probes_are_told_from_the_run(analysis: Analysis, tmp_path: Path) -> None:
+    total = RUN["account"]["account"] | {"unpriced": 1}
+    calls = [call(), call(kind="estimate"), call(kind="probe", wanted=2115)]
+    run = RUN | {"account": RUN["account"] | {"account": total, "calls": calls}}
+    page = write_report(analysis, tmp_path / "r", judge_runs=[run]).read_text(encoding="utf-8")
+    written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema()).validate(written)
+    told = written["provenance"]["judge_runs"][0]["account"]["calls"]
+    assert [one["kind"] for one in told] == ["run", "estimate", "probe"]
+    assert "includes probes and drift; judgments and tokens do not" in page
+    assert "0.50 (1 call without prices)" in page
+    (shown,) = tables.calls(analysed_with(analysis, run))
+    assert [row[2].text for row in shown.rows] == ["", "a sample", "probes"]
+
+
+def analysed_with(analysis: Analysis, run: dict[str, Any]) -> Analysis:
+    return replace(analysis, beside=replace(analysis.beside, judge_runs=(run,)))
 
 
 def test_runs_of_which_nothing_more_is_known_have_their_conditions_only(
