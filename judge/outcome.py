@@ -134,8 +134,8 @@ class Outcome:
             spent = sum(self.beside.get(name, 0) for name in ("prompt", "completion"))
             lines.append(
                 f"Beside them {spent:,} tokens went into {self.beside.get('calls', 0)} questions "
-                "of other kinds (the probe, prompts counted again, rounds of drift), in the cost as "
-                "well."
+                "of other kinds (the probe, prompts counted again, rounds of drift); the cost "
+                "holds them."
                 if self.cost is not None
                 else f"Beside them {spent:,} tokens went into {self.beside.get('calls', 0)} "
                 "questions of other kinds (the probe, prompts counted again, rounds of drift)."
