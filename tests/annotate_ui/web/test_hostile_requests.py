@@ -188,7 +188,8 @@ def test_no_request_breaks_in_or_breaks_the_server(attacked: Any, who: str) -> N
         attacked_rules.add(rule.rule)
         browser = people.get(who) or Browser(app.test_client())
         answer = _send(browser.client, method, path, data, browser.csrf)
-        _check(answer, victims if victims[0] not in path else [])
+        # An answer may name again what the request itself named.
+        _check(answer, [one for one in victims if one not in path])
 
     attack()
     assert len(attacked_rules) >= len({rule.rule for rule, _ in rules}) - 1, "every route"
