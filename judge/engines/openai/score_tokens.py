@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from judge.answers import LEAST_SHARE
 from study.scales import Scale
 
 MOST_OFFERED = 20
 """Alternatives that endpoints tell at most, the likeliest first."""
-LEAST_SHARE = 1e-6
-"""Scores of a smaller probability are left out: a hundred of them move a mean by 0.01 at most."""
 MOST_TOGETHER = 1.001
 """Rounding may bring a sum of probabilities a little above 1."""
 # White space as some servers show the pieces of their tokenizer.

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judge.answers import LEAST_SHARE
 from study.scales import Scale
 
 MOST_TOKENS = 128
 """So many tokens' probabilities can be asked for."""
-LEAST_SHARE = 1e-6
-"""Scores of a smaller probability are left out: a hundred of them move a mean by 0.01 at most."""
 
 Shares = Mapping[int, float]
 """Probability by token."""
