@@ -27,6 +27,7 @@ from analysis.compose.preferences import (
 from analysis.compose.probes import probes
 from analysis.compose.reliability import reliability
 from analysis.compose.score_properties import score_properties
+from analysis.compose.sources import sources
 from analysis.compose.stability import stability
 from analysis.compose.validity import validity
 from analysis.estimates import Estimate
@@ -57,5 +58,6 @@ def everything(context: Context) -> Iterator[Estimate]:
     yield from probes(context)
     yield from drift(context)
     yield from observed_biases(context)
+    yield from sources(context)
     # Last: a sensitivity of all that stands above.
     yield from edits(context)

@@ -16,6 +16,7 @@ from analysis.report.tables.people import (
     reliability,
     repeats,
 )
+from analysis.report.tables.sources import between_sources
 from analysis.report.words import amount, between, correlation, listed
 
 #: Reliability of a mean that a study of systems is usually asked for.
@@ -115,6 +116,7 @@ SECTION = Section(
         reliability,
         agreement_of_pairs,
         raters,
+        between_sources,
         repeats,
         components,
         designs,

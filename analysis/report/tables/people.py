@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.compose import Analysis
+from analysis.compose.sources import source_rows
 from analysis.estimates import Estimate
 from analysis.report.tables.table import Cell, Table, TableBuilder, of_one
+from analysis.report.words import listed
 
 #: Raters of a construct that the table shows; the CSV of estimates has all.
 RATERS_SHOWN = 30
@@ -99,6 +101,7 @@ def raters(analysis: Analysis) -> Iterator[Table]:
     built, select = TableBuilder(), analysis.estimates.select
     for construct, data in analysis.rated.items():
         scale = analysis.context.human_scale(construct)
+        sources = _sources(analysis, construct)
         for rater in data.raters[:RATERS_SHOWN] if len(data.raters) > 1 else ():
             found = [
                 e
@@ -123,6 +126,7 @@ def raters(analysis: Analysis) -> Iterator[Table]:
                 built.points(of_one(analysis, "mean", alone), scale),
                 built.number(of_one(analysis, "tie_probability", alone), ".1%"),
                 f"{found[-1].n_responses:,}",
+                sources.get(rater, ""),
             )
     yield built.table(
         "raters",
@@ -133,9 +137,20 @@ def raters(analysis: Analysis) -> Iterator[Table]:
         "over all of the rater's responses, which may differ from other raters' responses."
         + _first_only(analysis),
         ("Construct", "Rater", "r within a query", "r pooled", "Severity", "Drift", "Mean", "Ties",
-         "Shared responses"),
+         "Shared responses", "Source"),
         heads=2,
     )  # fmt: skip
+
+
+def _sources(analysis: Analysis, construct: str) -> dict[str, str]:
+    """Where each rater rated; nothing where all did in one place."""
+    rows = source_rows(analysis.context, construct)
+    if rows["source"].nunique() < 2:
+        return {}
+    return {
+        str(rater): listed(sorted(str(name) for name in own.unique()))
+        for rater, own in rows.groupby("scorer")["source"]
+    }
 
 
 def _first_only(analysis: Analysis) -> str:

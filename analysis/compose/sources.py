@@ -1,0 +1,74 @@
+"""Where people rated: do values from one place differ from those from another?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from analysis.agreement.association import association
+from analysis.compose.context import Context
+from analysis.estimates import Estimate
+from analysis.matrix import ConstructData, FloatArray
+
+#: The study's own pages, which are what others are compared with.
+OWN = "own"
+
+
+def sources(context: Context) -> Iterator[Estimate]:
+    """`source_difference` of each two places on each construct; nothing where there is one.
+
+    The mean over responses that were rated in both of the mean of the second place's raters minus
+    that of the first's. Raters differ with the place, so it is the panels' difference as well.
+    """
+    for construct, data in context.rated.items():
+        rows = source_rows(context, construct)
+        means = {
+            name: _mean_by_response(data, of_one)
+            for name, of_one in rows.groupby("source", sort=True)
+        }
+        names = sorted(means, key=lambda name: (name != OWN, name))
+        for first, second in combinations(names, 2):
+            raters = rows.loc[rows["source"].isin([first, second]), "scorer"].unique()
+            yield context.estimate(
+                "source_difference",
+                association(
+                    "bias",
+                    means[second],
+                    means[first],
+                    data.query,
+                    n_queries=data.n_queries,
+                    names=(str(second), str(first)),
+                ),
+                constructs=(construct,),
+                scorers=tuple(sorted(str(rater) for rater in raters)),
+                scope="pooled",
+                target="these_raters",
+                n_raters=len(raters),
+                params={"first": str(first), "second": str(second)},
+            )
+
+
+def source_rows(context: Context, construct: str) -> pd.DataFrame:
+    """Return people's first values on a construct with their source, each once."""
+    frame = context.scores.frame
+    columns = ["response_id", "scorer", "source", "value"]
+    if "source" not in frame:
+        return pd.DataFrame({name: [] for name in columns}, dtype="object")
+    wanted = (
+        (frame["construct"] == construct)
+        & (frame["scorer_kind"] == "human")
+        & (frame["repeat"] == 0)
+        & frame["value"].notna()
+        & frame["source"].notna()
+    )
+    rows = frame.loc[wanted, columns]
+    texts = dict.fromkeys(columns[:-1], "object")
+    return rows.astype(texts).drop_duplicates(["response_id", "scorer"])
+
+
+def _mean_by_response(data: ConstructData, rows: pd.DataFrame) -> FloatArray:
+    found = rows.groupby("response_id")["value"].mean().astype("float64")
+    return np.asarray(found.reindex(list(data.responses)), dtype=np.float64)
