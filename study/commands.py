@@ -1,9 +1,13 @@
 """The commands of a study's own: init, import, status, export, upgrade, fetch."""
 
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from study.campaign import Study
 
 FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
@@ -59,6 +63,14 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     "--system", metavar="NAME", help="System of the responses, where the file names none."
 )
 @click.option(
+    "--control",
+    "controls",
+    multiple=True,
+    metavar="NAME=CONSTRUCT",
+    help="Construct that a control of a Label Studio export rates; NAME= leaves it out. "
+    "Repeatable; in a terminal it is asked for.",
+)
+@click.option(
     "--allow-unmatched",
     is_flag=True,
     help="Keep scores of unknown responses aside and count them, instead of refusing the file.",
@@ -83,6 +95,7 @@ def import_(
     scorer: str | None,
     construct: str | None,
     system: str | None,
+    controls: tuple[str, ...],
     allow_unmatched: bool,
     revise: bool,
     conflicts_as_repeats: bool,
@@ -99,6 +112,7 @@ def import_(
       ccrs import my-study responses.jsonl
       ccrs import my-study ratings.csv --kind anna=human --kind ben=human
       ccrs import my-study ccrs_results_A.json --system A --scorer llama-3
+      ccrs import my-study export.json --control quality=AC --control stars=
     """
     from dataclasses import asdict
 
@@ -107,9 +121,12 @@ def import_(
     from study.importing import import_file
 
     named = dict(_pair(kind) for kind in kinds)
+    mapped = dict(_control(control) for control in controls)
     study = Study.open(folder)
     summaries: list[dict[str, Any]] = []
     for path in files:
+        if not as_json and sys.stdin.isatty():
+            mapped |= _asked(study, path, importer, mapped)
         try:
             with _progress(f"Reading {path.name}", hidden=as_json) as advance:
                 summary = import_file(
@@ -119,6 +136,7 @@ def import_(
                     kinds=named,
                     scorer=scorer,
                     construct=construct,
+                    controls=mapped,
                     system=system,
                     allow_unmatched=allow_unmatched,
                     revise=revise,
@@ -297,6 +315,38 @@ def _settings(path: Path) -> str:
         ) from None
     parse_config(text, str(path))
     return text
+
+
+def _asked(
+    study: "Study", path: Path, importer: str | None, mapped: dict[str, str]
+) -> dict[str, str]:
+    """Ask for the construct of each control that nobody has said."""
+    from contextlib import suppress
+
+    from study.errors import InputError
+    from study.importing.files import open_questions
+
+    found: list[str] = []
+    # What else is wrong with the file is told when it is imported.
+    with suppress(InputError):
+        found = open_questions(study, path, importer=importer, controls=mapped)
+    known = ", ".join(construct.key for construct in study.config.constructs)
+    return {
+        control: click.prompt(
+            f"{path.name}: which construct does the control {control!r} rate? ({known}; "
+            "blank: none)",
+            default="",
+            show_default=False,
+        ).strip()
+        for control in found
+    }
+
+
+def _control(text: str) -> tuple[str, str]:
+    name, equals, construct = text.partition("=")
+    if not equals or not name.strip():
+        raise click.UsageError(f"--control {text}: write NAME=CONSTRUCT, such as quality=AC.")
+    return name.strip(), construct.strip()
 
 
 def _pair(text: str) -> tuple[str, str]:

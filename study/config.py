@@ -24,6 +24,7 @@ from study.config_sections import (
 )
 from study.constructs import CCRS, ConstructSpec
 from study.errors import StudyError, nearest
+from study.label_studio_section import LabelStudioSpec
 from study.scales import Scale
 from study.words import Key
 
@@ -68,6 +69,7 @@ class StudyConfig(Section):
         default={}, description="what is known of raters beforehand"
     )
     rating: RatingSpec = RatingSpec()
+    label_studio: LabelStudioSpec = LabelStudioSpec()
     stopping: StoppingSpec = StoppingSpec()
     analysis: AnalysisSpec = AnalysisSpec()
     check: tuple[CheckSpec, ...] = Field(
@@ -249,6 +251,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "design": DesignSpec,
         "raters": RaterSpec,
         "rating": RatingSpec,
+        "label_studio": LabelStudioSpec,
         "stopping": StoppingSpec,
         "analysis": AnalysisSpec,
         "hypotheses": HypothesisSpec,

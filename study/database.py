@@ -12,7 +12,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from study.errors import StorageError, StudyError
 
-SCHEMA_REVISION = "0006"
+SCHEMA_REVISION = "0007"
 """The newest migration. A test holds this against the folder of migrations."""
 
 # A writer waits this long for another's transaction.

@@ -48,7 +48,9 @@ class RatingProgress:
     values_expected: int
     """Those of open slots included."""
     open_slots: int
-    """Responses that wait for a rater who is not known yet."""
+    """Responses that wait for a rater who is not known yet, on the project's own pages."""
+    open_elsewhere: int = 0
+    """Those that wait for one in another place, such as Label Studio."""
     seen_more: int = 0
     """Values that count and were given by raters who had been shown more of the query before."""
     recognized: dict[str, int] = field(default_factory=dict)
@@ -83,9 +85,12 @@ def rating_progress(connection: Connection, constructs: Iterable[str]) -> Rating
     ratings, shown = _ratings(connection, known), _last_shown(connection)
     links = _links(connection)
     people = {row.id: row.code for row in connection.execute(select(w.c.id, w.c.code))}
+    elsewhere = _Counted()
     by_rater: dict[int | None, _Counted] = {None: _Counted(), **{id_: _Counted() for id_ in people}}
     for row in assignments:
         count, given = by_rater[row.rater_id], ratings.get(row.id, [])
+        if row.rater_id is None and row.channel != OWN_CHANNEL:
+            count = elsewhere
         count.moments += [rating.created_at for rating in given]
         count.moments += [shown[row.id]] if row.id in shown else []
         wanted = known.intersection(row.construct_keys)
@@ -106,8 +111,9 @@ def rating_progress(connection: Connection, constructs: Iterable[str]) -> Rating
     return RatingProgress(
         raters,
         sum(count.values for count in by_rater.values()),
-        sum(count.expected for count in by_rater.values()),
+        sum(count.expected for count in by_rater.values()) + elsewhere.expected,
         by_rater[None].responses,
+        elsewhere.responses,
         _seen_more(connection),
         _recognized(connection),
     )

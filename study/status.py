@@ -218,4 +218,6 @@ def _next_of_rating(folder: Path, rating: RatingProgress) -> str | None:
         return f"ccrs invite {folder} --new N   (raters for the open slots)"
     if rating.open_slots or "live" in at_work:
         return f"ccrs serve {folder}   (the rating pages; or ccrs report: what there is so far)"
+    if rating.open_elsewhere:
+        return f"ccrs label-studio sync {folder}   (or ccrs report: what there is so far)"
     return None

@@ -57,6 +57,8 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
     line = f"{rating.values:,} of {rating.values_expected:,} values rated ({share:.0%})"
     if rating.open_slots:
         line += f"; {rating.open_slots:,} open slot{'' if rating.open_slots == 1 else 's'} left"
+    if rating.open_elsewhere:
+        line += f"; {rating.open_elsewhere:,} kept for Label Studio and not rated"
     console.print(f"{line}.")
     if rating.raters:
         console.print(_raters(rating.raters))

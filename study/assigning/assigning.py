@@ -23,13 +23,17 @@ from study.assigning.rows import Group, Piece, Row, of_slots
 from study.assigning.sharing import Shared, share_out
 from study.campaign import Study
 from study.campaign_sections import DesignSpec
-from study.errors import StudyError
+from study.errors import StudyError, nearest
 from study.nouns import Assignment, AssignmentBase, Rater, table
+from study.rating_progress import OWN_CHANNEL
 
 __all__ = ["Assigned", "RaterLoad", "assign"]
 
 # Any number that no other program locks.
 _ASSIGNING = 0x63637261
+
+CHANNELS = (OWN_CHANNEL, "label_studio")
+"""Where ratings are given: the project's own pages, or another place that slots are kept for."""
 
 Chances = Mapping[int, tuple[float, str | None]]
 """Query or response to its inclusion probability and stratum."""
@@ -41,6 +45,7 @@ def assign(
     *,
     per_item: int | None = None,
     open_slots: bool = False,
+    channel: str = OWN_CHANNEL,
     split_queries: bool = False,
     constructs: Sequence[str] | None = None,
     dry_run: bool = False,
@@ -56,6 +61,8 @@ def assign(
         Raters a response; the study's `design.per_item` unless given.
     open_slots
         Make slots without a rater instead; whoever joins is handed them under a lease.
+    channel
+        Where open slots are rated: `own` for the project's pages, or `label_studio`.
     split_queries
         Assign each response by itself. Otherwise all responses to a query go to the same raters.
     constructs
@@ -81,6 +88,13 @@ def assign(
     plan = design_of(study, {**design, "per_item": per_item})
     if open_slots and raters is not None:
         raise StudyError("Open slots are for whoever joins; leave the raters out.")
+    if channel not in CHANNELS:
+        hint = nearest(channel, CHANNELS)
+        raise StudyError(f"{channel!r} is no channel. {hint} Known: {', '.join(CHANNELS)}.")
+    if channel != OWN_CHANNEL and not open_slots:
+        raise StudyError(
+            f"Who comes to rate in {channel} is known when it is pulled; assign open slots."
+        )
     specs = constructs_of(study, constructs)
     with study.read() if dry_run else study.write() as connection:
         if connection.dialect.name == "postgresql" and not dry_run:
@@ -122,6 +136,7 @@ def assign(
                 desk.rounds(None),
                 desk.orders,
                 rng,
+                channel,
             )
         else:
             shown = shown_later_stages(connection)

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     help="Make K open slots a response instead, handed under a lease to whoever joins.",
 )
 @click.option(
+    "--channel",
+    type=click.Choice(["own", "label_studio"]),
+    default="own",
+    help="Where the open slots are rated: the project's own pages, or Label Studio.",
+)
+@click.option(
     "--split-queries",
     is_flag=True,
     help="Assign each response by itself; otherwise all responses to a query go to the same "
@@ -103,6 +109,7 @@ def assign(
     raters: str | None,
     per_item: int | None,
     open_slots: bool,
+    channel: str,
     split_queries: bool,
     constructs: str | None,
     strata: str | None,
@@ -123,17 +130,21 @@ def assign(
       ccrs assign my-study --sample 200 --strata domain --hours 10
       ccrs assign my-study --calibration 3 --checks 5 --repeats 0.1
       ccrs assign my-study --open --per-item 3
+      ccrs assign my-study --open --per-item 2 --channel label_studio
     """
     from study.assigning.assigning import assign as assign_study
     from study.assigning.terminal import show
     from study.campaign import Study
 
+    if channel != "own" and not open_slots:
+        raise click.UsageError(f"--channel {channel} goes with --open: raters come over there.")
     if open_slots and raters is not None:
         raise click.UsageError("--open makes slots for whoever joins; leave --raters out.")
     options: dict[str, Any] = {
         "raters": _raters(raters),
         "per_item": per_item,
         "open_slots": open_slots,
+        "channel": channel,
         "split_queries": split_queries,
         "constructs": None if constructs is None else _list(constructs),
         "strata": None if strata is None else _list(strata),
@@ -161,6 +172,9 @@ def assign(
     told = _stored(done)
     if told:
         click.echo(f"Stored {' and '.join(told)}.")
+    if channel == "label_studio":
+        click.echo(f"Next: ccrs label-studio push {folder} --url URL")
+        return
     new = " --new 10" if open_slots else ""
     click.echo(f"Next: ccrs invite {folder}{new}")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from study.assigning.orders import Orders
 from study.assigning.rounds import Rounds
+from study.rating_progress import OWN_CHANNEL
 
 Row = dict[str, Any]
 
@@ -80,6 +81,7 @@ def of_slots(
     rounds: Rounds | None,
     orders: Orders,
     rng: np.random.Generator,
+    channel: str = OWN_CHANNEL,
 ) -> list[Row]:
     """Return slots without a rater: of each group that many, one after another."""
     work = list(groups)
@@ -91,6 +93,8 @@ def of_slots(
             more = in_order(None, [mine], position, rounds, orders, rng)
             position += len(more)
             rows += more
+    for row in rows:
+        row["channel"] = channel
     return rows
 
 
@@ -124,7 +128,7 @@ def _row(rater: int | None, piece: Piece, keys: list[str], position: int, round_
         "round": round_,
         "repeat": piece.repeat,
         "layout": piece.layout,
-        "channel": "own",
+        "channel": OWN_CHANNEL,
         "inclusion_prob": 1.0,
         "stratum": None,
         "replaces_id": None,

@@ -30,6 +30,7 @@ def import_file(
     scorer: str | None = None,
     system: str | None = None,
     construct: str | None = None,
+    controls: Mapping[str, str] | None = None,
     allow_unmatched: bool = False,
     revise: bool = False,
     conflicts_as_repeats: bool = False,
@@ -47,6 +48,9 @@ def import_file(
         Scorer to kind (human, adjudicated, judge, metric), where the file does not say it.
     scorer, system, construct
         What the file leaves unsaid, for all its rows.
+    controls
+        Control of a Label Studio export to the construct that it rates, before study.toml's;
+        empty: left out.
     allow_unmatched, revise, conflicts_as_repeats
         See `import_rows`.
     progress
@@ -75,9 +79,12 @@ def import_file(
         scorer=scorer,
         system=system,
         construct=construct,
+        names={c.key: c.name for c in study.config.constructs},
+        scales={c.key: c.scale for c in study.config.constructs},
+        controls={**study.config.label_studio.controls, **(controls or {})},
         queries=queries,
     )
-    given = {"kinds": said, **instead}
+    given = {"kinds": said, **instead, "controls": dict(controls or {})}
     return import_rows(
         study,
         chosen.rows(source, options),
@@ -90,6 +97,33 @@ def import_file(
         conflicts_as_repeats=conflicts_as_repeats,
         tally=source.tally,
     )
+
+
+def open_questions(
+    study: "Study",
+    path: Path | str,
+    *,
+    importer: str | None = None,
+    controls: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Return the controls of a file that `import_file` would refuse it for: no construct is known.
+
+    Raises
+    ------
+    InputError
+        No format fits the file.
+    """
+    source = Source(Path(path))
+    constructs = tuple(c.key for c in study.config.constructs)
+    chosen, _ = importer_for(source, constructs, importer)
+    if chosen.asks is None:
+        return []
+    options = Options(
+        constructs=constructs,
+        names={c.key: c.name for c in study.config.constructs},
+        controls={**study.config.label_studio.controls, **(controls or {})},
+    )
+    return chosen.asks(source, options)
 
 
 def _checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:

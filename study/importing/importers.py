@@ -21,7 +21,8 @@ class Importer:
     """A format: what it wants, how it is recognised, how it is read.
 
     An entry point names a module with `recognises(head)` and `rows(source, options)`, and if it
-    likes `WANTS` (what it is for, in a line) and `lacks(head)` (columns that are missing).
+    likes `WANTS` (what it is for, in a line), `lacks(head)` (columns that are missing) and
+    `asks(source, options)` (controls whose construct nobody has said).
     `recognises` may take the study's constructs as a second argument.
     """
 
@@ -30,6 +31,7 @@ class Importer:
     recognises: Callable[[Head, tuple[str, ...]], bool]
     rows: Callable[[Source, Options], Rows]
     lacks: Callable[[Head], list[tuple[str, ...]]] | None = None
+    asks: Callable[[Source, Options], list[str]] | None = None
 
 
 def importers() -> tuple[list[Importer], list[str]]:
@@ -135,4 +137,5 @@ def _loaded(point: EntryPoint) -> Importer:
         recognises=recognises if with_constructs else lambda head, _: bool(recognises(head)),
         rows=module.rows,
         lacks=getattr(module, "lacks", None),
+        asks=getattr(module, "asks", None),
     )

@@ -28,6 +28,9 @@ from study.keeping.sqlite_copy import sqlite_rows
 from study.nouns import (
     ClosingAnswer,
     Decision,
+    ElsewhereProject,
+    ElsewhereRater,
+    ElsewhereTask,
     Enrolment,
     EnrolmentLink,
     Invitation,
@@ -35,6 +38,7 @@ from study.nouns import (
     OwnerPassword,
     Rater,
     Rating,
+    SetAside,
     now,
     table,
 )
@@ -43,7 +47,10 @@ from study.upgrading import migrate
 
 _DATABASE = "study.db"
 _CODE = "[completion code]"
-_SECRET: tuple[type[Noun], ...] = (Invitation, Enrolment, EnrolmentLink, OwnerPassword)
+_SECRET: tuple[type[Noun], ...] = (
+    *(Invitation, Enrolment, EnrolmentLink, OwnerPassword),
+    *(SetAside, ElsewhereTask, ElsewhereRater, ElsewhereProject),
+)
 """Tables that are left empty."""
 _TOGETHER = 2000
 
@@ -189,6 +196,8 @@ def _settings(study: Study) -> str:
     # Raters' languages and hours are theirs; an address may name people and machines.
     raw.pop("raters", None)
     raw["database"] = _DATABASE
+    if "label_studio" in raw:
+        raw["label_studio"].pop("url", None)
     if "rating" in raw:
         for name in ("completion_code", "completion_url", "base_url"):
             raw["rating"].pop(name, None)

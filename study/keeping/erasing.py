@@ -22,6 +22,7 @@ from study.nouns import (
     Consent,
     Decision,
     Departure,
+    ElsewhereRater,
     Enrolment,
     Erasure,
     ImportedFile,
@@ -31,6 +32,7 @@ from study.nouns import (
     Pause,
     Rater,
     Rating,
+    SetAside,
     now,
     random_id,
     table,
@@ -170,7 +172,10 @@ def _recorded(study: Study, at: datetime) -> bool:
 
 def _remove(connection: Connection, study: Study, who: Person) -> tuple[dict[str, int], int]:
     counts = count_rows(connection, who)
-    slots = [] if who.rater_id is None else take_out_of_chains(connection, who.rater_id)
+    slots = []
+    if who.rater_id is not None:
+        slots = take_out_of_chains(connection, who.rater_id)
+        _disown(connection, who.rater_id)
     for t, where in rows_of(who):
         if counts.get(t.name):
             connection.execute(delete(t).where(where))
@@ -192,8 +197,15 @@ def _sever(connection: Connection, who: Person) -> tuple[dict[str, int], int]:
     return counts | reword(connection, who.code, alias), released
 
 
+def _disown(connection: Connection, rater_id: int) -> None:
+    """Keep of a user elsewhere only that nothing of theirs is taken any more."""
+    e = table(ElsewhereRater)
+    connection.execute(update(e).where(e.c.rater_id == rater_id).values(rater_id=None))
+
+
 def _sever_rater(connection: Connection, rater_id: int, alias: str) -> int:
-    gone: tuple[type[Noun], ...] = (Consent, Enrolment, Invitation)
+    _disown(connection, rater_id)
+    gone: tuple[type[Noun], ...] = (Consent, Enrolment, Invitation, SetAside)
     for noun in gone:
         connection.execute(delete(table(noun)).where(table(noun).c.rater_id == rater_id))
     own = {"comment": None, "reason": None, "idempotency_key": None}

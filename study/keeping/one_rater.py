@@ -145,7 +145,7 @@ def _responses(
 
 def _name(row: dict[str, Any], responses: dict[int, dict[str, Any]]) -> None:
     for name in ("response_id", "response_a_id", "response_b_id"):
-        if name in row:
+        if row.get(name) is not None:
             row[name] = responses[row[name]]["response_id"]
 
 

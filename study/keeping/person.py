@@ -13,6 +13,7 @@ from study.nouns import (
     Consent,
     Decision,
     Departure,
+    ElsewhereRater,
     Enrolment,
     Invitation,
     Noun,
@@ -22,6 +23,7 @@ from study.nouns import (
     Rating,
     Reveal,
     Score,
+    SetAside,
     table,
 )
 from study.scorers import ADJUDICATED
@@ -77,7 +79,9 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
     """Return each table that may hold rows about a person, and which; children come first."""
     found: list[tuple[Table, ColumnElement[bool]]] = []
     on_assignments: tuple[type[Noun], ...] = (Rating, Reveal, OpenedPassage)
-    of_raters: tuple[type[Noun], ...] = (ClosingAnswer, Consent, Departure, Enrolment, Invitation)
+    of_raters: tuple[type[Noun], ...] = (
+        *(ClosingAnswer, Consent, Departure, ElsewhereRater, Enrolment, Invitation, SetAside),
+    )
     imported: tuple[type[Noun], ...] = (Score, Preference)
     if person.rater_id is not None:
         a, c = table(Assignment), table(Comparison)

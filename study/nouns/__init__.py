@@ -24,6 +24,7 @@ from study.nouns.design import (
     ExpectedValue,
     ExpectedValueBase,
 )
+from study.nouns.elsewhere import ElsewhereProject, ElsewhereRater, ElsewhereTask, SetAside
 from study.nouns.human import (
     Assignment,
     AssignmentBase,
@@ -90,6 +91,9 @@ __all__ = [
     "Decision",
     "DecisionBase",
     "Departure",
+    "ElsewhereProject",
+    "ElsewhereRater",
+    "ElsewhereTask",
     "Enrolment",
     "EnrolmentLink",
     "EnrolmentLinkBase",
@@ -136,6 +140,7 @@ __all__ = [
     "Score",
     "ScoreBase",
     "ScoredBase",
+    "SetAside",
     "StudyIdentity",
     "UTCDateTime",
     "digest",

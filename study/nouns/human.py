@@ -116,6 +116,8 @@ class RatingBase(Noun):
     channel: Key = "own"
     external_id: Text | None = None
     """Identifier of the rating in the place it came from."""
+    external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was given there, by that place's clock."""
     idempotency_key: Text | None = None
     rules_hash: Text | None = None
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from study.importing.reading.record_cells import KINDS, RecordCells
+from study.scales import Scale
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,12 @@ class Options:
     scorer: str | None = None
     system: str | None = None
     construct: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Names of the constructs by their keys."""
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    """Scales of the constructs by their keys."""
+    controls: Mapping[str, str] = field(default_factory=dict)
+    """Control of a form that was rated on to the construct that it rates; empty: left out."""
     queries: Sequence[str] = ()
     """Ids of the study's queries in the order of their import."""
 
