@@ -1,0 +1,309 @@
+"""The commands `ccrs label-studio push|pull|sync`. Only click is imported until one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from annotate_ui.cli.common import AS_JSON, FOLDER, say
+
+if TYPE_CHECKING:
+    from annotate_ui.label_studio.pulled import Pulled
+    from annotate_ui.label_studio.pushed import Pushed
+    from annotate_ui.label_studio.server import Server
+    from study.campaign import Study
+
+# Of what was kept aside, so many are shown; --json has all.
+_SHOWN = 10
+
+_SERVER = (
+    click.option(
+        "--url",
+        metavar="URL",
+        help="Address of the server, with its path where it has one; label_studio.url in "
+        "study.toml unless given.",
+    ),
+    click.option(
+        "--token-file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="File outside the study with the token; the environment's LABEL_STUDIO_API_KEY "
+        "unless given.",
+    ),
+    click.option(
+        "--ca",
+        type=click.Path(dir_okay=False, exists=True, path_type=Path),
+        metavar="FILE",
+        help="Certificates of a private authority (PEM) that the server's is checked against.",
+    ),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(1, 3600),
+        default=120.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long an answer is waited for.",
+    ),
+)
+_PUSHING = (
+    click.option(
+        "--title",
+        metavar="TEXT",
+        help="Name of the projects, of which they bear the first 30 characters; the study's unless "
+        "given.",
+    ),
+    click.option(
+        "--predictions",
+        metavar="JUDGE",
+        help="Show raters this judge's scores beforehand. They anchor what raters say.",
+    ),
+)
+_PULLING = (
+    click.option(
+        "--rater",
+        "raters",
+        multiple=True,
+        metavar="USER=CODE",
+        help="Which rater a user is, by the user's number over there. Others become ls-NUMBER. "
+        "Repeatable.",
+    ),
+)
+
+
+def _with(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def added(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return added
+
+
+@click.group()
+def label_studio() -> None:
+    """Rate in Label Studio, beside or instead of the project's own pages.
+
+    \b
+    Examples:
+      ccrs assign my-study --open --per-item 2 --channel label_studio
+      ccrs label-studio push my-study --url http://127.0.0.1:8080
+      ccrs label-studio sync my-study --url http://127.0.0.1:8080
+    """
+
+
+@label_studio.command("push")
+@FOLDER
+@_with(*_SERVER, *_PUSHING)
+@AS_JSON
+def push_command(
+    folder: Path,
+    url: str | None,
+    token_file: Path | None,
+    ca: Path | None,
+    timeout: float,
+    title: str | None,
+    predictions: str | None,
+    as_json: bool,
+) -> None:
+    """Make the projects and tasks for what is assigned to Label Studio; add only what is new.
+
+    There is a project for each stage, whose tasks hold only that stage's fields. A stage of a
+    query is pushed when its earlier stages are rated and pulled.
+
+    \b
+    Examples:
+      ccrs label-studio push my-study --url http://127.0.0.1:8080
+      ccrs label-studio push my-study --token-file ~/.label-studio-token --ca company.pem
+    """
+    from annotate_ui.label_studio.push import push
+    from study.progress import progress_bar
+
+    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+        _warn(predictions)
+        with progress_bar("Sending tasks", hidden=as_json) as advance:
+            done = push(study, server, title=title, predictions=predictions, progress=advance)
+        lines = [*_pushed(done), f"Next: ccrs label-studio sync {folder}"]
+        say(done.as_json(), lines, as_json)
+
+
+@label_studio.command("pull")
+@FOLDER
+@_with(*_SERVER, *_PULLING)
+@AS_JSON
+def pull_command(
+    folder: Path,
+    url: str | None,
+    token_file: Path | None,
+    ca: Path | None,
+    timeout: float,
+    raters: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Bring the ratings of Label Studio into STUDY: new, edited, skipped and deleted ones.
+
+    What can't be a rating is kept aside with its reason and never counts. Running it again
+    changes nothing.
+
+    \b
+    Examples:
+      ccrs label-studio pull my-study --url http://127.0.0.1:8080
+      ccrs label-studio pull my-study --rater 5=anna --rater 6=ben
+    """
+    from annotate_ui.label_studio.pull import pull
+    from study.progress import progress_bar
+
+    people = _people(raters)
+    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+        with progress_bar("Reading ratings", hidden=as_json) as advance:
+            done = pull(study, server, raters=people, progress=advance)
+        say(done.as_json(), [*_pulled(done), f"Next: ccrs report {folder}"], as_json)
+
+
+@label_studio.command("sync")
+@FOLDER
+@_with(*_SERVER, *_PUSHING, *_PULLING)
+@click.option(
+    "--interval",
+    type=click.FloatRange(1, 86400),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Pause between two rounds.",
+)
+@click.option("--rounds", type=click.IntRange(1), metavar="N", help="End after N rounds.")
+def sync_command(
+    folder: Path,
+    url: str | None,
+    token_file: Path | None,
+    ca: Path | None,
+    timeout: float,
+    title: str | None,
+    predictions: str | None,
+    raters: tuple[str, ...],
+    interval: float,
+    rounds: int | None,
+) -> None:
+    """Pull and push again and again, until Ctrl-C. Interrupted anywhere, it goes on when run again.
+
+    \b
+    Examples:
+      ccrs label-studio sync my-study --url http://127.0.0.1:8080
+      ccrs label-studio sync my-study --interval 300
+      ccrs label-studio sync my-study --rounds 1
+    """
+    from annotate_ui.label_studio.server import ServerError
+    from annotate_ui.label_studio.sync import Round, sync, sync_once
+
+    people = _people(raters)
+
+    def told(done: Round | ServerError) -> None:
+        if isinstance(done, ServerError):
+            click.echo(f"Waiting: {done}", err=True)
+            return
+        if done.pulled is not None and done.pulled.anything:
+            click.echo("\n".join(_pulled(done.pulled)))
+        if done.pushed.tasks or done.pushed.adopted:
+            click.echo("\n".join(_pushed(done.pushed)))
+
+    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+        _warn(predictions)
+        try:
+            sync(
+                lambda: sync_once(
+                    study, server, raters=people, title=title, predictions=predictions
+                ),
+                interval,
+                told,
+                rounds=rounds,
+            )
+        except KeyboardInterrupt:
+            click.echo("Stopped. What was pulled and sent is kept.")
+        click.echo(f"Next: ccrs report {folder}")
+
+
+@contextmanager
+def _opened(
+    folder: Path, url: str | None, token_file: Path | None, ca: Path | None, timeout: float
+) -> Iterator[tuple[Study, Server]]:
+    from annotate_ui.label_studio.server import Server
+    from annotate_ui.label_studio.token import read_token
+    from study.campaign import Study
+
+    study = Study.open(folder)
+    try:
+        place = url or study.config.label_studio.url
+        if place is None:
+            raise click.UsageError(
+                "Name the server with --url, or set label_studio.url in study.toml."
+            )
+        token = read_token(study.folder, token_file)
+        with Server(place, token, ca=ca, timeout=timeout) as server:
+            yield study, server
+    finally:
+        study.close()
+
+
+def _people(raters: tuple[str, ...]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for pair in raters:
+        user, equals, code = pair.partition("=")
+        if not equals or not user.isascii() or not user.isdigit() or not code.strip():
+            raise click.UsageError(f"--rater {pair}: write the user's number, as in 5=anna.")
+        found[int(user[:18])] = code.strip()
+    return found
+
+
+def _warn(predictions: str | None) -> None:
+    if predictions is not None:
+        from annotate_ui.label_studio.predictions import WARNING
+
+        click.echo(f"Warning: {WARNING}", err=True)
+
+
+def _pushed(done: Pushed) -> list[str]:
+    lines = [
+        f"Stage {one.stage} ({', '.join(one.constructs)}): {one.tasks:,} tasks for {one.overlap} "
+        f"each, {'made now' if one.made else 'there before'}. {one.url}"
+        for one in done.projects
+    ]
+    new = done.tasks - done.adopted
+    lines.append(f"{new:,} tasks were sent; {done.there:,} were there already.")
+    if done.adopted:
+        lines.append(f"{done.adopted:,} had been sent by a push that was interrupted.")
+    if done.doubled:
+        lines.append(f"{done.doubled:,} were there twice and unrated, and were removed.")
+    if done.waiting:
+        lines.append(
+            f"{done.waiting:,} of {done.slots:,} slots wait until the earlier stages of their "
+            "query are rated and pulled."
+        )
+    return lines
+
+
+def _pulled(done: Pulled) -> list[str]:
+    lines = [
+        f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} taken back, "
+        f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations."
+    ]
+    if done.skipped:
+        lines.append(f"{done.skipped:,} of these say that the task was skipped.")
+    if done.drafts:
+        lines.append(f"{done.drafts:,} drafts are no ratings and were left where they are.")
+    if done.erased:
+        lines.append(f"{done.erased:,} annotations are of people erased from the study.")
+    lines += [f"User {user} is rater {code}." for code, user in done.raters.items()]
+    if done.aside:
+        lines.append(
+            f"{len(done.aside):,} values can't be ratings and are kept aside, "
+            f"{done.aside_new:,} of them new:"
+        )
+    for one in done.aside[:_SHOWN]:
+        place = " ".join(part for part in (one.rater, one.response, one.construct) if part)
+        lines.append(f"  {place or 'a task'}: {(one.value or 'nothing')[:60]}: {one.reason}")
+    if len(done.aside) > _SHOWN:
+        lines.append(f"  and {len(done.aside) - _SHOWN:,} more; --json has all.")
+    return lines

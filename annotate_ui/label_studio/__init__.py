@@ -1,0 +1,24 @@
+"""The bridge to Label Studio: what is rated there is assigned, stored and reported here."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from annotate_ui.label_studio.server import Server as Server
+    from annotate_ui.label_studio.sync import sync_once as sync_once
+
+CHANNEL = "label_studio"
+"""The channel of assignments that are rated there, and the source of their ratings."""
+
+_HOME = {
+    "Server": "annotate_ui.label_studio.server",
+    "sync_once": "annotate_ui.label_studio.sync",
+}
+
+__all__ = ["CHANNEL", "Server", "sync_once"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'annotate_ui.label_studio' has no attribute {name!r}")

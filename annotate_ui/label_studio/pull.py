@@ -1,0 +1,74 @@
+"""Pulling: what raters said over there becomes revisions here; what can't is kept aside."""
+
+from collections.abc import Mapping
+
+from annotate_ui.label_studio.alone import alone
+from annotate_ui.label_studio.pulled import Fetched, Pulled
+from annotate_ui.label_studio.raters import Raters
+from annotate_ui.label_studio.reading import read_task
+from annotate_ui.label_studio.server import Server
+from annotate_ui.label_studio.stored import StoredProject, stored_projects
+from annotate_ui.label_studio.storing import Storing
+from annotate_ui.label_studio.tasks import NAME
+from study.campaign import Study
+from study.errors import StudyError
+from study.progress import Advance
+
+
+def pull(
+    study: Study,
+    server: Server,
+    *,
+    raters: Mapping[int, str] | None = None,
+    progress: Advance | None = None,
+) -> Pulled:
+    """Bring the ratings of all projects of a server into the study, each change as a revision.
+
+    What is stored already is not stored again. All of it is stored in one transaction.
+
+    Parameters
+    ----------
+    raters
+        Number of a user over there to the code of the rater that they are; others get `ls-NUMBER`.
+
+    Raises
+    ------
+    StudyError
+        Nothing was pushed to this server, or a user is another rater already.
+    ServerError
+        The server could not be reached, or a project is gone; nothing was stored.
+    """
+    advance = progress or (lambda done, total: None)  # noqa: ARG005
+    with alone(study):
+        server.check()
+        with study.read() as connection:
+            projects = stored_projects(connection, server.url)
+        if not projects:
+            raise StudyError(
+                f"Nothing of {study.folder} was pushed to {server.url}. Run "
+                f"`ccrs label-studio push {study.folder} --url {server.url}` first."
+            )
+        result = Pulled(server.url)
+        fetched = []
+        for number, project in enumerate(projects):
+            fetched.append(_fetch(study, server, project, result))
+            advance(number + 1, len(projects) + 1)
+        with study.write() as connection:
+            people = Raters(connection, server.url)
+            people.name(raters or {})
+            Storing(connection, study, people, result).store(fetched)
+            result.raters = people.new
+        advance(len(projects) + 1, len(projects) + 1)
+        return result
+
+
+def _fetch(study: Study, server: Server, project: StoredProject, result: Pulled) -> Fetched:
+    scales = {construct.key: construct.scale for construct in study.config.constructs}
+    found = Fetched(project)
+    for task in server.export(project.number):
+        annotations, unreadable, drafts = read_task(task, NAME, project.controls, scales)
+        found.annotations += annotations
+        found.unreadable += unreadable
+        result.drafts += drafts
+        result.annotations += len(annotations) + len(unreadable)
+    return found

@@ -1,0 +1,43 @@
+"""What a push did."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class PushedProject:
+    """A project that tasks were sent to."""
+
+    number: int
+    url: str
+    stage: int
+    constructs: tuple[str, ...]
+    overlap: int
+    made: bool
+    tasks: int
+    """Tasks that it has now."""
+
+
+@dataclass
+class Pushed:
+    """What a push did."""
+
+    server: str
+    projects: list[PushedProject] = field(default_factory=list)
+    """Those that tasks were added to."""
+    tasks: int = 0
+    """Tasks that were added."""
+    there: int = 0
+    """Tasks that were there already."""
+    adopted: int = 0
+    """Tasks that an interrupted push had sent, and that are known again."""
+    doubled: int = 0
+    """Tasks that were there twice and unrated, and were removed."""
+    waiting: int = 0
+    """Slots whose task comes when the earlier stages of their query are rated and pulled."""
+    slots: int = 0
+    """All slots that are reserved for Label Studio."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as values that JSON can hold."""
+        return asdict(self)

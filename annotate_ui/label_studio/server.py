@@ -1,0 +1,275 @@
+"""A Label Studio server, spoken to through label-studio-sdk, which is loaded when it is needed."""
+
+import json
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+from study.errors import StudyError
+
+T = TypeVar("T")
+TIMEOUT = 120.0
+"""Seconds for which an answer is waited for. Exports are made before they are sent."""
+_ATTEMPTS = 6
+_FIRST_PAUSE = 0.5
+# What the server says where its database is locked or it is overloaded.
+_PASSING = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
+_REMEDIES = {
+    401: "The token is not accepted; copy it again from Account & Settings.",
+    403: "The token's user may not do this.",
+    404: "It is not there; check the address, and whether the project was deleted.",
+}
+
+
+class ServerError(StudyError):
+    """Label Studio could not be reached, or refused; `status` is what it answered, if anything."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def passes(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.status is None or self.status in _PASSING
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project as the server has it."""
+
+    id: int
+    description: str
+    tasks: int
+
+
+class Server:
+    """The calls that are made, each tried again where the fault passes.
+
+    Raises
+    ------
+    ServerError
+        From every call: no answer after several tries, or a refusal, with what the server said.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, ca: Path | None = None, timeout: float = TIMEOUT
+    ) -> None:
+        try:
+            import httpx
+            from label_studio_sdk import LabelStudio
+        except ImportError:
+            raise StudyError(
+                "label-studio-sdk is not installed; run: pip install 'ccrs-study[label-studio]'"
+            ) from None
+        self.url = address(url)
+        self.waited = 0.0
+        """Seconds in which nothing was done but wait for the server."""
+        verify: ssl.SSLContext | bool = True
+        if ca is not None:
+            try:
+                verify = ssl.create_default_context(cafile=str(ca))
+            except (OSError, ssl.SSLError) as error:
+                raise StudyError(f"{ca} is no file of certificates ({error}).") from None
+        self._http = httpx.Client(verify=verify, timeout=timeout, follow_redirects=False)
+        self._faults: tuple[type[Exception], ...] = (httpx.TransportError,)
+        with self._explained("the token"):
+            self._sdk = LabelStudio(
+                base_url=self.url, api_key=token, httpx_client=self._http, max_retries=0
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def check(self) -> None:
+        """Ask who one is there, so that a wrong address or token shows before anything is done."""
+        self._tried("sign in", self._sdk.users.whoami)
+
+    def project(self, number: int) -> Project:
+        """Return a project."""
+        found = self._tried(f"look at project {number}", lambda: self._sdk.projects.get(number))
+        return _project(found)
+
+    def projects(self) -> list[Project]:
+        """Return all projects that the token's user sees."""
+        return self._tried(
+            "list projects", lambda: [_project(found) for found in self._sdk.projects.list()]
+        )
+
+    def create_project(
+        self,
+        *,
+        title: str,
+        description: str,
+        xml: str,
+        instructions: str,
+        overlap: int,
+        predictions: bool,
+    ) -> int:
+        """Make a project once; a fault says nothing of whether it was made. Return its number."""
+        made = self._once(
+            "make a project",
+            lambda: self._sdk.projects.create(
+                title=title,
+                description=description,
+                label_config=xml,
+                expert_instruction=instructions,
+                show_instruction=True,
+                maximum_annotations=overlap,
+                show_skip_button=True,
+                show_collab_predictions=predictions,
+                sampling="Uniform sampling",
+            ),
+        )
+        return int(made.id)
+
+    def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Send tasks once; a fault says nothing of whether they arrived. Return their numbers."""
+        answer = self._once(
+            f"send tasks to project {number}",
+            lambda: self._sdk.projects.import_tasks(
+                number, request=list(tasks), return_task_ids=True
+            ),
+        )
+        found = answer.model_dump().get("task_ids") or []
+        if len(found) != len(tasks):
+            raise ServerError(f"Label Studio took {len(found)} of {len(tasks)} tasks.")
+        return [int(task) for task in found]
+
+    def export(self, number: int) -> Iterator[dict[str, Any]]:
+        """Yield every task of a project with its annotations; also those without any."""
+        # On disk: the texts of all tasks come along, and only the annotations are kept.
+        with TemporaryFile() as file:
+            self._tried(f"export project {number}", lambda: self._download(number, file))
+            yield from tasks_in(file, number)
+
+    def delete_task(self, number: int) -> None:
+        """Delete a task."""
+        self._tried(f"delete task {number}", lambda: self._sdk.tasks.delete(str(number)))
+
+    def _download(self, number: int, file: Any) -> None:
+        file.seek(0)
+        file.truncate()
+        for chunk in self._sdk.projects.exports.download_sync(
+            number,
+            export_type="JSON",
+            download_all_tasks=True,
+            request_options={"chunk_size": 1 << 16},
+        ):
+            file.write(chunk)
+
+    def _tried(self, what: str, call: Callable[[], T]) -> T:
+        """Make a call that may be made again."""
+        for attempt in range(_ATTEMPTS - 1):
+            try:
+                return self._once(what, call)
+            except ServerError as error:
+                if not error.passes:
+                    raise
+            time.sleep(_FIRST_PAUSE * 2**attempt)
+        return self._once(what, call)
+
+    def _once(self, what: str, call: Callable[[], T]) -> T:
+        begun = time.monotonic()
+        try:
+            with self._explained(what):
+                return call()
+        finally:
+            self.waited += time.monotonic() - begun
+
+    @contextmanager
+    def _explained(self, what: str) -> Iterator[None]:
+        from label_studio_sdk.core.api_error import ApiError
+
+        try:
+            yield
+        except ApiError as error:
+            status = error.status_code
+            said = " ".join(str(error.body).split())[:300]
+            remedy = _REMEDIES.get(status or 0, f"It said: {said}")
+            raise ServerError(
+                f"{self.url}: could not {what} (status {status}). {remedy}", status
+            ) from None
+        except self._faults as error:
+            raise ServerError(
+                f"{self.url}: could not {what} ({error or type(error).__name__}). Check that the "
+                "server runs, its address and its certificate."
+            ) from None
+
+
+def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
+    """Yield the tasks of a project's export one by one: as objects, all take several times more.
+
+    Raises
+    ------
+    ServerError
+        The export is cut off or no list. What was yielded before is then not all there is.
+    """
+    file.seek(0)
+    decode = json.JSONDecoder().raw_decode
+    try:
+        text = file.read().decode("utf-8")
+        place = _next(text, 0, "[")
+        if text[_next(text, place)] == "]":
+            return
+        while True:
+            task, place = decode(text, _next(text, place))
+            if not isinstance(task, dict):
+                raise TypeError(f"{str(task)[:50]!r} is no task")
+            yield task
+            place = _next(text, place)
+            if text[place] == "]":
+                return
+            place = _next(text, place, ",")
+    except (ValueError, TypeError, IndexError) as error:
+        raise ServerError(
+            f"The export of project {number} is no whole list of tasks ({error}); run it again."
+        ) from None
+
+
+def _next(text: str, place: int, sign: str = "") -> int:
+    """Return where the next character stands that is not white space, or what follows `sign`."""
+    while text[place] in " \t\r\n":
+        place += 1
+    if not text.startswith(sign, place):
+        raise ValueError(f"{sign!r} is missing at character {place}")
+    return place + len(sign)
+
+
+def address(url: str) -> str:
+    """Return the address of a server in one form, so that it is known again.
+
+    Raises
+    ------
+    StudyError
+        It is no http or https address, or it holds a password.
+    """
+    parts = urlsplit(url.strip())
+    try:
+        _ = parts.port
+    except ValueError as error:
+        raise StudyError(f"{url} is no address: {error}.") from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise StudyError(f"{url!r} is no address; begin with http:// or https:// and a host.")
+    if "@" in parts.netloc:
+        raise StudyError("The address holds a user or password; leave it out.")
+    if parts.query or parts.fragment:
+        raise StudyError(f"{url}: leave out what follows ? or #.")
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+def _project(found: Any) -> Project:
+    return Project(int(found.id), str(found.description or ""), int(found.task_number or 0))
