@@ -27,6 +27,7 @@ from study.config_sections import (
 )
 from study.constructs import ConstructSpec
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
+from study.label_studio_section import LabelStudioSpec
 from study.scales import Scale
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -104,6 +105,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "design.": DesignSpec,
     'raters."CODE".': RaterSpec,
     "rating.": RatingSpec,
+    "label_studio.": LabelStudioSpec,
     "stopping.": StoppingSpec,
     "analysis.": AnalysisSpec,
     "hypotheses.": HypothesisSpec,
@@ -125,6 +127,7 @@ def test_every_setting_is_documented(prefix: str) -> None:
         "rating",
         "stopping",
         "analysis",
+        "label_studio",
     }
     for name, field in SECTIONS[prefix].model_fields.items():
         if prefix == "" and name in containers:

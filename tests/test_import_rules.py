@@ -70,6 +70,7 @@ def test_the_example_stands_alone() -> None:
         "study.keeping.commands",
         "annotate_ui.cli.enrol",
         "annotate_ui.cli.invite",
+        "annotate_ui.cli.label_studio",
         "annotate_ui.cli.owner_password",
         "annotate_ui.cli.pause",
         "annotate_ui.cli.serve",
@@ -92,6 +93,7 @@ def test_a_module_of_commands_imports_only_click_until_it_runs(module: str) -> N
         "scipy",
         "aiohttp",
         "flask",
+        "label_studio_sdk",
     )
     code = (
         f"import sys, {module}; found = [m for m in {heavy!r} if m in sys.modules]; "

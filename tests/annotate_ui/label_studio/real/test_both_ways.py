@@ -1,0 +1,213 @@
+"""A campaign on a real server: push, rate, skip, edit, delete, pull, and both again."""
+
+from typing import Any
+
+from sqlalchemy import select
+
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.reading import MISSING, NO_NUMBER, SKIPPED
+from annotate_ui.label_studio.server import Server
+from annotate_ui.label_studio.storing import (
+    DELETED,
+    DUPLICATE,
+    NO_SLOT,
+    OTHER_CHANNEL,
+    UNFIT,
+)
+from study import Study
+from study.assigning import assign
+from study.nouns import Assignment, Rater, Rating, SetAside, table
+from tests.annotate_ui.label_studio.real.acting import (
+    annotate,
+    delete,
+    edit,
+    projects,
+    rate_all,
+)
+from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
+from tests.annotate_ui.rated_campaign import fill, give
+
+Two = tuple[Member, Member]
+
+
+def revisions(study: Study, member: Member, response: int, construct: str) -> list[Any]:
+    """Return the revisions of a rating, the first first."""
+    g, a, w = table(Rating), table(Assignment), table(Rater)
+    with study.read() as connection:
+        return list(
+            connection.execute(
+                select(g)
+                .join_from(g, a, g.c.assignment_id == a.c.id)
+                .join(w, a.c.rater_id == w.c.id)
+                .where(
+                    w.c.code == f"ls-{member.id}",
+                    a.c.response_id == response,
+                    g.c.construct_key == construct,
+                )
+                .order_by(g.c.revision)
+            )
+        )
+
+
+def test_stages_come_one_after_another_and_show_nothing_of_the_next(
+    campaign: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    first = push(campaign, server)
+    assert (first.tasks, first.waiting, first.slots) == (4, 16, 24)
+    (stage_one,) = projects(campaign)
+    assert (stage_one.stage, stage_one.overlap) == (1, 2)
+
+    for member in members:
+        rate_all(label_studio, member, stage_one, 70)
+    assert pull(campaign, server).new == 8
+    second = push(campaign, server)
+    assert (second.tasks, second.waiting) == (4, 8)
+
+    for member in members:
+        rate_all(label_studio, member, projects(campaign)[1], 60)
+    assert pull(campaign, server).new == 16
+    assert push(campaign, server).waiting == 0
+    for member in members:
+        rate_all(label_studio, member, projects(campaign)[2], 50)
+    done = pull(campaign, server)
+
+    assert (done.new, done.unchanged, done.aside) == (16, 24, [])
+    shown = []
+    for project in projects(campaign):
+        (number, *_) = project.tasks.values()
+        with label_studio.client() as owner:
+            shown.append(owner.get(f"/api/tasks/{number}/").json()["data"])
+    assert [sorted(set(data) - {"ccrs_id"}) for data in shown] == [
+        ["question", "response"],
+        ["passages", "question", "response"],
+        ["passages", "question", "reference", "response"],
+    ]
+    assert "system" not in str(shown)
+    scores = campaign.score_table()
+    assert len(scores) == 2 * 4 * 5
+    assert set(scores["source"]) == {"label_studio"}
+    assert scores.groupby("construct")["value"].unique().map(list).to_dict() == {
+        "QR": [70.0],
+        "CC": [60.0],
+        "ID": [60.0],
+        "AC": [50.0],
+        "IR": [50.0],
+    }
+    rating = revisions(campaign, members[0], 1, "AC")[0]
+    assert rating.revealed == ["question", "response", "context", "reference"]
+    assert (rating.after_reveal, rating.seen_more, rating.wall_seconds) == (False, False, 12.5)
+    assert (rating.channel, rating.external_at is not None) == ("label_studio", True)
+
+
+def test_an_edit_a_skip_and_a_deletion(
+    campaign: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    ada, bo = members
+    push(campaign, server)
+    (project,) = projects(campaign)
+    mine = rate_all(label_studio, ada, project, 40)
+    one, two, *_ = sorted(project.tasks)
+    annotate(label_studio, bo, project.tasks[one], {}, skip=True)
+    assert (pull(campaign, server).new, pull(campaign, server).anything) == (5, False)
+
+    edit(label_studio, ada, mine[one], {"QR": 45})
+    delete(label_studio, ada, mine[two])
+    done = pull(campaign, server)
+    assert (done.new, done.changed, done.withdrawn) == (0, 1, 1)
+    assert pull(campaign, server).anything is False
+
+    assert [r.value for r in revisions(campaign, ada, one, "QR")] == [40, 45]
+    taken = revisions(campaign, ada, two, "QR")
+    assert [(r.status, r.reason) for r in taken] == [("rated", None), ("withdrawn", DELETED)]
+    (skip,) = revisions(campaign, bo, one, "QR")
+    assert (skip.status, skip.value, skip.reason) == ("skipped", None, SKIPPED)
+
+    annotate(label_studio, ada, project.tasks[two], {"QR": 99})
+    assert pull(campaign, server).changed == 1
+    assert [r.value for r in revisions(campaign, ada, two, "QR")] == [40, None, 99]
+
+
+def test_what_the_server_takes_and_a_rating_can_t_be_is_kept_aside(
+    campaign: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    ada, bo = members
+    push(campaign, server)
+    (project,) = projects(campaign)
+    tasks = [project.tasks[response] for response in sorted(project.tasks)]
+    for task, value in zip(tasks, (250, "77", None), strict=False):
+        annotate(label_studio, ada, task, {"QR": value})
+    annotate(label_studio, ada, tasks[3], {})
+    annotate(label_studio, bo, tasks[0], {"QR": 10})
+    annotate(label_studio, bo, tasks[0], {"QR": 20})
+
+    done = pull(campaign, server)
+    assert done.new == 1
+    assert sorted((one.value, one.reason) for one in done.aside if one.value) == [
+        ('"77"', NO_NUMBER),
+        ("10.0", DUPLICATE),
+        ("250", "250 lies outside the scale 0 to 100"),
+        ("null", NO_NUMBER),
+    ]
+    assert [one.reason for one in done.aside if one.value is None] == [MISSING]
+    again = pull(campaign, server)
+    assert (again.anything, len(again.aside), again.aside_new) == (False, 5, 0)
+    with campaign.read() as connection:
+        rows = connection.execute(select(table(SetAside))).all()
+    assert len(rows) == 5
+    assert "example.org" not in str(rows)
+
+
+def test_a_rating_that_becomes_impossible_is_taken_back(
+    campaign: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    push(campaign, server)
+    (project,) = projects(campaign)
+    (response, task), *_ = sorted(project.tasks.items())
+    made = annotate(label_studio, members[0], task, {"QR": 40})
+    pull(campaign, server)
+    edit(label_studio, members[0], made, {"QR": 400})
+    assert pull(campaign, server).withdrawn == 1
+    last = revisions(campaign, members[0], response, "QR")[-1]
+    assert (last.status, last.reason) == ("withdrawn", UNFIT)
+
+
+def test_new_responses_and_new_slots_come_with_the_next_push(
+    study: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    fill(study, queries=1, systems=2)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    assert push(study, server).tasks == 2
+    (project,) = projects(study)
+    rate_all(label_studio, members[0], project, 30)
+    pull(study, server)
+
+    fill(study, queries=2, systems=2)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    second = push(study, server)
+    assert (second.tasks, len(projects(study))) == (2, 1)
+    rate_all(label_studio, members[1], projects(study)[0], 80)
+    done = pull(study, server)
+    assert done.new == 2
+    assert [one.reason for one in done.aside] == [NO_SLOT, NO_SLOT]
+
+    assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
+    assert push(study, server).tasks == 4
+    assert pull(study, server).new == 2
+    assert pull(study, server).aside == []
+
+
+def test_the_own_pages_go_before_a_rating_of_the_same_response_over_there(
+    campaign: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    ada, bo = members
+    push(campaign, server)
+    (project,) = projects(campaign)
+    give(campaign, "anna", keys=["QR"])
+    rate_all(label_studio, ada, project, 30)
+    rate_all(label_studio, bo, project, 35)
+    done = pull(campaign, server, raters={ada.id: "anna"})
+    assert done.raters == {f"ls-{bo.id}": bo.id}
+    assert done.new == 4
+    assert [(one.rater, one.reason) for one in done.aside] == [("anna", OTHER_CHANNEL)] * 4
+    assert set(campaign.score_table()["scorer"]) == {f"ls-{bo.id}"}

@@ -1,0 +1,103 @@
+"""The commands that an owner types, and a judge's scores shown beforehand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from annotate_ui.label_studio.predictions import WARNING
+from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.server import Server
+from study import Study
+from study.cli import cli
+from study.errors import StudyError
+from study.importing import import_file
+from tests.annotate_ui.label_studio.real.acting import annotate, projects, rate_all
+from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member
+
+
+def ccrs(*words: str) -> Result:
+    """Run a command that succeeds."""
+    done = CliRunner().invoke(cli, list(words), env={"LABEL_STUDIO_API_KEY": OWNER})
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def test_push_pull_and_sync_say_what_they_did(
+    campaign: Study, label_studio: LabelStudioServer, members: tuple[Member, Member]
+) -> None:
+    folder, to = str(campaign.folder), ("--url", label_studio.url)
+    told = ccrs("label-studio", "push", folder, *to).output
+    assert "Stage 1 (QR): 4 tasks for 2 each, made now." in told
+    assert "16 of 24 slots wait until the earlier stages" in told
+    assert "kept for Label Studio" in ccrs("status", folder).output
+    project = projects(campaign)[0]
+    rate_all(label_studio, members[0], project, 70)
+    annotate(label_studio, members[1], next(iter(project.tasks.values())), {"QR": 700})
+    named = ("--rater", f"{members[0].id}=ada")
+    told = ccrs("label-studio", "pull", folder, *to, *named).output
+    assert "4 new values, 0 edited, 0 taken back, 0 unchanged; from 5 annotations." in told
+    assert "700 lies outside the scale 0 to 100" in told
+    data = json.loads(ccrs("label-studio", "pull", folder, *to, "--json").output)
+    assert (data["new"], data["unchanged"], data["aside_new"]) == (0, 4, 0)
+    assert data["aside"][0]["rater"] == f"ls-{members[1].id}"
+    told = ccrs("label-studio", "sync", folder, *to, "--rounds", "1").output
+    assert "Next: ccrs report" in told
+    assert "ada" in ccrs("watch", folder).output
+
+
+def test_what_an_owner_may_get_wrong(
+    study: Study, campaign: Study, label_studio: LabelStudioServer, tmp_path: Path
+) -> None:
+    def refused(*words: str, **env: Any) -> str:
+        done = CliRunner().invoke(cli, ["label-studio", *words], env=env)
+        assert done.exit_code, done.output
+        # The root command says these on standard error and ends with 2.
+        assert isinstance(done.exception, SystemExit | StudyError)
+        return f"{done.output} {done.exception}"
+
+    folder = str(campaign.folder)
+    token = {"LABEL_STUDIO_API_KEY": OWNER}
+    assert "Name the server with --url" in refused("push", folder, **token)
+    assert "No token" in refused("push", folder, "--url", label_studio.url, LABEL_STUDIO_API_KEY="")
+    inside = campaign.folder / "token"
+    inside.write_text(OWNER)
+    file = ("--token-file", str(inside))
+    assert "inside the study's folder" in refused("push", folder, "--url", label_studio.url, *file)
+    assert "was pushed to" in refused("pull", folder, "--url", label_studio.url, **token)
+    empty = Study.create(tmp_path / "empty")
+    told = refused("push", str(empty.folder), "--url", label_studio.url, **token)
+    assert "--open --channel label_studio" in told
+    empty.close()
+
+
+def test_a_judges_scores_are_shown_only_when_asked_for(
+    campaign: Study, server: Server, label_studio: LabelStudioServer, tmp_path: Path
+) -> None:
+    with pytest.raises(StudyError, match="'jud' is no judge"):
+        push(campaign, server, predictions="jud")
+    path = tmp_path / "scores.csv"
+    path.write_text(
+        "response_id,construct,scorer,scorer_kind,value\nq0/system-0,QR,judy,judge,61\n"
+    )
+    import_file(campaign, path)
+    folder, to = str(campaign.folder), ("--url", label_studio.url)
+    done = ccrs("label-studio", "push", folder, *to, "--predictions", "judy")
+    assert WARNING in done.stderr
+    with_scores = projects(campaign)[-1]
+    assert with_scores.predictions == "judy"
+    assert len(projects(campaign)) == 1
+    tasks = sum(len(task["predictions"]) for task in server.export(with_scores.number))
+    with label_studio.client() as owner:
+        found = owner.get("/api/predictions/", params={"project": with_scores.number}).json()
+    shown = [(one["model_version"], one["result"][0]["value"]) for one in found]
+    assert tasks == 1
+    assert shown == [("judy", {"number": 61})]
+
+
+def test_no_prediction_unless_asked_for(campaign: Study, server: Server) -> None:
+    push(campaign, server)
+    (project,) = projects(campaign)
+    assert [task["predictions"] for task in server.export(project.number)] == [[]] * 4

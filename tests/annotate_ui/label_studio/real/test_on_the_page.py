@@ -1,0 +1,81 @@
+"""A rater on the real page, in the system's Chromium, from the generated configuration."""
+
+from pathlib import Path
+from uuid import uuid4
+
+from playwright.sync_api import Browser, expect
+
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.server import Server
+from study import Study
+from study.assigning import assign
+from study.importing import import_rows
+from study.importing.rows import PassageRow, Placed, ResponseRow
+from tests.annotate_ui.label_studio.real.acting import projects
+from tests.annotate_ui.label_studio.real.process import PASSWORD, LabelStudioServer
+from tests.annotate_ui.rated_campaign import ALL
+
+HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script> {{7*7}} $question'
+# A busy machine takes its time over the page's 10 MB of scripts.
+_PATIENCE = 120_000
+
+
+def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
+    tmp_path: Path, server: Server, label_studio: LabelStudioServer, browser: Browser
+) -> None:
+    study = Study.create(tmp_path / "study", '[rating]\ndisclosure = "all"\n')
+    row = ResponseRow(
+        query_id="q",
+        query=f"Which? {HOSTILE}",
+        system="secret-system",
+        response=f"The response {HOSTILE}",
+        passages=(PassageRow(text=f"One {HOSTILE}"), PassageRow(text="Two")),
+        references=(f"The reference {HOSTILE}",),
+    )
+    import_rows(study, [Placed(1, row)], source="t", sha256=uuid4().hex, importer="responses")
+    assign(study, per_item=1, open_slots=True, channel="label_studio")
+    push(study, server)
+    (project,) = projects(study)
+    (task,) = project.tasks.values()
+    rater = label_studio.member(f"{uuid4().hex}@example.org")
+
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(_PATIENCE)
+    expect.set_options(timeout=_PATIENCE)
+    page = context.new_page()
+    page.goto(f"{label_studio.url}/user/login/")
+    page.fill("input[name=email]", rater.email)
+    page.fill("input[name=password]", PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(lambda url: "login" not in url, wait_until="commit")
+    page.goto(f"{label_studio.url}/projects/{project.number}/data?task={task}")
+    for text in ("Which?", "The response", "One", "The reference"):
+        expect(page.get_by_text(f"{text} {HOSTILE}").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Passage 2")).to_be_visible()
+    assert page.evaluate("window.hacked") is None
+    assert "secret-system" not in page.content()
+
+    # The page begins an annotation once it stands; what is typed before, no person types.
+    page.wait_for_load_state("networkidle")
+    for place, key in enumerate(ALL[:-1]):
+        field = page.locator(f"input[type=number][name={key}]")
+        assert (field.get_attribute("min"), field.get_attribute("max")) == ("0", "100")
+        assert field.input_value() == ""
+        field.fill(str(10 * place))
+    page.get_by_role("button", name="Submit current annotation").click()
+    asked = page.get_by_text("Give a number from 0 to 100 for Information Recall")
+    expect(asked.first).to_be_visible()
+    assert pull(study, server).annotations == 0
+
+    page.keyboard.press("Escape")
+    page.locator(f"input[type=number][name={ALL[-1]}]").fill("88")
+    with page.expect_response(lambda r: "/annotations" in r.url and r.request.method == "POST"):
+        page.get_by_role("button", name="Submit current annotation").click()
+    context.close()
+
+    done = pull(study, server)
+    assert (done.new, done.aside) == (5, [])
+    scores = study.score_table().set_index("construct")["value"].to_dict()
+    assert scores == {**{key: 10.0 * place for place, key in enumerate(ALL)}, ALL[-1]: 88.0}
+    study.close()

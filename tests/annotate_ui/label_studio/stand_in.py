@@ -1,0 +1,78 @@
+"""A stand-in for the server, for what the real one can't be brought to: moments, and PostgreSQL.
+
+It keeps projects, tasks and annotations in memory and answers as `annotate_ui.label_studio.server`
+does. What the real server says is tried in `real/`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from annotate_ui.label_studio.server import Project
+
+
+class StandIn:
+    """A server in memory."""
+
+    url = "http://stand-in.example.org"
+
+    def __init__(self) -> None:
+        self.made: dict[int, dict[str, Any]] = {}
+        self.tasks: dict[int, dict[int, dict[str, Any]]] = {}
+        self._number = 0
+
+    def check(self) -> None:
+        """Let anybody in."""
+
+    def projects(self) -> list[Project]:
+        """Return all projects."""
+        return [self.project(number) for number in self.made]
+
+    def project(self, number: int) -> Project:
+        """Return a project."""
+        return Project(number, self.made[number]["description"], len(self.tasks[number]))
+
+    def create_project(self, **given: Any) -> int:
+        """Make a project."""
+        number = self._next()
+        self.made[number] = given
+        self.tasks[number] = {}
+        return number
+
+    def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Take tasks."""
+        numbers = [self._next() for _ in tasks]
+        for own, task in zip(numbers, tasks, strict=True):
+            self.tasks[number][own] = {**task, "id": own, "annotations": [], "drafts": []}
+        return numbers
+
+    def export(self, number: int) -> Iterator[dict[str, Any]]:
+        """Yield a project's tasks."""
+        yield from self.tasks[number].values()
+
+    def delete_task(self, number: int) -> None:
+        """Delete a task."""
+        for tasks in self.tasks.values():
+            tasks.pop(number, None)
+
+    def annotate(
+        self, project: int, task: int, user: int, at: str, lead: float | None = None, **values: Any
+    ) -> dict[str, Any]:
+        """Annotate a task at a time of day; return the annotation, to be edited."""
+        moment = f"2026-01-01T{at}:00Z"
+        made = {
+            "id": self._next(),
+            "completed_by": user,
+            "created_at": moment,
+            "updated_at": moment,
+            "lead_time": lead,
+            "was_cancelled": False,
+            "result": [
+                {"from_name": key, "value": {"number": value}} for key, value in values.items()
+            ],
+        }
+        self.tasks[project][task]["annotations"].append(made)
+        return made
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number

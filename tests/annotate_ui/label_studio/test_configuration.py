@@ -1,0 +1,90 @@
+"""The labeling configuration: every text is shown as text, every construct asked for once."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from annotate_ui.label_studio.configuration import configuration, control_name
+from annotate_ui.label_studio.instructions import instructions
+from annotate_ui.label_studio.tasks import task_data, task_name
+from study import Study
+from study.constructs import CCRS, ConstructSpec
+from study.scales import Scale
+from tests.annotate_ui.rated_campaign import fill
+
+VERSIONS = {spec.key: 1 for spec in CCRS}
+
+
+def test_each_construct_is_a_number_that_must_be_given() -> None:
+    made = configuration(("question", "response", "context", "reference"), CCRS, VERSIONS)
+    root = ElementTree.fromstring(made.xml)
+    numbers = root.findall("Number")
+    assert [number.get("name") for number in numbers] == ["QR", "CC", "ID", "AC", "IR"]
+    for number in numbers:
+        assert {number.get(name) for name in ("min", "max", "required", "step")} == {
+            "0",
+            "100",
+            "true",
+            "any",
+        }
+        assert number.get("slider") is None
+    assert "completely irrelevant" in str(numbers[0].get("hint"))
+    names = {element.tag for element in root.iter()}
+    assert not names & {"HyperText", "Paragraphs"}
+    assert [control["kind"] for control in made.controls.values()].count("flags") == 3
+
+
+def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
+    own = ConstructSpec(
+        key='cost "in" $',
+        name="Cost in $",
+        question='<b onclick="x">How much?</b> $question',
+        scale=Scale(min=1, max=5, step=1),
+        anchors={"5": "much", "1": "nothing"},
+    )
+    made = configuration(("response",), [own], {own.key: 3})
+    (name, comment) = made.controls
+    assert (name, comment) == (control_name(own.key), "comment")
+    assert name.startswith("construct_")
+    assert made.controls[name]["construct_version"] == 3
+    number = ElementTree.fromstring(made.xml).find("Number")
+    assert number is not None
+    assert (number.get("step"), number.get("hint")) == ("1", "1: nothing · 5: much")
+    # A dollar begins the name of a field there.
+    assert "$question" not in made.xml
+    assert 'name="response" value="$response"' in made.xml
+
+
+@pytest.mark.parametrize("key", ["comment", "response", "QR_flags", "Ä", "a b", "1"])
+def test_a_key_that_is_no_name_of_a_control_gets_another(key: str) -> None:
+    assert control_name(key) != key
+    assert control_name(key) == control_name(key)
+
+
+def test_a_task_holds_the_fields_of_its_stage_and_no_system(study: Study) -> None:
+    fill(study, queries=1, systems=2)
+    with study.read() as connection:
+        first = task_data(connection, [1, 2], ("question", "response"))
+        last = task_data(connection, [1], ("response", "context", "reference"))
+    assert first == {
+        1: {"question": "question-0", "response": "response-0-0"},
+        2: {"question": "question-0", "response": "response-0-1"},
+    }
+    assert set(last[1]) == {"response", "reference", "passages"}
+    assert [one["title"] for one in last[1]["passages"]] == ["Passage 1", "Passage 2"]
+    names = {task_name(study, response, stage) for study in "ab" for response in (1, 2)
+             for stage in (1, 2)}  # fmt: skip
+    assert len(names) == 8
+
+
+def test_instructions_hold_the_rules_and_the_owners_words_without_what_runs(
+    study: Study,
+) -> None:
+    (study.folder / "told.md").write_text("# Read\n<script>x</script> **this**")
+    rating = study.config.rating.model_copy(update={"instructions": "told.md"})
+    object.__setattr__(study, "config", study.config.model_copy(update={"rating": rating}))
+    text = instructions(study, CCRS[:1], "Stage 1 of <b>mine</b>")
+    assert "<strong>this</strong>" in text
+    assert "<script>" not in text
+    assert "&lt;b&gt;mine" in text
+    assert "Whether the answer is true does not matter here" in text

@@ -1,0 +1,117 @@
+"""An export of a project that was not pushed from here comes in as ratings."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from study import Study
+from study.errors import InputError
+from study.importing import import_file
+from study.importing.files import open_questions
+
+
+def task(number: int, *annotations: dict[str, Any], **data: Any) -> dict[str, Any]:
+    texts = {"question": f"Question {number}?", "response": f"Answer {number}.", **data}
+    return {"id": number, "data": texts, "annotations": list(annotations), "drafts": []}
+
+
+def annotation(number: int, user: Any, *, at: str = "10:00", **values: Any) -> dict[str, Any]:
+    results = [
+        {"from_name": name, "type": "number", "value": {"number": value}}
+        for name, value in values.items()
+    ]
+    return {
+        "id": number,
+        "completed_by": user,
+        "result": results,
+        "was_cancelled": False,
+        "created_at": f"2026-01-01T{at}:00Z",
+        "updated_at": f"2026-01-01T{at}:00Z",
+        "lead_time": 3.5,
+    }
+
+
+def written(folder: Path, *tasks: dict[str, Any]) -> Path:
+    path = folder / "export.json"
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+    return path
+
+
+def test_controls_become_constructs_by_name_and_by_what_is_said(
+    study: Study, tmp_path: Path
+) -> None:
+    path = written(
+        tmp_path,
+        task(1, annotation(1, 5, question_relevance=80, quality=60), item_id="a"),
+        task(2, annotation(2, {"id": 6, "email": "x@example.org"}, quality=20), item_id="b"),
+    )
+    import_file(study, path, controls={"quality": "AC"})
+    scores = study.score_table()
+    assert list(scores["source"].unique()) == ["label_studio"]
+    told = scores[["response_id", "construct", "scorer", "value"]].values.tolist()
+    assert told[0] == ["a", "AC", "ls-5", 60]
+    assert ["a", "QR", "ls-5", 80] in told
+    assert ["b", "AC", "ls-6", 20] in told
+    assert "example.org" not in (study.folder / "study.db").read_bytes().decode("latin-1")
+    again = import_file(study, path, controls={"quality": "AC"})
+    assert not again.added
+
+
+def test_a_control_that_nobody_maps_is_asked_for(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, quality=60, stars=4)))
+    with pytest.raises(InputError, match="which construct does the control 'stars' rate"):
+        import_file(study, path, controls={"quality": "AC"})
+    with pytest.raises(InputError, match="'ACC'"):
+        import_file(study, path, controls={"quality": "ACC", "stars": ""})
+    import_file(study, path, controls={"quality": "AC", "stars": ""})
+    assert study.score_table()["construct"].tolist() == ["AC"]
+
+
+def test_what_is_no_rating_is_missing_with_its_reason(study: Study, tmp_path: Path) -> None:
+    skip = {**annotation(5, 9), "was_cancelled": True, "result": []}
+    path = written(
+        tmp_path,
+        task(1, annotation(1, 5, QR=250), annotation(2, 6, QR="77"), annotation(3, 7, QR=None)),
+        task(2, annotation(4, 8, QR=1), annotation(6, 8, at="11:00", QR=2), skip),
+    )
+    summary = import_file(study, path)
+    scores = study.score_table().set_index("scorer")
+    assert scores["value"].dropna().to_dict() == {"ls-8": 2}
+    assert scores["missing_reason"].dropna().to_dict() == {
+        "ls-5": "out_of_range",
+        "ls-6": "no_number",
+        "ls-7": "no_number",
+        "ls-9": "skipped",
+    }
+    assert summary.left_out == {"annotations of a task by somebody who annotated it again later": 1}
+
+
+def test_a_project_that_was_pushed_is_pulled_and_not_imported(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=20), ccrs_id="0123"))
+    with pytest.raises(InputError, match="ccrs label-studio pull"):
+        import_file(study, path)
+
+
+def test_in_a_terminal_the_construct_is_asked_for(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=5, quality=60, stars=4)))
+    assert open_questions(study, path, controls={"stars": ""}) == ["quality"]
+    keyboard, terminal = os.openpty()
+    os.write(keyboard, b"AC\n\n")
+    command = [sys.executable, "-c", "from study.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "import", str(study.folder), str(path)],
+        stdin=terminal,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    os.close(keyboard)
+    os.close(terminal)
+    assert done.returncode == 0, done.stderr
+    assert "which construct does the control 'quality' rate? (QR, CC, ID, AC, IR" in done.stdout
+    assert sorted(study.score_table()["construct"]) == ["AC", "QR"]
