@@ -233,7 +233,8 @@ def _opened(
     from annotate_ui.label_studio.token import read_token
     from study.campaign import Study
 
-    study = Study.open(folder)
+    # Under the constructs as they are now: whoever edits study.toml meanwhile makes new versions.
+    study = Study.open(folder).held()
     try:
         place = url or study.config.label_studio.url
         if place is None:

@@ -47,10 +47,14 @@ class Claims:
             if slot.id in self._live:
                 self._abandoned[slot.wanted].append(slot)
 
-    def assigned_elsewhere(self, rater_id: int, wanted: Wanted) -> bool:
-        """Say whether the rater has this response on another channel, whose value then counts."""
+    def mine(self, rater_id: int, wanted: Wanted) -> Slot | None:
+        """Return the slot that the rater has already."""
+        return self._mine.get((rater_id, wanted))
+
+    def assigned_elsewhere(self, rater_id: int, wanted: Wanted) -> set[str]:
+        """Return the constructs that the rater has of this response on another channel."""
         response, keys = wanted
-        return any((rater_id, response, key) in self._elsewhere for key in keys)
+        return {key for key in keys if (rater_id, response, key) in self._elsewhere}
 
     def claim(self, rater_id: int, wanted: Wanted) -> Slot | None:
         """Return the rater's slot, an open one if need be; None: all are taken."""

@@ -26,6 +26,7 @@ _HEADINGS: dict[Sees, str] = {
 }
 # Label Studio takes these as names of controls, and keeps them in its exports.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+_NOT_IN_XML = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe\uffff]")
 _RESERVED = {COMMENT, TARGET, "question", "reference", "passages"}
 
 
@@ -89,14 +90,14 @@ def _show(view: Element, field: Sees) -> None:
 
 def _ask(view: Element, construct: ConstructSpec, name: str) -> None:
     scale = construct.scale
-    SubElement(view, "Header", value=_plain(f"{construct.name} ({scale})"), size="4")
-    SubElement(view, "Header", value=_plain(construct.question), size="5")
+    SubElement(view, "Header", value=plain(f"{construct.name} ({scale})"), size="4")
+    SubElement(view, "Header", value=plain(construct.question), size="5")
     hint = " · ".join(
         f"{point}: {words}"
         for point, words in sorted(construct.anchors.items(), key=lambda anchor: float(anchor[0]))
     )
     if hint:
-        SubElement(view, "Header", value=_plain(hint), size="6")
+        SubElement(view, "Header", value=plain(hint), size="6")
     SubElement(
         view,
         "Number",
@@ -106,17 +107,20 @@ def _ask(view: Element, construct: ConstructSpec, name: str) -> None:
         max=f"{scale.max:g}",
         step="any" if scale.step is None else f"{scale.step:g}",
         required="true",
-        requiredMessage=f"Give a number from {scale} for {_plain(construct.name)}.",
-        hint=_plain(hint or str(scale)),
+        requiredMessage=f"Give a number from {scale} for {plain(construct.name)}.",
+        hint=plain(hint or str(scale)),
     )
 
 
 def _flags(view: Element, construct: ConstructSpec, name: str) -> None:
     choices = SubElement(view, "Choices", name=name, toName=TARGET, choice="multiple")
     for flag in construct.flags:
-        SubElement(choices, "Choice", value=flag)
+        SubElement(choices, "Choice", value=plain(flag))
 
 
-def _plain(text: str) -> str:
-    """Return a text of the study for a place in which `$` begins the name of a field."""
-    return " ".join(text.split()).replace("$", "＄")
+def plain(text: str) -> str:
+    """Return a text of the study as it is shown: on one line, and of characters that XML has.
+
+    `$` begins the name of a field there, so another sign stands in for it.
+    """
+    return " ".join(_NOT_IN_XML.sub("�", text).split()).replace("$", "＄")

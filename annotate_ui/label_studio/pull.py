@@ -7,12 +7,13 @@ from annotate_ui.label_studio.pulled import Fetched, Pulled
 from annotate_ui.label_studio.raters import Raters
 from annotate_ui.label_studio.reading import read_task
 from annotate_ui.label_studio.server import Server
-from annotate_ui.label_studio.stored import StoredProject, stored_projects
+from annotate_ui.label_studio.stored import StoredProject, stored_projects, stored_scales
 from annotate_ui.label_studio.storing import Storing
 from annotate_ui.label_studio.tasks import NAME
 from study.campaign import Study
 from study.errors import StudyError
 from study.progress import Advance
+from study.scales import Scale
 
 
 def pull(
@@ -43,6 +44,7 @@ def pull(
         server.check()
         with study.read() as connection:
             projects = stored_projects(connection, server.url)
+            scales = stored_scales(connection)
         if not projects:
             raise StudyError(
                 f"Nothing of {study.folder} was pushed to {server.url}. Run "
@@ -51,7 +53,7 @@ def pull(
         result = Pulled(server.url)
         fetched = []
         for number, project in enumerate(projects):
-            fetched.append(_fetch(study, server, project, result))
+            fetched.append(_fetch(server, project, _scales(scales, project), result))
             advance(number + 1, len(projects) + 1)
         with study.write() as connection:
             people = Raters(connection, server.url)
@@ -62,8 +64,19 @@ def pull(
         return result
 
 
-def _fetch(study: Study, server: Server, project: StoredProject, result: Pulled) -> Fetched:
-    scales = {construct.key: construct.scale for construct in study.config.constructs}
+def _scales(scales: Mapping[tuple[str, int], Scale], project: StoredProject) -> dict[str, Scale]:
+    """Return the scales that a project asks on: those that stood when it was pushed."""
+    asked = [
+        (control["construct"], control["construct_version"])
+        for control in project.controls.values()
+        if control["kind"] == "number"
+    ]
+    return {key: scales[key, version] for key, version in asked if (key, version) in scales}
+
+
+def _fetch(
+    server: Server, project: StoredProject, scales: Mapping[str, Scale], result: Pulled
+) -> Fetched:
     found = Fetched(project)
     for task in server.export(project.number):
         annotations, unreadable, drafts = read_task(task, NAME, project.controls, scales)

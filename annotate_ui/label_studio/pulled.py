@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotate_ui.label_studio.reading import Annotation, Unfit
+from annotate_ui.label_studio.reading import Annotation, Unread
 from annotate_ui.label_studio.stored import StoredProject
 
 
@@ -64,4 +64,4 @@ class Fetched:
 
     project: StoredProject
     annotations: list[Annotation] = field(default_factory=list)
-    unreadable: list[Unfit] = field(default_factory=list)
+    unreadable: list[Unread] = field(default_factory=list)

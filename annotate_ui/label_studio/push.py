@@ -1,8 +1,9 @@
 """Pushing: projects and tasks for the slots of this channel; what is there already stays."""
 
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from sqlalchemy import insert
@@ -17,6 +18,7 @@ from annotate_ui.label_studio.server import Server, ServerError
 from annotate_ui.label_studio.slots import Slot, ready, slots, split_by_stage
 from annotate_ui.label_studio.stored import (
     StoredProject,
+    held_places,
     rated_slots,
     store_tasks,
     stored_projects,
@@ -76,19 +78,21 @@ def push(
             # Refused before anything is made over there.
             predicted(connection, study, predictions, {})
         with study.write() as connection:
-            split_by_stage(connection, study)
+            projects = stored_projects(connection)
+            split_by_stage(connection, study, held_places(connection, projects))
         with study.read() as connection:
             reserved = slots(connection, study)
             done = rated_slots(connection)
-            projects = stored_projects(connection)
+            held = held_places(connection, projects)
         if not reserved:
             raise StudyError(
                 "Nothing is assigned to Label Studio. Reserve slots with "
                 f"`ccrs assign {study.folder} --open --channel {CHANNEL}`."
             )
-        due = ready(reserved, done)
-        result = Pushed(server.url, waiting=len(reserved) - len(due), slots=len(reserved))
-        wanted = _wanted(study, due, projects)
+        due = ready([slot for slot in reserved if slot.asked], done)
+        asked = sum(bool(slot.asked) for slot in reserved)
+        result = Pushed(server.url, waiting=asked - len(due), slots=len(reserved))
+        wanted = _wanted(study, due, held)
         result.there = sum(len(one.tasks) for one in projects if one.server == server.url)
         sender = _Sender(study, server, title or study.config.name, predictions, result, advance)
         sender.total = sum(len(responses) for responses in wanted.values())
@@ -98,23 +102,22 @@ def push(
 
 
 def _wanted(
-    study: Study, due: Sequence[Slot], projects: Sequence[StoredProject]
+    study: Study, due: Sequence[Slot], held: Mapping[tuple[int, frozenset[str]], int]
 ) -> dict[_Kind, list[int]]:
     """Return which responses want a task of which kind; those that have theirs are left out."""
     order = [construct.key for construct in study.config.constructs]
-    counts: Counter[tuple[int, int, tuple[Sees, ...], tuple[str, ...]]] = Counter()
+    together: dict[tuple[int, frozenset[str]], list[Slot]] = defaultdict(list)
     for slot in due:
-        keys = tuple(key for key in order if key in slot.construct_keys)
-        counts[slot.response_id, slot.stage.number, slot.stage.fields, keys] += 1
-    held: Counter[tuple[int, int, frozenset[str]]] = Counter()
-    for project in projects:
-        for response in project.tasks:
-            held[response, project.stage, project.construct_keys] += project.overlap
+        together[slot.wanted].append(slot)
     wanted: dict[_Kind, list[int]] = defaultdict(list)
-    for (response, stage, fields, keys), count in counts.items():
-        missing = count - held[response, stage, frozenset(keys)]
+    for (response, constructs), slots_ in together.items():
+        # Of an abandoned place more annotations may be there than it had places.
+        taken = sum(slot.rater_id is not None for slot in slots_)
+        missing = len(slots_) - max(held.get((response, constructs), 0), taken)
         if missing > 0:
-            wanted[_Kind(stage, fields, keys, missing)].append(response)
+            stage = slots_[0].stage
+            keys = tuple(key for key in order if key in slots_[0].asked)
+            wanted[_Kind(stage.number, stage.fields, keys, missing)].append(response)
     return wanted
 
 
@@ -178,7 +181,9 @@ class _Sender:
             if any(response not in one.tasks for response in responses):
                 return one, False
         # The mark tells a project that an interrupted push made, before its number was stored.
-        mark = f"ccrs-study {self._name} {kind.stage} {kind.overlap} {len(known)}"
+        told = f"{made.xml}\n{kind.fields}\n{self._predictions}\n{kind.overlap}"
+        digest = blake2b(told.encode(), digest_size=8).hexdigest()
+        mark = f"[ccrs-study {self._name} {kind.stage} {len(known)} {digest}]"
         number = next((one.id for one in self._server.projects() if mark in one.description), None)
         is_new = number is None
         if number is None:
@@ -206,7 +211,7 @@ class _Sender:
         return self._server.create_project(
             # Longer, it is refused.
             title=f"{self._title[:30]}: {kind.stage} ({kind.overlap})"[:50],
-            description=f"{place} Made by ccrs-study; delete nothing here. [{mark}]",
+            description=f"{place} Made by ccrs-study; delete nothing here. {mark}",
             xml=made.xml,
             instructions=instructions(self._study, constructs, place),
             overlap=kind.overlap,

@@ -65,6 +65,14 @@ class Raters:
             self._store(user, self._made(code))
         return self.by_user[user]
 
+    def known(self, user: int | None) -> int | None:
+        """Return the rater that a user is already; nobody is made."""
+        return None if user is None else self.by_user.get(user)
+
+    def is_erased(self, user: int | None) -> bool:
+        """Say whether a user is erased from the study."""
+        return user in self.by_user and self.by_user[user] is None
+
     def left(self, rater_id: int) -> bool:
         """Say whether a rater has left the study."""
         if rater_id not in self._left:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from annotate_ui.label_studio.configuration import plain
 from study.scales import Scale
 from study.words import storable
 
@@ -49,6 +50,16 @@ class Unfit:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """An annotation that can't be read, with what of it can."""
+
+    number: int | None
+    task: int | None
+    user: int | None
+    unfit: Unfit
+
+
 @dataclass(slots=True)
 class Annotation:
     """One annotation of one task by one user."""
@@ -57,7 +68,8 @@ class Annotation:
     task: int
     name: str | None
     """Of the task, as it was pushed."""
-    user: int
+    user: int | None
+    """None: the account is deleted over there."""
     created: datetime
     updated: datetime
     lead_seconds: float | None
@@ -73,7 +85,7 @@ def read_task(
     name_field: str,
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, Scale],
-) -> tuple[list[Annotation], list[Unfit], int]:
+) -> tuple[list[Annotation], list[Unread], int]:
     """Return a task's annotations, those that can't be read, and how many drafts it has.
 
     `scales` holds the scale of each construct; one that is gone is not checked any more.
@@ -84,10 +96,26 @@ def read_task(
     for one in task.get("annotations") or []:
         try:
             found.append(_annotation(one, int(task["id"]), name, controls, scales))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            told = f"{UNREADABLE}: {type(error).__name__} {error}"
-            unreadable.append(Unfit(None, _raw(one), storable_text(told)))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            unreadable.append(_unread(one, task.get("id")))
     return found, unreadable, len(task.get("drafts") or [])
+
+
+def _unread(one: Any, task: Any) -> Unread:
+    # The rest of an annotation may name people, and so may what a fault says of it.
+    whole = one if isinstance(one, dict) else {}
+    number, user = _whole(whole.get("id")), _whole(_user(whole.get("completed_by")))
+    kept = {"id": number, "user": user, "result": whole.get("result")}
+    return Unread(number, _whole(task), user, Unfit(None, _raw(kept), UNREADABLE))
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _user(completed_by: Any) -> Any:
+    # Some exports hold the user with name and address, of which only the number is kept.
+    return completed_by.get("id") if isinstance(completed_by, dict) else completed_by
 
 
 def storable_text(text: str) -> str:
@@ -102,14 +130,13 @@ def _annotation(
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, Scale],
 ) -> Annotation:
-    user = one["completed_by"]
+    user = _user(one["completed_by"])
     created = _moment(one["created_at"])
     annotation = Annotation(
         number=int(one["id"]),
         task=task,
         name=name if isinstance(name, str) else None,
-        # Some exports hold the user with name and address, of which only the number is kept.
-        user=int(user["id"] if isinstance(user, dict) else user),
+        user=None if user is None else int(user),
         created=created,
         updated=_moment(one.get("updated_at") or one["created_at"]),
         lead_seconds=_seconds(one.get("lead_time")),
@@ -132,6 +159,8 @@ def _results(
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, Scale],
 ) -> None:
+    # A relation between results says nothing of a control.
+    results = [result for result in results if "from_name" in result]
     times = Counter(str(result.get("from_name")) for result in results)
     given: dict[str, Any] = {}
     for result in results:
@@ -140,15 +169,19 @@ def _results(
         if meaning.get("kind") is None or times[name] > 1:
             reason = TWICE if meaning else f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
             key = meaning["construct"] if meaning.get("kind") == "number" else None
-            annotation.unfit.append(Unfit(key, _raw(result["value"]), reason))
+            annotation.unfit.append(Unfit(key, _raw(result.get("value")), reason))
         else:
-            given[name] = result["value"]
+            value = result.get("value")
+            given[name] = value if isinstance(value, dict) else {}
     flags: dict[str, tuple[str, ...]] = {}
     for name, meaning in controls.items():
         if meaning["kind"] == "flags" and name in given:
             ticked = given[name].get("choices") or []
-            flags[meaning["construct"]] = tuple(f for f in meaning["flags"] if f in ticked)
-            strange = [flag for flag in ticked if flag not in meaning["flags"]]
+            offered = {flag: plain(flag) for flag in meaning["flags"]}
+            flags[meaning["construct"]] = tuple(
+                f for f, shown in offered.items() if shown in ticked
+            )
+            strange = [flag for flag in ticked if flag not in offered.values()]
             if strange:
                 annotation.unfit.append(Unfit(None, _raw(strange), NO_REMARK))
     for name, meaning in controls.items():
@@ -216,4 +249,8 @@ def _moment(text: Any) -> datetime:
 def _seconds(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    try:
+        seconds = float(value)
+    except OverflowError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None

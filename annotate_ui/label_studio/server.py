@@ -20,6 +20,7 @@ _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5
 # What the server says where its database is locked or it is overloaded.
 _PASSING = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _REMEDIES = {
     401: "The token is not accepted; copy it again from Account & Settings.",
     403: "The token's user may not do this.",
@@ -83,6 +84,7 @@ class Server:
             self._sdk = LabelStudio(
                 base_url=self.url, api_key=token, httpx_client=self._http, max_retries=0
             )
+            _keep_below(self._sdk, self.url)
 
     def __enter__(self) -> Self:
         return self
@@ -130,6 +132,8 @@ class Server:
                 show_instruction=True,
                 maximum_annotations=overlap,
                 show_skip_button=True,
+                # Else a skip is handed to the next person, whose rating then finds no slot.
+                skip_queue="IGNORE_SKIPPED",
                 show_collab_predictions=predictions,
                 sampling="Uniform sampling",
             ),
@@ -208,6 +212,13 @@ class Server:
                 f"{self.url}: could not {what} ({error or type(error).__name__}). Check that the "
                 "server runs, its address and its certificate."
             ) from None
+        except (ValueError, TypeError) as error:
+            # Something before the server answers in its place, with a page instead of values.
+            said = " ".join(str(error).split())[:200]
+            raise ServerError(
+                f"{self.url}: could not {what}: the answer can't be read ({said}). Check that the "
+                "address is that of a Label Studio, and whether it is being restarted."
+            ) from None
 
 
 def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
@@ -268,7 +279,18 @@ def address(url: str) -> str:
         raise StudyError("The address holds a user or password; leave it out.")
     if parts.query or parts.fragment:
         raise StudyError(f"{url}: leave out what follows ? or #.")
-    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+    host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS[parts.scheme]).removesuffix(":")
+    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+
+
+def _keep_below(sdk: Any, url: str) -> None:
+    """Have the token be renewed below the server's address: label-studio-sdk leaves the path out.
+
+    Whoever serves the rest of that host would get a token with which to sign in.
+    """
+    tokens = getattr(sdk._client_wrapper, "_tokens_client", None)
+    if tokens is not None:
+        tokens._base_url = f"{url}/"
 
 
 def _project(found: Any) -> Project:

@@ -1,6 +1,6 @@
 """The slots that are reserved for Label Studio: one for each stage of each rater of a response."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,9 @@ class Slot:
     response_id: int
     query_id: int
     construct_keys: tuple[str, ...]
+    """As they were assigned; study.toml may have fewer by now."""
+    asked: tuple[str, ...]
+    """Those of them that study.toml still has; only they are asked of anybody new."""
     stage: Stage
     repeat: int
 
@@ -33,28 +36,45 @@ class Slot:
         return self.response_id, frozenset(self.construct_keys)
 
 
-def split_by_stage(connection: Connection, study: Study) -> int:
+_NOTHING = Stage(1, frozenset(), ())
+"""Of a slot of which study.toml has no construct any more."""
+
+
+def split_by_stage(
+    connection: Connection, study: Study, held: Mapping[tuple[int, frozenset[str]], int]
+) -> int:
     """Give each stage a slot of its own, so that each may be rated by another; return how many.
 
     Label Studio hands tasks to whoever comes, so the rater of one stage may not be that of the
-    next. A slot that is split keeps the first stage's constructs.
+    next. A slot that is split keeps the first stage's constructs; those that study.toml no longer
+    has go. `held` holds for how many slots there are tasks over there, by response and
+    constructs: these slots stay as they are, since annotations are matched by their constructs.
     """
     a = table(Assignment)
     made = 0
     rows = connection.execute(
         select(a).where(a.c.channel == CHANNEL, a.c.rater_id.is_(None)).order_by(a.c.id)
     ).all()
+    kept = Counter(held)
+    claimed = select(a.c.response_id, a.c.construct_keys).where(
+        a.c.channel == CHANNEL, a.c.rater_id.is_not(None)
+    )
+    for response, claimed_keys in connection.execute(claimed):
+        kept[response, frozenset(claimed_keys)] -= 1
     known: dict[tuple[str, ...], list[list[str]]] = {}
     more: list[dict[str, Any]] = []
     for row in rows:
         keys = tuple(row.construct_keys)
+        if kept[row.response_id, frozenset(keys)] > 0:
+            kept[row.response_id, frozenset(keys)] -= 1
+            continue
         if keys not in known:
             known[keys] = [
                 [key for key in keys if key in stage.construct_keys]
                 for stage in stages_of(study.config, keys)
             ]
         first, *others = known[keys] or [list(keys)]
-        if not others:
+        if tuple(first) == keys:
             continue
         connection.execute(update(a).where(a.c.id == row.id).values(construct_keys=first))
         for part in others:
@@ -79,14 +99,14 @@ def slots(connection: Connection, study: Study, *, gone: bool = False) -> list[S
         .where(a.c.channel == CHANNEL, over if gone else ~over)
         .order_by(a.c.position, a.c.id)
     )
-    asked: dict[int, set[str]] = defaultdict(set)
+    together: dict[int, set[str]] = defaultdict(set)
     taken = rows.all()
     for row in taken:
-        asked[row.response_id].update(row.construct_keys)
+        together[row.response_id].update(row.construct_keys)
     known: dict[frozenset[str], dict[str, Stage]] = {}
     found = []
     for row in taken:
-        whole = frozenset(asked[row.response_id])
+        whole = frozenset(together[row.response_id])
         if whole not in known:
             # The fields are those that the project's own pages would show by then.
             known[whole] = {
@@ -95,20 +115,20 @@ def slots(connection: Connection, study: Study, *, gone: bool = False) -> list[S
                 for key in stage.construct_keys
             }
         by_key = known[whole]
-        # What study.toml no longer has is asked for nowhere.
-        keys = tuple(key for key in row.construct_keys if key in by_key)
-        if keys:
-            found.append(
-                Slot(
-                    row.id,
-                    row.rater_id,
-                    row.response_id,
-                    row.query_id,
-                    keys,
-                    by_key[keys[0]],
-                    row.repeat,
-                )
+        keys = tuple(row.construct_keys)
+        asked = tuple(key for key in keys if key in by_key)
+        found.append(
+            Slot(
+                row.id,
+                row.rater_id,
+                row.response_id,
+                row.query_id,
+                keys,
+                asked,
+                by_key[asked[0]] if asked else _NOTHING,
+                row.repeat,
             )
+        )
     return found
 
 

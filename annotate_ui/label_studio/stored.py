@@ -1,6 +1,7 @@
 """What the study knows of its projects and tasks in Label Studio."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +10,21 @@ from sqlalchemy import Connection, insert, select
 from annotate_ui.label_studio import CHANNEL
 from study.nouns import (
     Assignment,
+    Construct,
     ElsewhereProject,
     ElsewhereTask,
     Rating,
     SetAside,
     table,
 )
+from study.scales import Scale
+
+OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
+OTHER_SERVER = "the rater gave this on another server, whose value counts"
+LEFT = "the rater has left the study"
+ERASED = "a place that somebody holds who is erased"
+PLACE_LOST = (OTHER_CHANNEL, OTHER_SERVER, LEFT, ERASED)
+"""Why an annotation that is over there fills none of the study's slots, and never will."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,56 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
         for row in connection.execute(select(p).order_by(p.c.id))
         if server is None or row.server == server
     ]
+
+
+def held_places(
+    connection: Connection, projects: Iterable[StoredProject]
+) -> Counter[tuple[int, frozenset[str]]]:
+    """Return how many places there are over there, by response and the constructs asked for.
+
+    Left out are those held by annotations from which the study can fill nothing: of somebody who
+    has left or is erased, or whose value counts elsewhere.
+    """
+    held: Counter[tuple[int, frozenset[str]]] = Counter()
+    keys = {}
+    for project in projects:
+        keys[project.id] = project.construct_keys
+        for response in project.tasks:
+            held[response, project.construct_keys] += project.overlap
+    s, a = table(SetAside), table(Assignment)
+    mine = {
+        (row.rater_id, row.response_id, frozenset(row.construct_keys))
+        for row in connection.execute(
+            select(a.c.rater_id, a.c.response_id, a.c.construct_keys).where(
+                a.c.channel == CHANNEL, a.c.rater_id.is_not(None)
+            )
+        )
+    }
+    lost = connection.execute(
+        select(s.c.project_id, s.c.response_id, s.c.rater_id, s.c.external_id, s.c.digest).where(
+            s.c.reason.in_(PLACE_LOST), s.c.response_id.is_not(None)
+        )
+    )
+    places = {
+        (row.project_id, row.response_id, row.external_id or row.digest)
+        for row in lost
+        if row.project_id in keys
+        and (row.rater_id, row.response_id, keys[row.project_id]) not in mine
+    }
+    for project_id, response, _ in places:
+        held[response, keys[project_id]] -= 1
+    return held
+
+
+def stored_scales(connection: Connection) -> dict[tuple[str, int], Scale]:
+    """Return the scale of every version of every construct, by key and version."""
+    c = table(Construct)
+    return {
+        (row.key, row.version): Scale(
+            min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
+        )
+        for row in connection.execute(select(c))
+    }
 
 
 def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int]) -> None:

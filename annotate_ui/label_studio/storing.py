@@ -1,35 +1,43 @@
 """Storing what was pulled: each difference from what is stored is a revision, and nothing else."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.asides import Asides
 from annotate_ui.label_studio.claiming import Claims, Wanted
 from annotate_ui.label_studio.exposure import Exposures, store_reveals
+from annotate_ui.label_studio.origins import Origins, origin
 from annotate_ui.label_studio.pulled import Fetched, Pulled
 from annotate_ui.label_studio.raters import Raters
 from annotate_ui.label_studio.reading import SKIPPED, Annotation, Unfit
+from annotate_ui.label_studio.revisions import Revisions
 from annotate_ui.label_studio.slots import Slot
-from annotate_ui.label_studio.stored import StoredProject
+from annotate_ui.label_studio.stored import (
+    ERASED,
+    LEFT,
+    OTHER_CHANNEL,
+    OTHER_SERVER,
+    PLACE_LOST,
+    StoredProject,
+)
 from annotate_ui.label_studio.tasks import study_name, task_name
+from annotate_ui.stages import Stage
 from annotate_ui.work.saving import rules_hash
 from study.campaign import Study
-from study.nouns import Assignment, Rating, RatingBase, Response, table
+from study.nouns import RatingBase, Response, table
 
 DELETED = "deleted in Label Studio"
 UNFIT = "changed in Label Studio to what can't be taken"
 DUPLICATE = "a further annotation of the same task by the same user; the latest counts"
 NO_SLOT = "more people rated this than slots are reserved"
-OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
-LEFT = "the rater has left the study"
-# Rows that are written at once, so that not all of them are held.
-_TOGETHER = 2000
 
 UNKNOWN_TASK = "of a task that was not pushed"
+NO_ACCOUNT = "its account is deleted over there, and it was not pulled before"
 
 
 class _Placed(NamedTuple):
@@ -40,7 +48,7 @@ class _Placed(NamedTuple):
     response_id: int | None
     """None: of a task that is none of the study's."""
     rater_id: int | None
-    """None: erased from the study."""
+    """None: erased from the study, or an account that is deleted over there."""
 
     @property
     def wanted(self) -> Wanted:
@@ -51,7 +59,8 @@ class _Placed(NamedTuple):
     def same(self) -> tuple[Any, ...]:
         """Equal for annotations of which only one can count."""
         task = self.annotation.task if self.response_id is None else None
-        return self.annotation.user, self.wanted, task
+        # Several accounts may be one rater.
+        return self.rater_id, self.wanted, task
 
     @property
     def age(self) -> tuple[Any, int]:
@@ -68,8 +77,9 @@ class Storing:
         self._connection, self._study = connection, study
         self._raters, self._result = raters, result
         self._claims = Claims(connection, study)
-        self._newest = _newest(connection)
-        self._rows: list[dict[str, Any]] = []
+        self._revisions = Revisions(connection, study, result)
+        self._origins = Origins(connection, self._revisions.newest.values())
+        self._places: dict[tuple[int, int], int] = {}
         self._responses = _response_keys(connection)
         self._aside = Asides(connection, self._responses)
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
@@ -78,13 +88,15 @@ class Storing:
         """Store everything that is new, edited or gone."""
         placed = self._placed(fetched)
         counted = _latest(placed)
-        present = {(one.rater_id, one.wanted) for one in counted.values()}
-        gone = self._gone(fetched, present)
+        gone = self._gone(fetched, {(one.rater_id, one.wanted) for one in counted.values()})
         self._claims.abandon(gone)
         filled: list[tuple[_Placed, Slot]] = []
         for one in placed:
+            if one.rater_id is None and one.annotation.user is None:
+                self._refuse(one, NO_ACCOUNT)
+                continue
             if one.rater_id is None:
-                self._result.erased += 1
+                self._erased(one)
                 continue
             slot, refusal = self._slot(one, counted)
             if slot is None:
@@ -97,11 +109,10 @@ class Storing:
         for one, slot in filled:
             self._store_annotation(one, slot, exposures)
         for slot in gone:
-            self._withdraw(slot, slot.construct_keys, DELETED)
+            self._revisions.withdraw(slot, slot.construct_keys, DELETED)
         for project in fetched:
-            for unfit in project.unreadable:
-                self._aside.add(project.project, unfit)
-        self._flush()
+            self._set_unread_aside(project)
+        self._revisions.flush()
         self._aside.store(self._result)
 
     def _placed(self, fetched: Sequence[Fetched]) -> list["_Placed"]:
@@ -117,9 +128,14 @@ class Storing:
                 found.append((one.project, annotation, response))
         found.sort(key=lambda one: (one[1].created, one[1].number))
         return [
-            _Placed(project, annotation, response, self._raters.rater(annotation.user))
+            _Placed(project, annotation, response, self._rater(project, annotation))
             for project, annotation, response in found
         ]
+
+    def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
+        if annotation.user is None:
+            return self._origins.rater(project, annotation.number)
+        return self._raters.rater(annotation.user)
 
     def _slot(self, one: "_Placed", counted: dict[Any, "_Placed"]) -> tuple[Slot | None, str]:
         """Return the slot that an annotation fills, or why it fills none."""
@@ -127,35 +143,97 @@ class Storing:
             return None, UNKNOWN_TASK
         if counted[one.same] is not one:
             return None, DUPLICATE
-        if self._claims.assigned_elsewhere(one.rater_id, one.wanted):
-            return None, OTHER_CHANNEL
-        if self._raters.left(one.rater_id):
+        return self._slot_of(one, one.rater_id)
+
+    def _slot_of(self, one: "_Placed", rater_id: int) -> tuple[Slot | None, str]:
+        if self._raters.left(rater_id):
             return None, LEFT
-        return self._claims.claim(one.rater_id, one.wanted), NO_SLOT
+        mine = self._claims.mine(rater_id, one.wanted)
+        if (
+            mine
+            and self._revisions.standing(mine)
+            and self._origins.of_another_server(mine, one.project)
+        ):
+            return None, OTHER_SERVER
+        if self._on_another_channel(one, mine) == one.wanted[1]:
+            return None, OTHER_CHANNEL
+        found = self._claims.claim(rater_id, one.wanted)
+        if found is None:
+            return None, NO_SLOT
+        # What was shown is what the project shows, whatever study.toml says by now.
+        shown = Stage(one.project.stage, one.project.construct_keys, one.project.fields)
+        return replace(found, stage=shown), NO_SLOT
+
+    def _on_another_channel(self, one: "_Placed", mine: Slot | None) -> set[str]:
+        """Return the constructs whose value counts on another channel.
+
+        What was taken from here before is followed on: it is the value that counts.
+        """
+        assert one.rater_id is not None  # noqa: S101
+        there = self._claims.assigned_elsewhere(one.rater_id, one.wanted)
+        return there - (self._revisions.standing(mine) if mine is not None else set())
 
     def _gone(
         self, fetched: Sequence[Fetched], present: set[tuple[int | None, Wanted]]
     ) -> list[Slot]:
-        """Return the slots whose annotation was pulled before and is no longer over there."""
-        asked = {
-            (response, one.project.construct_keys)
-            for one in fetched
-            for response in one.project.tasks
-        }
+        """Return the slots whose annotation was pulled before and is no longer over there.
+
+        One that is there and can't be read is not gone; where not even its number can be read,
+        nothing of its task is.
+        """
+        projects = {one.project.id for one in fetched}
+        kept: set[tuple[int | None, Wanted]] = set()
+        unsure: set[Wanted] = set()
+        for one in fetched:
+            by_task = {number: response for response, number in one.project.tasks.items()}
+            for unread in one.unreadable:
+                wanted = by_task.get(unread.task or 0, 0), one.project.construct_keys
+                if unread.number is None:
+                    unsure.add(wanted)
+                else:
+                    kept.add((self._origins.rater(one.project, unread.number), wanted))
+                    kept.add((self._raters.known(unread.user), wanted))
         return [
             slot
             for slot in self._claims.slots()
-            if slot.wanted in asked and (slot.rater_id, slot.wanted) not in present
+            if self._origins.project(slot) in projects
+            and (slot.rater_id, slot.wanted) not in present | kept
+            and slot.wanted not in unsure
         ]
+
+    def _set_unread_aside(self, fetched: Fetched) -> None:
+        for unread in fetched.unreadable:
+            rater = self._raters.known(unread.user)
+            if rater is None and self._raters.is_erased(unread.user):
+                self._result.erased += 1
+                continue
+            self._aside.add(fetched.project, unread.unfit, None, rater)
+
+    def _erased(self, one: _Placed) -> None:
+        """Keep of an erased person's annotation that it holds a place of the task."""
+        self._result.erased += 1
+        if one.response_id is not None:
+            number = self._places[one.project.id, one.response_id] = (
+                self._places.get((one.project.id, one.response_id), 0) + 1
+            )
+            self._aside.add_place(one.project, one.response_id, number, ERASED)
 
     def _store_annotation(self, one: _Placed, slot: Slot, exposures: Exposures) -> None:
         annotation = one.annotation
+        refused = self._on_another_channel(one, slot)
+        for answer in annotation.answers:
+            if answer.construct_key in refused and not annotation.skipped:
+                told = Unfit(answer.construct_key, json.dumps(answer.value), OTHER_CHANNEL)
+                self._aside.add(one.project, told, annotation, one.rater_id, one.response_id)
         for unfit in annotation.unfit:
             self._aside.add(one.project, unfit, annotation, one.rater_id, one.response_id)
         said = {unfit.construct_key for unfit in annotation.unfit}
-        self._withdraw(slot, [key for key in slot.construct_keys if key in said], UNFIT, annotation)
+        self._revisions.withdraw(
+            slot, [key for key in slot.construct_keys if key in said], UNFIT, annotation
+        )
         seen = exposures.seen(slot, annotation.updated)
-        for number, answer in enumerate(annotation.answers):
+        answers = [answer for answer in annotation.answers if answer.construct_key not in refused]
+        for number, answer in enumerate(answers):
             row = RatingBase(
                 construct_key=answer.construct_key,
                 construct_version=answer.construct_version,
@@ -171,78 +249,22 @@ class Storing:
                 seen_more=seen.seen_more,
                 flags=list(answer.flags),
                 channel=CHANNEL,
-                external_id=str(annotation.number),
+                external_id=origin(one.project, annotation.number),
                 external_at=annotation.updated,
                 rules_hash=self._rules.get(answer.construct_key),
             )
-            self._add(slot, row)
-
-    def _add(self, slot: Slot, row: RatingBase) -> None:
-        before = self._newest.get((slot.id, row.construct_key))
-        if before is not None and _content(before) == _content(row):
-            self._result.unchanged += 1
-            return
-        if before is None:
-            self._result.new += 1
-        else:
-            self._result.changed += 1
-        self._result.skipped += row.status == "skipped"
-        self._write(slot, row, 0 if before is None else before.revision)
-
-    def _withdraw(
-        self,
-        slot: Slot,
-        construct_keys: Iterable[str],
-        reason: str,
-        annotation: Annotation | None = None,
-    ) -> None:
-        """Take back what was stored of these constructs, since it no longer stands over there."""
-        for key in construct_keys:
-            before = self._newest.get((slot.id, key))
-            if before is None or before.status == "withdrawn":
-                continue
-            self._result.withdrawn += 1
-            row = RatingBase(
-                construct_key=key,
-                construct_version=before.construct_version,
-                status="withdrawn",
-                reason=reason,
-                input_kind=CHANNEL,
-                revealed=list(before.revealed),
-                after_reveal=before.after_reveal,
-                seen_more=before.seen_more,
-                channel=CHANNEL,
-                external_id=before.external_id,
-                external_at=None if annotation is None else annotation.updated,
-                rules_hash=before.rules_hash,
-            )
-            self._write(slot, row, before.revision)
-
-    def _write(self, slot: Slot, row: RatingBase, revision: int) -> None:
-        self._rows.append(
-            {
-                **row.model_dump(),
-                "revision": revision + 1,
-                "assignment_id": slot.id,
-                "config_hash": self._study.config_hash,
-            }
-        )
-        if len(self._rows) >= _TOGETHER:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._rows:
-            self._connection.execute(insert(table(Rating)), self._rows)
-            self._rows = []
+            self._revisions.add(slot, row)
 
     def _refuse(self, one: _Placed, reason: str) -> None:
-        """Set a whole annotation aside. Of a skip nothing would be lost."""
+        """Set a whole annotation aside. A skip is kept for the place that it holds."""
         annotation = one.annotation
         values = [
             Unfit(answer.construct_key, json.dumps(answer.value), reason)
             for answer in annotation.answers
             if not annotation.skipped
         ]
+        if annotation.skipped and reason in PLACE_LOST:
+            values = [Unfit(None, None, reason)]
         for unfit in [*values, *annotation.unfit]:
             told = Unfit(unfit.construct_key, unfit.value, reason)
             self._aside.add(one.project, told, annotation, one.rater_id, one.response_id)
@@ -258,44 +280,6 @@ def _latest(placed: Sequence["_Placed"]) -> dict[Any, "_Placed"]:
     return newest
 
 
-def _newest(connection: Connection) -> dict[tuple[int, str], Row[Any]]:
-    """Return the newest revision of each rating of this channel."""
-    g, a = table(Rating), table(Assignment)
-    rows: Any = connection.execute(
-        select(
-            g.c.assignment_id,
-            g.c.construct_key,
-            g.c.construct_version,
-            g.c.revision,
-            g.c.value,
-            g.c.status,
-            g.c.reason,
-            g.c.comment,
-            g.c.flags,
-            g.c.revealed,
-            g.c.after_reveal,
-            g.c.seen_more,
-            g.c.external_id,
-            g.c.rules_hash,
-        )
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.channel == CHANNEL)
-        .order_by(g.c.revision)
-    )
-    return {(row.assignment_id, row.construct_key): row for row in rows}
-
-
 def _response_keys(connection: Connection) -> dict[int, str]:
     r = table(Response)
     return {row.id: row.key for row in connection.execute(select(r.c.id, r.c.key))}
-
-
-def _content(rating: Any) -> tuple[Any, ...]:
-    return (
-        rating.construct_version,
-        rating.value,
-        rating.status,
-        rating.reason,
-        rating.comment,
-        tuple(rating.flags),
-    )

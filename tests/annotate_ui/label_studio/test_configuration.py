@@ -6,6 +6,7 @@ import pytest
 
 from annotate_ui.label_studio.configuration import configuration, control_name
 from annotate_ui.label_studio.instructions import instructions
+from annotate_ui.label_studio.reading import read_task
 from annotate_ui.label_studio.tasks import task_data, task_name
 from study import Study
 from study.constructs import CCRS, ConstructSpec
@@ -53,6 +54,24 @@ def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
     # A dollar begins the name of a field there.
     assert "$question" not in made.xml
     assert 'name="response" value="$response"' in made.xml
+
+
+def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
+    own = ConstructSpec(key="A", name="A\x01\x1b", question="\x0b?", flags=("$price", "b"))
+    made = configuration(("response",), [own], {"A": 1})
+    root = ElementTree.fromstring(made.xml)
+    assert [choice.get("value") for choice in root.iter("Choice")] == ["＄price", "b"]
+    body = {
+        "id": 1,
+        "completed_by": 1,
+        "created_at": "2026-01-01T10:00:00Z",
+        "result": [
+            {"from_name": "A", "value": {"number": 3}},
+            {"from_name": "A_flags", "value": {"choices": ["＄price"]}},
+        ],
+    }
+    (found,), _, _ = read_task({"id": 1, "annotations": [body]}, "x", made.controls, {})
+    assert (found.answers[0].flags, found.unfit) == (("$price",), [])
 
 
 @pytest.mark.parametrize("key", ["comment", "response", "QR_flags", "Ä", "a b", "1"])

@@ -104,6 +104,9 @@ def test_a_token_is_read_from_outside_the_study_only(
 
 def test_an_address_has_one_form() -> None:
     assert address("HTTP://Host:8080/A/ls/") == "http://host:8080/A/ls"
+    assert address("https://host:443/") == address("https://Host") == "https://host"
+    assert address("http://host:80") == "http://host"
+    assert address("http://host:443") == "http://host:443"
     for wrong in ("host:8080", "ftp://host", "http://a:b@host", "http://host/?x=1", "http://h:x"):
         with pytest.raises(StudyError):
             address(wrong)

@@ -102,7 +102,11 @@ def test_a_skip_says_nothing_of_any_construct() -> None:
     assert found.unfit == []
 
 
-@pytest.mark.parametrize("lead", [None, -1, "3", float("inf")], ids=str)
+@pytest.mark.parametrize(
+    "lead",
+    [None, -1, "3", float("inf"), 10**400],
+    ids=["none", "negative", "text", "infinite", "huge"],
+)
 def test_a_time_that_is_none_is_not_taken(lead: Any) -> None:
     assert read(("QR", {"number": 1}), lead_time=lead).lead_seconds is None
 
@@ -114,11 +118,46 @@ def test_an_annotation_that_cannot_be_read_stops_no_other() -> None:
         "created_at": "2026-01-01T10:00:00Z",
         "result": [{"from_name": "QR", "value": {"number": 3}}],
     }
-    broken = [{**good, "completed_by": None}, {**good, "created_at": "soon"}, {"id": 3}, 5]
+    broken = [
+        {**good, "created_at": "soon"},
+        {"id": 3},
+        5,
+        {**good, "result": 7},
+        {**good, "completed_by": float("inf")},
+    ]
     task = {"id": 1, "data": None, "annotations": [*broken, good]}
     (found,), unreadable, _ = read_task(task, "ccrs_id", CONTROLS, {})
     assert (found.user, found.name) == (4, None)
-    assert [one.reason.startswith(UNREADABLE) for one in unreadable] == [True] * 4
+    assert [one.unfit.reason for one in unreadable] == [UNREADABLE] * 5
+    # Nothing of a person is kept but the number.
+    assert [(one.number, one.user) for one in unreadable] == [
+        (1, 4),
+        (3, None),
+        (None, None),
+        (1, 4),
+        (1, None),
+    ]
+    assert "example.org" not in str(unreadable)
+
+
+def test_an_account_that_is_deleted_over_there_leaves_its_values() -> None:
+    assert read(("QR", {"number": 1}), completed_by=None).user is None
+
+
+def test_a_relation_between_results_says_nothing_of_a_control() -> None:
+    body = [
+        {"from_name": "QR", "value": {"number": 3}},
+        {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"},
+    ]
+    found = read(result=body)
+    assert [one.value for one in found.answers] == [3]
+    assert found.unfit == []
+
+
+@pytest.mark.parametrize("value", [None, 5, []], ids=str)
+def test_a_result_without_a_value_is_no_number(value: Any) -> None:
+    found = read(("QR", value))
+    assert [one.reason for one in found.unfit] == [NO_NUMBER]
 
 
 @pytest.mark.parametrize(

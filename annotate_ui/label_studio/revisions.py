@@ -1,0 +1,136 @@
+"""Ratings of this channel as revisions: each difference from the newest is the next, or nothing."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from annotate_ui.label_studio import CHANNEL
+from annotate_ui.label_studio.pulled import Pulled
+from annotate_ui.label_studio.reading import Annotation
+from annotate_ui.label_studio.slots import Slot
+from study.campaign import Study
+from study.nouns import Assignment, Rating, RatingBase, table
+
+# Rows that are written at once, so that not all of them are held.
+_TOGETHER = 2000
+
+
+class Revisions:
+    """The ratings of this channel as they stood before a pull, and what it adds to them.
+
+    A pull gives a construct of a slot at most once.
+    """
+
+    def __init__(self, connection: Connection, study: Study, result: Pulled) -> None:
+        self._connection, self._study, self._result = connection, study, result
+        self._rows: list[dict[str, Any]] = []
+        self.newest = _newest(connection)
+        """By slot and construct, with its rater."""
+
+    def standing(self, slot: Slot) -> set[str]:
+        """Return the constructs of which a slot holds what was not taken back."""
+        return {
+            key
+            for key in slot.construct_keys
+            if (row := self.newest.get((slot.id, key))) is not None and row.status != "withdrawn"
+        }
+
+    def add(self, slot: Slot, row: RatingBase) -> None:
+        """Store a rating unless the newest says the same."""
+        before = self.newest.get((slot.id, row.construct_key))
+        if before is not None and _content(before) == _content(row):
+            self._result.unchanged += 1
+            return
+        if before is None:
+            self._result.new += 1
+        else:
+            self._result.changed += 1
+        self._result.skipped += row.status == "skipped"
+        self._write(slot, row, 0 if before is None else before.revision)
+
+    def withdraw(
+        self,
+        slot: Slot,
+        construct_keys: Iterable[str],
+        reason: str,
+        annotation: Annotation | None = None,
+    ) -> None:
+        """Take back what was stored of these constructs, since it no longer stands over there."""
+        for key in construct_keys:
+            before = self.newest.get((slot.id, key))
+            if before is None or before.status == "withdrawn":
+                continue
+            self._result.withdrawn += 1
+            row = RatingBase(
+                construct_key=key,
+                construct_version=before.construct_version,
+                status="withdrawn",
+                reason=reason,
+                input_kind=CHANNEL,
+                revealed=list(before.revealed),
+                after_reveal=before.after_reveal,
+                seen_more=before.seen_more,
+                channel=CHANNEL,
+                external_id=before.external_id,
+                external_at=None if annotation is None else annotation.updated,
+                rules_hash=before.rules_hash,
+            )
+            self._write(slot, row, before.revision)
+
+    def _write(self, slot: Slot, row: RatingBase, revision: int) -> None:
+        self._rows.append(
+            {
+                **row.model_dump(),
+                "revision": revision + 1,
+                "assignment_id": slot.id,
+                "config_hash": self._study.config_hash,
+            }
+        )
+        if len(self._rows) >= _TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was held back."""
+        if self._rows:
+            self._connection.execute(insert(table(Rating)), self._rows)
+            self._rows = []
+
+
+def _newest(connection: Connection) -> dict[tuple[int, str], Any]:
+    """Return the newest revision of each rating of this channel, with its rater."""
+    g, a = table(Rating), table(Assignment)
+    rows: Any = connection.execute(
+        select(
+            g.c.assignment_id,
+            a.c.rater_id,
+            g.c.construct_key,
+            g.c.construct_version,
+            g.c.revision,
+            g.c.value,
+            g.c.status,
+            g.c.reason,
+            g.c.comment,
+            g.c.flags,
+            g.c.revealed,
+            g.c.after_reveal,
+            g.c.seen_more,
+            g.c.external_id,
+            g.c.rules_hash,
+        )
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(a.c.channel == CHANNEL)
+        .order_by(g.c.revision)
+    )
+    return {(row.assignment_id, row.construct_key): row for row in rows}
+
+
+def _content(rating: Any) -> tuple[Any, ...]:
+    return (
+        rating.construct_version,
+        rating.value,
+        rating.status,
+        rating.reason,
+        rating.comment,
+        tuple(rating.flags),
+    )

@@ -1,0 +1,265 @@
+"""Values that were pulled stay whose they are: two servers, two accounts, edits of study.toml."""
+
+from typing import Any
+
+import pytest
+
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.reading import UNREADABLE
+from annotate_ui.label_studio.stored import LEFT, OTHER_CHANNEL, OTHER_SERVER
+from annotate_ui.label_studio.storing import DUPLICATE, NO_ACCOUNT
+from annotate_ui.taking_part.leaving import leave, rater_key
+from study import Study
+from study.assigning import assign
+from study.keeping.erasing import erase
+from tests.annotate_ui.label_studio.stand_in import StandIn
+from tests.annotate_ui.label_studio.test_storing import projects, pushed, told
+from tests.annotate_ui.rated_campaign import fill, give
+
+
+def another() -> Any:
+    """Return a second server."""
+    server: Any = StandIn()
+    server.url = "http://second.example.org"
+    return server
+
+
+def open_for(study: Study, per_item: int, *constructs: str) -> None:
+    keys = list(constructs) or ["QR"]
+    assign(study, per_item=per_item, open_slots=True, channel="label_studio", constructs=keys)
+
+
+def settings(study: Study, *lines: str) -> Study:
+    """Return the study after its settings were edited."""
+    path = study.folder / "study.toml"
+    path.write_text("\n".join([path.read_text(), *lines, ""]))
+    return Study.open(study.folder)
+
+
+def construct(key: str, *more: str) -> tuple[str, ...]:
+    return "[[constructs]]", f'key = "{key}"', f'name = "{key}"', 'question = "?"', *more
+
+
+def test_a_pull_from_one_server_takes_nothing_of_another_back(study: Study) -> None:
+    first: Any = StandIn()
+    project = pushed(study, first, constructs=["QR"])
+    for task in project.tasks.values():
+        first.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, first)
+    open_for(study, 2)
+    second = another()
+    push(study, second)
+    there = projects(study)[1]
+    assert set(there.tasks) == set(project.tasks)
+    for task in there.tasks.values():
+        second.annotate(there.number, task, 6, "10:00", QR=40)
+    done = pull(study, second)
+    assert (done.new, done.withdrawn) == (2, 0)
+    for server in (first, second, first, second):
+        assert pull(study, server).anything is False
+    first.tasks[project.number][min(project.tasks.values())]["annotations"].clear()
+    assert pull(study, second).withdrawn == 0
+    assert pull(study, first).withdrawn == 1
+
+
+def test_who_is_on_two_servers_counts_where_they_rated_first(study: Study) -> None:
+    first, second = StandIn(), another()
+    project = pushed(study, first, constructs=["QR"])
+    task = min(project.tasks.values())
+    first.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, first, raters={5: "anna"})  # type: ignore[arg-type]
+    open_for(study, 2)
+    push(study, second)
+    there = projects(study)[1]
+    second.annotate(there.number, min(there.tasks.values()), 5, "11:00", QR=10)
+    done = pull(study, second, raters={5: "anna"})
+    assert [one.reason for one in done.aside] == [OTHER_SERVER]
+    assert [r.value for r in told(study, "anna", "QR")] == [70.0]
+
+
+def test_a_deleted_account_takes_no_values_along(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    made = server.annotate(project.number, first, 5, "10:00", QR=70)
+    pull(study, server)
+    server.annotate(project.number, second, 6, "10:00", QR=5)["completed_by"] = None
+    made["completed_by"] = None
+    done = pull(study, server)
+    assert (done.withdrawn, [one.reason for one in done.aside]) == (0, [NO_ACCOUNT])
+    assert pull(study, server).anything is False
+    assert study.score_table()["value"].tolist() == [70.0]
+
+
+def test_an_annotation_that_can_t_be_read_any_more_is_not_gone(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    made = [server.annotate(project.number, task, 5, "10:00", QR=70) for task in (first, second)]
+    pull(study, server)
+    made[0]["created_at"] = "soon"
+    made[1]["id"] = "?"
+    done = pull(study, server)
+    assert (done.withdrawn, [one.reason for one in done.aside]) == (0, [UNREADABLE] * 2)
+
+
+def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
+    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=71717)["created_at"] = "soon"
+    server.annotate(project.number, task, 6, "10:00", QR=81818)["created_at"] = "soon"
+    pull(study, server, raters={5: "anna", 6: "ben"})
+    erase(study, "anna")
+    assert b"71717" not in (study.folder / "study.db").read_bytes()
+    done = pull(study, server)
+    assert (done.erased, len(done.aside)) == (1, 1)
+    held = (study.folder / "study.db").read_bytes()
+    assert b"71717" not in held
+    assert b"81818" in held
+
+
+def test_a_narrower_scale_is_none_of_what_was_pushed_before(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["AC"])
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 5, "10:00", AC=70)
+    pull(study, server)
+    edited = settings(study, *construct("AC", "scale = { min = 0, max = 10 }"))
+    done = pull(edited, server)
+    assert (done.withdrawn, done.aside, done.unchanged) == (0, [], 2)
+
+
+def test_a_project_with_a_construct_that_is_gone_goes_on(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["AC", "IR"])
+    first, second = sorted(project.tasks.values())
+    made = server.annotate(project.number, first, 5, "10:00", AC=70, IR=60)
+    pull(study, server)
+    edited = settings(study, *construct("AC"))
+    assert push(edited, server).tasks == 0
+    made["result"][0]["value"]["number"] = 30
+    server.annotate(project.number, second, 6, "10:00", AC=20, IR=10)
+    done = pull(edited, server)
+    assert (done.new, done.changed, done.aside) == (2, 1, [])
+    fill(edited, queries=2, systems=2)
+    open_for(edited, 1, "AC")
+    assert push(edited, server).tasks == 2
+
+
+def test_a_slot_whose_construct_is_gone_asks_for_the_others(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    open_for(study, 1, "AC", "IR")
+    edited = settings(study, *construct("AC"))
+    push(edited, server)
+    (project,) = projects(edited)
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", AC=20)
+    assert pull(edited, server).new == 1
+
+
+@pytest.mark.parametrize("first", ["staged", "all"])
+def test_what_was_pushed_is_not_pushed_again_in_other_stages(study: Study, first: str) -> None:
+    other = {"staged": "all", "all": "staged"}[first]
+    path = study.folder / "study.toml"
+    before = path.read_text()
+    rating = '\n[rating]\ndisclosure = "{}"\n'
+    path.write_text(before + rating.format(first))
+    study, server = Study.open(study.folder), StandIn()
+    project = pushed(study, server, constructs=["QR", "CC"])
+    path.write_text(before + rating.format(other))
+    edited: Any = Study.open(study.folder)
+    keys = sorted(project.construct_keys)
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 5, "10:00", **dict.fromkeys(keys, 70))
+    assert pull(edited, server).new == 2 * len(keys)  # type: ignore[arg-type]
+    assert push(edited, server).tasks == (2 if first == "staged" else 0)  # type: ignore[arg-type]
+    asked = [one.construct_keys for one in projects(edited)]
+    assert len(asked) == len(set(asked))
+
+
+def test_two_accounts_of_one_rater_are_one(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, per_item=2, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    server.annotate(project.number, task, 6, "11:00", QR=20)
+    done = pull(study, server, raters={5: "anna", 6: "anna"})
+    assert (done.new, [one.reason for one in done.aside]) == (1, [DUPLICATE])
+    assert pull(study, server).anything is False
+    assert [r.value for r in told(study, "anna", "QR")] == [20.0]
+
+
+def test_who_is_assigned_a_response_later_is_followed_where_they_rated_it(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    made = [server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()]
+    pull(study, server, raters={5: "anna"})
+    give(study, "anna", keys=["QR"])
+    made[0]["result"][0]["value"]["number"] = 30
+    made[0]["updated_at"] = "2026-01-01T11:00:00Z"
+    done = pull(study, server)
+    assert (done.changed, done.aside) == (1, [])
+
+
+def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    give(study, "anna", keys=["QR"])
+    first, second = sorted(project.tasks.values())
+    server.annotate(project.number, first, 5, "10:00", QR=70)
+    server.annotate(project.number, second, 5, "10:00", QR=70)["was_cancelled"] = True
+    done = pull(study, server, raters={5: "anna"})
+    assert {one.reason for one in done.aside} == {OTHER_CHANNEL}
+    assert push(study, server).tasks == 2
+    assert push(study, server).tasks == 0
+    further = projects(study)[1]
+    for task in further.tasks.values():
+        server.annotate(further.number, task, 6, "11:00", QR=20)
+    assert pull(study, server).new == 2
+
+
+@pytest.mark.parametrize("gone", ["left", "erased"])
+def test_who_is_gone_holds_no_place_for_good(
+    study: Study, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    server.annotate(project.number, first, 5, "10:00", QR=70)
+    pull(study, server)
+    if gone == "erased":
+        erase(study, "ls-5")
+    else:
+        with study.read() as connection:
+            key = rater_key(connection, study, "ls-5")
+        leave(study, key, "removed")
+    server.annotate(project.number, second, 5, "10:30", QR=10)
+    done = pull(study, server)
+    if gone == "left":
+        assert {one.reason for one in done.aside} == {LEFT}
+    else:
+        assert (done.erased, done.aside, done.aside_new) == (2, [], 0)
+    open_for(study, 1)
+    before = push(study, server).tasks
+    assert before == (1 if gone == "left" else 2)
+    assert push(study, server).tasks == 0
+
+
+def test_of_a_task_only_what_counts_elsewhere_is_set_aside(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    open_for(study, 1, "CC", "ID")
+    push(study, server)
+    give(study, "anna", keys=["CC"])
+    (project,) = projects(study)
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", CC=70, ID=30)
+    done = pull(study, server, raters={5: "anna"})
+    assert done.new == 1
+    assert [(one.construct, one.reason) for one in done.aside] == [("CC", OTHER_CHANNEL)]
+    assert pull(study, server).anything is False

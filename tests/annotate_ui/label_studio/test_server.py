@@ -1,0 +1,116 @@
+"""What goes to a server and what is made of its answers, with label-studio-sdk and a stand-in."""
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from annotate_ui.cli.label_studio import _opened
+from annotate_ui.label_studio import server as module
+from annotate_ui.label_studio.server import Server, ServerError
+from annotate_ui.label_studio.token import VARIABLE
+from study import Study
+from study.campaign import HeldStudy
+
+pytest.importorskip("label_studio_sdk", exc_type=ImportError)
+
+
+class Answering(ThreadingHTTPServer):
+    """Answers everything alike, and keeps what it was asked."""
+
+    answer: tuple[int, str, bytes] = (200, "application/json", b"{}")
+    asked: list[tuple[str, bytes]]
+
+    @property
+    def url(self) -> str:
+        """Where it listens, with a path."""
+        return f"http://127.0.0.1:{self.server_port}/tools/ls"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Answering
+
+    def do_GET(self) -> None:
+        """Answer."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.asked.append((self.path, body))
+        status, kind, answer = self.server.answer
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_POST = do_GET  # noqa: N815
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def answering() -> Iterator[Answering]:
+    with Answering(("127.0.0.1", 0), _Handler) as server:
+        server.asked = []
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def personal_token() -> str:
+    """Return what a personal access token looks like."""
+
+    def part(value: dict[str, Any]) -> str:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+
+    claims = {"token_type": "refresh", "exp": int(time.time()) + 999, "user_id": 1}
+    return f"{part({'alg': 'HS256', 'typ': 'JWT'})}.{part(claims)}.{'A' * 43}"
+
+
+def test_a_personal_token_never_leaves_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FIRST_PAUSE", 0.001)
+    with answering() as there, Server(there.url, personal_token()) as server:
+        there.answer = 401, "application/json", b'{"detail": "no"}'
+        with pytest.raises(ServerError):
+            server.check()
+        assert {path for path, _ in there.asked} == {"/tools/ls/api/token/refresh/"}
+
+
+@pytest.mark.parametrize("status", [200, 502])
+def test_a_page_in_place_of_values_passes_and_is_told(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(module, "_FIRST_PAUSE", 0.001)
+    with answering() as there, Server(there.url, personal_token()) as server:
+        there.answer = status, "text/html", b"<html>Bad Gateway</html>"
+        with pytest.raises(ServerError, match="could not sign in") as told:
+            server.check()
+        assert told.value.passes
+
+
+def test_a_command_works_under_the_constructs_that_it_began_with(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "legacy")
+    with _opened(study.folder, "http://127.0.0.1:1", None, None, 1.0) as (opened, _):
+        assert isinstance(opened, HeldStudy)
+
+
+def test_a_skip_holds_its_place() -> None:
+    made = {"id": 7, "title": "x"}
+    with answering() as there, Server(there.url, "legacy") as server:
+        there.answer = 201, "application/json", json.dumps(made).encode()
+        texts = dict.fromkeys(("title", "description", "xml", "instructions"), "x")
+        assert server.create_project(**texts, overlap=2, predictions=False) == 7  # type: ignore[arg-type]
+        ((path, body),) = there.asked
+    assert path == "/tools/ls/api/projects/"
+    assert json.loads(body)["skip_queue"] == "IGNORE_SKIPPED"
