@@ -71,6 +71,27 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     "Repeatable; in a terminal it is asked for.",
 )
 @click.option(
+    "--scale",
+    "ranges",
+    multiple=True,
+    metavar="CONTROL=LOW:HIGH",
+    help="Least and greatest value of such a control, such as stars=1:5, where they are not its "
+    "construct's; values are mapped linearly. Repeatable.",
+)
+@click.option(
+    "--rater",
+    "raters",
+    multiple=True,
+    metavar="USER=CODE",
+    help="Who a user of a Label Studio export is, by the user's number; USER= leaves them out. "
+    "Repeatable.",
+)
+@click.option(
+    "--rater-prefix",
+    metavar="TEXT",
+    help="What the codes of other users begin with, before their number; ls- unless given.",
+)
+@click.option(
     "--allow-unmatched",
     is_flag=True,
     help="Keep scores of unknown responses aside and count them, instead of refusing the file.",
@@ -96,6 +117,9 @@ def import_(
     construct: str | None,
     system: str | None,
     controls: tuple[str, ...],
+    ranges: tuple[str, ...],
+    raters: tuple[str, ...],
+    rater_prefix: str | None,
     allow_unmatched: bool,
     revise: bool,
     conflicts_as_repeats: bool,
@@ -113,6 +137,7 @@ def import_(
       ccrs import my-study ratings.csv --kind anna=human --kind ben=human
       ccrs import my-study ccrs_results_A.json --system A --scorer llama-3
       ccrs import my-study export.json --control quality=AC --control stars=
+      ccrs import my-study export.json --control stars=AC --scale stars=1:5 --rater 5=anna
     """
     from dataclasses import asdict
 
@@ -137,6 +162,9 @@ def import_(
                     scorer=scorer,
                     construct=construct,
                     controls=mapped,
+                    ranges=dict(_range(one) for one in ranges),
+                    raters=dict(_user(one) for one in raters),
+                    rater_prefix=rater_prefix,
                     system=system,
                     allow_unmatched=allow_unmatched,
                     revise=revise,
@@ -347,6 +375,29 @@ def _control(text: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise click.UsageError(f"--control {text}: write NAME=CONSTRUCT, such as quality=AC.")
     return name.strip(), construct.strip()
+
+
+def _range(text: str) -> tuple[str, tuple[float, float]]:
+    from math import isfinite
+
+    control, equals, ends = text.rpartition("=")
+    low, colon, high = ends.partition(":")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        found = 0.0, 0.0
+    if not (equals and colon and control.strip() and found[0] < found[1]) or not isfinite(
+        found[1] - found[0]
+    ):
+        raise click.UsageError(f"--scale {text}: write CONTROL=LOW:HIGH, such as stars=1:5.")
+    return control.strip(), found
+
+
+def _user(text: str) -> tuple[str, str]:
+    user, equals, code = text.partition("=")
+    if not equals or not user.isascii() or not user.isdigit():
+        raise click.UsageError(f"--rater {text}: write the user's number, as in 5=anna.")
+    return str(int(user[:18])), code.strip()
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -4,9 +4,12 @@ Controls that rate become constructs: by `--control`, by study.toml, or where th
 a construct. Values that can't be ratings are missing values, each with its reason.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from annotate_ui.label_studio.export_controls import controls_of, meanings, rating_controls
+from annotate_ui.label_studio.export_people import users
 from annotate_ui.label_studio.reading import (
     MISSING,
     NO_NUMBER,
@@ -17,7 +20,7 @@ from annotate_ui.label_studio.reading import (
     read_task,
 )
 from annotate_ui.label_studio.tasks import NAME
-from study.errors import Fault, InputError, nearest
+from study.errors import Fault
 from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
 from study.importing.formats.responses import FIELDS as OF_RESPONSES
@@ -27,11 +30,11 @@ from study.importing.reading.reader import Reader
 from study.importing.reading.record_cells import RecordCells
 from study.importing.reading.source import Head, Source
 from study.importing.rows import ResponseRow, Rows, ScoreRow
+from study.scales import Scale
 
 WANTS = "the JSON export of a Label Studio project: [{data, annotations: [{result, completed_by}]}]"
 SOURCE = "label_studio"
 
-_NUMBERS = {"number", "rating"}
 _FIELDS: Fields = {
     **{name: names for name, names in OF_RESPONSES.items() if name != "attributes"},
     "response_id": ("response_id", "item_id"),
@@ -42,32 +45,6 @@ _REASONS = {MISSING: "blank", NO_NUMBER: "no_number", TWICE: "given_twice"}
 def recognises(head: Head) -> bool:
     """Whether the file is a list of tasks with annotations."""
     return head.form.startswith("json") and {"data", "annotations"} <= set(head.columns)
-
-
-def rating_controls(source: Source) -> list[str]:
-    """Return the controls of an export that rate with numbers or stars, in their order."""
-    found: dict[str, None] = {}
-    for record in source.records():
-        for annotation in _annotations(record):
-            for result in annotation.get("result") or []:
-                if isinstance(result, dict) and result.get("type") in _NUMBERS:
-                    found[str(result.get("from_name"))] = None
-    return list(found)
-
-
-def meanings(
-    controls: Iterable[str], said: Mapping[str, str], constructs: Mapping[str, str]
-) -> dict[str, str | None]:
-    """Return for each control its construct; an empty one where it is said to be left out.
-
-    `constructs` holds names by keys. None: nothing is known of the control.
-    """
-    names = {_folded(name): key for key, name in constructs.items()}
-    names |= {_folded(key): key for key in constructs}
-    return {
-        control: said[control] if control in said else names.get(_folded(control))
-        for control in controls
-    }
 
 
 def asks(source: Source, options: Options) -> list[str]:
@@ -84,9 +61,20 @@ def rows(source: Source, options: Options) -> Rows:
     InputError
         A control is mapped to nothing, or to no construct of the study.
     """
-    controls = _controls(source, options)
+    controls = controls_of(source, options)
+    people = users(source, options)
     reader = Reader(source, _FIELDS, families=True)
-    scales = options.scales
+    ranges = {
+        meaning["construct"]: options.ranges[control]
+        for control, meaning in controls.items()
+        if control in options.ranges
+    }
+    # A value is checked against the range that it was given on.
+    scales = dict(options.scales) | {
+        key: Scale(min=low, max=high) for key, (low, high) in ranges.items()
+    }
+    for key in ranges:
+        source.tally.rules[f"{key}: mapped to its scale from {scales[key]}"] += 1
     for record in source.records():
         if isinstance(record, Fault):
             yield record
@@ -95,6 +83,9 @@ def rows(source: Source, options: Options) -> Rows:
         data = task.get("data")
         if not isinstance(data, dict):
             yield Fault("the task holds no data.", "Export the project again.", record.number)
+            continue
+        if not isinstance(task.get("id"), int):
+            yield Fault("the task holds no number.", "Export the project again.", record.number)
             continue
         if NAME in data:
             yield Fault(
@@ -108,38 +99,17 @@ def rows(source: Source, options: Options) -> Rows:
         annotations, unreadable, drafts = read_task(task, NAME, controls, scales)
         if drafts:
             source.tally.left_out["drafts, which are no ratings"] += drafts
-        for unfit in unreadable:
-            source.tally.left_out[unfit.reason] += 1
+        for unread in unreadable:
+            source.tally.left_out[unread.unfit.reason] += 1
         for annotation in _latest(annotations, source):
-            yield from _scores(cells, annotation, source)
+            if annotation.user is None:
+                source.tally.left_out["annotations whose account is deleted"] += 1
+            elif people[annotation.user] is None:
+                source.tally.left_out["annotations of users that --rater leaves out"] += 1
+            else:
+                mapped = _mapped(annotation, ranges, options)
+                yield from _scores(cells, mapped, str(people[annotation.user]), source)
         yield from cells.untold()
-
-
-def _controls(source: Source, options: Options) -> dict[str, dict[str, Any]]:
-    found = meanings(rating_controls(source), options.controls, options.names)
-    faults = []
-    for control, key in found.items():
-        if key is None:
-            faults.append(
-                Fault(
-                    f"which construct does the control {control!r} rate?",
-                    f"Say --control {control}=CONSTRUCT ({', '.join(options.constructs)}), or "
-                    f"--control {control}= to leave it out; or write it in study.toml under "
-                    "[label_studio] controls.",
-                )
-            )
-        elif key and key not in options.constructs:
-            hint = nearest(key, options.constructs)
-            faults.append(
-                Fault(f"the control {control!r} is said to rate {key!r}.", f"No construct. {hint}")
-            )
-    if faults:
-        raise InputError(source.path.name, faults)
-    return {
-        control: {"kind": "number", "construct": key, "construct_version": 1}
-        for control, key in found.items()
-        if key
-    }
 
 
 def _named(data: dict[str, Any], task: Any) -> dict[str, Any]:
@@ -167,7 +137,7 @@ def _response(cells: RecordCells, options: Options) -> Rows:
 
 
 def _latest(annotations: list[Annotation], source: Source) -> Iterator[Annotation]:
-    newest: dict[int, Annotation] = {}
+    newest: dict[int | None, Annotation] = {}
     for one in sorted(annotations, key=lambda one: (one.updated, one.number)):
         newest[one.user] = one
     more = len(annotations) - len(newest)
@@ -178,7 +148,22 @@ def _latest(annotations: list[Annotation], source: Source) -> Iterator[Annotatio
     yield from newest.values()
 
 
-def _scores(cells: RecordCells, annotation: Annotation, source: Source) -> Rows:
+def _mapped(
+    annotation: Annotation, ranges: Mapping[str, tuple[float, float]], options: Options
+) -> Annotation:
+    """Return an annotation with its values on the scales of their constructs."""
+    answers = []
+    for answer in annotation.answers:
+        value = answer.value
+        if value is not None and answer.construct_key in ranges:
+            low, high = ranges[answer.construct_key]
+            scale = options.scales[answer.construct_key]
+            value = scale.min + (value - low) * (scale.max - scale.min) / (high - low)
+        answers.append(replace(answer, value=value))
+    return replace(annotation, answers=answers)
+
+
+def _scores(cells: RecordCells, annotation: Annotation, scorer: str, source: Source) -> Rows:
     given: dict[str, tuple[float | None, str | None]] = {}
     for answer in annotation.answers:
         reason = "skipped" if annotation.skipped else None
@@ -197,7 +182,7 @@ def _scores(cells: RecordCells, annotation: Annotation, source: Source) -> Rows:
             query_id=cells.key("query_id"),
             system=cells.key("system"),
             construct_key=construct,
-            scorer=f"ls-{annotation.user}",
+            scorer=scorer,
             scorer_kind="human",
             value=value,
             missing_reason=reason,
@@ -209,15 +194,3 @@ def _left_out(unfit: Unfit) -> str:
     if unfit.reason.startswith(UNKNOWN_CONTROL):
         return f"results of the control {unfit.reason.rpartition(': ')[2]!r}"
     return unfit.reason
-
-
-def _annotations(record: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(record, Record):
-        found = record.cells.get("annotations")
-        for annotation in found if isinstance(found, list) else []:
-            if isinstance(annotation, dict):
-                yield annotation
-
-
-def _folded(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())

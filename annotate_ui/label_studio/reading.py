@@ -103,17 +103,19 @@ def read_task(
 
 def _unread(one: Any, task: Any) -> Unread:
     # The rest of an annotation may name people, and so may what a fault says of it.
-    whole = one if isinstance(one, dict) else {}
-    number, user = _whole(whole.get("id")), _whole(_user(whole.get("completed_by")))
-    kept = {"id": number, "user": user, "result": whole.get("result")}
-    return Unread(number, _whole(task), user, Unfit(None, _raw(kept), UNREADABLE))
+    told = one if isinstance(one, dict) else {}
+    number, user = whole(told.get("id")), whole(user_of(told.get("completed_by")))
+    kept = {"id": number, "user": user, "result": told.get("result")}
+    return Unread(number, whole(task), user, Unfit(None, _raw(kept), UNREADABLE))
 
 
-def _whole(value: Any) -> int | None:
+def whole(value: Any) -> int | None:
+    """Return a whole number; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _user(completed_by: Any) -> Any:
+def user_of(completed_by: Any) -> Any:
+    """Return the number in what an annotation says of its user."""
     # Some exports hold the user with name and address, of which only the number is kept.
     return completed_by.get("id") if isinstance(completed_by, dict) else completed_by
 
@@ -130,13 +132,15 @@ def _annotation(
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, Scale],
 ) -> Annotation:
-    user = _user(one["completed_by"])
+    user = user_of(one["completed_by"])
+    if user is not None and whole(user) is None:
+        raise ValueError(f"{user!r} is no user")
     created = _moment(one["created_at"])
     annotation = Annotation(
         number=int(one["id"]),
         task=task,
         name=name if isinstance(name, str) else None,
-        user=None if user is None else int(user),
+        user=user,
         created=created,
         updated=_moment(one.get("updated_at") or one["created_at"]),
         lead_seconds=_seconds(one.get("lead_time")),

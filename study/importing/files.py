@@ -15,7 +15,7 @@ from study.importing.reading.source import Source
 from study.importing.scoring import known_kinds
 from study.importing.storing import import_rows
 from study.importing.summary import ImportSummary
-from study.nouns import Query, table
+from study.nouns import ElsewhereRater, Query, Rater, table
 
 if TYPE_CHECKING:
     from study.campaign import Study
@@ -31,6 +31,9 @@ def import_file(
     system: str | None = None,
     construct: str | None = None,
     controls: Mapping[str, str] | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    raters: Mapping[str, str] | None = None,
+    rater_prefix: str | None = None,
     allow_unmatched: bool = False,
     revise: bool = False,
     conflicts_as_repeats: bool = False,
@@ -51,6 +54,12 @@ def import_file(
     controls
         Control of a Label Studio export to the construct that it rates, before study.toml's;
         empty: left out.
+    ranges
+        Such a control to its least and greatest value, where they are not its construct's: values
+        are mapped linearly.
+    raters, rater_prefix
+        User of such an export to the scorer that they are (empty: left out); others are the
+        prefix, `ls-` unless given, and their number.
     allow_unmatched, revise, conflicts_as_repeats
         See `import_rows`.
     progress
@@ -72,6 +81,12 @@ def import_file(
         stored = known_kinds(connection, study.config)
         q: Any = table(Query)
         queries = list(connection.execute(select(q.c.key).order_by(q.c.id)).scalars())
+        e, w = table(ElsewhereRater), table(Rater)
+        pulled = connection.execute(
+            select(e.c.server, e.c.external_id, w.c.code)
+            .join_from(e, w, e.c.rater_id == w.c.id, isouter=True)
+            .order_by(e.c.id)
+        ).all()
     options = Options(
         constructs=constructs,
         kinds={**stored, **said},
@@ -82,9 +97,20 @@ def import_file(
         names={c.key: c.name for c in study.config.constructs},
         scales={c.key: c.scale for c in study.config.constructs},
         controls={**study.config.label_studio.controls, **(controls or {})},
+        ranges=ranges or {},
+        raters=raters or {},
+        rater_prefix=rater_prefix,
+        pulled=[(row.server, row.external_id, row.code) for row in pulled],
         queries=queries,
     )
-    given = {"kinds": said, **instead, "controls": dict(controls or {})}
+    given = {
+        "kinds": said,
+        **instead,
+        "controls": dict(controls or {}),
+        "ranges": {control: list(ends) for control, ends in (ranges or {}).items()},
+        "raters": dict(raters or {}),
+        "rater_prefix": rater_prefix,
+    }
     return import_rows(
         study,
         chosen.rows(source, options),

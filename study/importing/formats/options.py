@@ -29,6 +29,14 @@ class Options:
     """Scales of the constructs by their keys."""
     controls: Mapping[str, str] = field(default_factory=dict)
     """Control of a form that was rated on to the construct that it rates; empty: left out."""
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Control of such a form to its least and greatest value, which become its construct's."""
+    raters: Mapping[str, str] = field(default_factory=dict)
+    """User of such a form to the scorer that they are; empty: left out."""
+    rater_prefix: str | None = None
+    """What the scorers of other users begin with, before the user's number."""
+    pulled: Sequence[tuple[str, str, str | None]] = ()
+    """Server, user's number and code of each rater that was pulled; without a code: erased."""
     queries: Sequence[str] = ()
     """Ids of the study's queries in the order of their import."""
 

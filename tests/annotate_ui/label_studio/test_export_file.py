@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from annotate_ui.label_studio.raters import Raters
 from study import Study
 from study.errors import InputError
 from study.importing import import_file
 from study.importing.files import open_questions
+from study.keeping.erasing import erase
 
 
 def task(number: int, *annotations: dict[str, Any], **data: Any) -> dict[str, Any]:
@@ -89,6 +91,79 @@ def test_what_is_no_rating_is_missing_with_its_reason(study: Study, tmp_path: Pa
         "ls-9": "skipped",
     }
     assert summary.left_out == {"annotations of a task by somebody who annotated it again later": 1}
+
+
+def stars(number: int, user: int, rating: Any) -> dict[str, Any]:
+    result = [{"from_name": "stars", "type": "rating", "value": {"rating": rating}}]
+    return {**annotation(number, user), "result": result}
+
+
+def test_stars_are_points_only_where_somebody_says_how(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, stars(1, 5, 4), stars(2, 6, 1), stars(3, 7, 6)))
+    with pytest.raises(InputError, match="--scale stars=1:5"):
+        import_file(study, path, controls={"stars": "AC"})
+    with pytest.raises(InputError, match="no control 'other' rates"):
+        import_file(study, path, controls={"stars": ""}, ranges={"other": (1, 5)})
+    import_file(study, path, controls={"stars": "AC"}, ranges={"stars": (1, 5)})
+    scores = study.score_table().set_index("scorer")
+    assert scores["value"].dropna().to_dict() == {"ls-5": 75, "ls-6": 0}
+    assert scores["missing_reason"].dropna().to_dict() == {"ls-7": "out_of_range"}
+
+
+def test_people_of_two_servers_are_not_one(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path = written(tmp_path, task(1, annotation(1, 5, QR=20), annotation(2, 6, QR=30)))
+    with study.write() as connection:
+        people = Raters(connection, "http://one.example.org")
+        people.rater(5)
+        people.name({6: "anna"})
+    with pytest.raises(InputError, match=r"user 5 of http://one\.example\.org is the rater ls-5"):
+        import_file(study, path)
+    erase(study, "anna")
+    with pytest.raises(InputError, match=r"user 6 of http://one\.example\.org is erased"):
+        import_file(study, path, rater_prefix=None, raters={"5": "bo"})
+    done = import_file(study, path, raters={"5": "bo", "6": ""})
+    assert done.left_out == {"annotations of users that --rater leaves out": 1}
+    assert study.score_table()["scorer"].tolist() == ["bo"]
+    assert import_file(study, path, rater_prefix="two-").warnings == ()
+    assert sorted(study.score_table()["scorer"]) == ["bo", "two-5", "two-6"]
+    more = written(tmp_path, task(2, annotation(3, 5, QR=20)))
+    warnings = import_file(study, more, rater_prefix="two-").warnings
+    assert "two-5: values of theirs are in the study already" in str(warnings)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"result": 7},
+        {"completed_by": float("inf")},
+        {"completed_by": None},
+        {"id": None},
+        {"result": [7, {"type": "relation", "from_id": "a"}]},
+    ],
+    ids=["result", "user", "nobody", "number", "relation"],
+)
+def test_a_broken_annotation_is_no_traceback(study: Study, tmp_path: Path, broken: Any) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=20), {**annotation(2, 6, QR=1), **broken}))
+    import_file(study, path)
+    assert study.score_table()["value"].dropna().tolist() == [20]
+
+
+def test_a_task_without_a_number_is_a_fault(study: Study, tmp_path: Path) -> None:
+    good = task(1, annotation(1, 5, QR=20))
+    path = written(tmp_path, good, {name: good[name] for name in ("data", "annotations")})
+    with pytest.raises(InputError, match="the task holds no number"):
+        import_file(study, path)
+
+
+def test_a_time_of_any_size_is_no_traceback(study: Study, tmp_path: Path) -> None:
+    path = tmp_path / "export.json"
+    text = json.dumps([task(1, {**annotation(1, 5, QR=20), "lead_time": "LEAD"})])
+    path.write_text(text.replace('"LEAD"', f"1{'0' * 400}"))
+    import_file(study, path)
+    assert study.score_table()["value"].tolist() == [20]
 
 
 def test_a_project_that_was_pushed_is_pulled_and_not_imported(study: Study, tmp_path: Path) -> None:
