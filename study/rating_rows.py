@@ -3,7 +3,7 @@
 from typing import Any, Literal, get_args
 
 import pandas as pd
-from sqlalchemy import Connection, and_, case, func, null, or_, select
+from sqlalchemy import Connection, and_, case, func, literal, null, or_, select
 
 from study.errors import StudyError
 from study.frames import selected
@@ -21,6 +21,12 @@ ADJUDICATING = "adjudication"
 
 Only where it is of a stratum, so that one knows how its response was chosen: a tie-break that was
 asked for where raters disagreed would stand for those responses alone.
+"""
+
+SHOWN = "shown "
+"""Begins the `input_kind` of a value whose rater was shown a judge's beforehand; its name follows.
+
+Such values are of a source of their own: what is compared with them is told apart.
 """
 
 _OWN_PAGES = "own"
@@ -105,7 +111,13 @@ def _revisions(connection: Connection) -> pd.DataFrame:
             a.c.inclusion_prob,
             a.c.stratum,
             a.c.layout,
-            g.c.channel.label("source"),
+            case(
+                (
+                    g.c.input_kind.startswith(SHOWN),
+                    g.c.channel + literal(" (") + g.c.input_kind + literal(")"),
+                ),
+                else_=g.c.channel,
+            ).label("source"),
             ends.c.first_id,
         )
         .join_from(g, a, g.c.assignment_id == a.c.id)

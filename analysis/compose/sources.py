@@ -31,7 +31,12 @@ def sources(context: Context) -> Iterator[Estimate]:
         }
         names = sorted(means, key=lambda name: (name != OWN, name))
         for first, second in combinations(names, 2):
-            raters = rows.loc[rows["source"].isin([first, second]), "scorer"].unique()
+            shared = np.isfinite(means[first]) & np.isfinite(means[second])
+            both = [
+                response for response, is_in in zip(data.responses, shared, strict=True) if is_in
+            ]
+            compared = rows["source"].isin([first, second]) & rows["response_id"].isin(both)
+            raters = rows.loc[compared, "scorer"].unique()
             yield context.estimate(
                 "source_difference",
                 association(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,11 @@ _SERVER = (
         metavar="SECONDS",
         help="How long an answer is waited for.",
     ),
+    click.option(
+        "--moved-from",
+        metavar="URL",
+        help="Address at which the same server was before; said once.",
+    ),
 )
 _PUSHING = (
     click.option(
@@ -70,6 +76,15 @@ _PULLING = (
         metavar="USER=CODE",
         help="Which rater a user is, by the user's number over there. Others become ls-NUMBER. "
         "Repeatable.",
+    ),
+    click.option(
+        "--give-up",
+        "given_up",
+        type=click.IntRange(1),
+        multiple=True,
+        metavar="PROJECT",
+        help="Number of a project that was deleted over there. What was pulled of it stays; what "
+        "nobody had rated is pushed again. Repeatable.",
     ),
 )
 
@@ -105,6 +120,7 @@ def push_command(
     token_file: Path | None,
     ca: Path | None,
     timeout: float,
+    moved_from: str | None,
     title: str | None,
     predictions: str | None,
     as_json: bool,
@@ -122,7 +138,7 @@ def push_command(
     from annotate_ui.label_studio.push import push
     from study.progress import progress_bar
 
-    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+    with _opened(folder, url, token_file, ca, timeout, moved_from) as (study, server):
         _warn(predictions)
         with progress_bar("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, predictions=predictions, progress=advance)
@@ -140,7 +156,9 @@ def pull_command(
     token_file: Path | None,
     ca: Path | None,
     timeout: float,
+    moved_from: str | None,
     raters: tuple[str, ...],
+    given_up: tuple[int, ...],
     as_json: bool,
 ) -> None:
     """Bring the ratings of Label Studio into STUDY: new, edited, skipped and deleted ones.
@@ -153,13 +171,15 @@ def pull_command(
       ccrs label-studio pull my-study --url http://127.0.0.1:8080
       ccrs label-studio pull my-study --rater 5=anna --rater 6=ben
     """
+    from annotate_ui.label_studio.moving import give_up
     from annotate_ui.label_studio.pull import pull
     from study.progress import progress_bar
 
     people = _people(raters)
-    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+    with _opened(folder, url, token_file, ca, timeout, moved_from) as (study, server):
+        give_up(study, server, given_up)
         with progress_bar("Reading ratings", hidden=as_json) as advance:
-            done = pull(study, server, raters=people, progress=advance)
+            done = pull(study, server, raters=people, meets=_meets, progress=advance)
         say(done.as_json(), [*_pulled(done), f"Next: ccrs report {folder}"], as_json)
 
 
@@ -181,9 +201,11 @@ def sync_command(
     token_file: Path | None,
     ca: Path | None,
     timeout: float,
+    moved_from: str | None,
     title: str | None,
     predictions: str | None,
     raters: tuple[str, ...],
+    given_up: tuple[int, ...],
     interval: float,
     rounds: int | None,
 ) -> None:
@@ -195,6 +217,7 @@ def sync_command(
       ccrs label-studio sync my-study --interval 300
       ccrs label-studio sync my-study --rounds 1
     """
+    from annotate_ui.label_studio.moving import give_up
     from annotate_ui.label_studio.server import ServerError
     from annotate_ui.label_studio.sync import Round, sync, sync_once
 
@@ -206,15 +229,16 @@ def sync_command(
             return
         if done.pulled is not None and done.pulled.anything:
             click.echo("\n".join(_pulled(done.pulled)))
-        if done.pushed.tasks or done.pushed.adopted:
+        if done.pushed.tasks or done.pushed.adopted or done.pushed.gone:
             click.echo("\n".join(_pushed(done.pushed)))
 
-    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+    with _opened(folder, url, token_file, ca, timeout, moved_from) as (study, server):
         _warn(predictions)
+        give_up(study, server, given_up)
         try:
             sync(
                 lambda: sync_once(
-                    study, server, raters=people, title=title, predictions=predictions
+                    study, server, raters=people, meets=_meets, title=title, predictions=predictions
                 ),
                 interval,
                 told,
@@ -227,8 +251,14 @@ def sync_command(
 
 @contextmanager
 def _opened(
-    folder: Path, url: str | None, token_file: Path | None, ca: Path | None, timeout: float
+    folder: Path,
+    url: str | None,
+    token_file: Path | None,
+    ca: Path | None,
+    timeout: float,
+    moved_from: str | None = None,
 ) -> Iterator[tuple[Study, Server]]:
+    from annotate_ui.label_studio.moving import move
     from annotate_ui.label_studio.server import Server
     from annotate_ui.label_studio.token import read_token
     from study.campaign import Study
@@ -243,6 +273,8 @@ def _opened(
             )
         token = read_token(study.folder, token_file)
         with Server(place, token, ca=ca, timeout=timeout) as server:
+            if moved_from is not None:
+                move(study, server, moved_from)
             yield study, server
     finally:
         study.close()
@@ -256,6 +288,20 @@ def _people(raters: tuple[str, ...]) -> dict[int, str]:
             raise click.UsageError(f"--rater {pair}: write the user's number, as in 5=anna.")
         found[int(user[:18])] = code.strip()
     return found
+
+
+def _meets(users: list[int], here: list[str]) -> None:
+    """Ask before people become raters of their own who may be raters already."""
+    named = ", ".join(str(user) for user in users)
+    known = ", ".join([*here[:_SHOWN], *(["..."] if len(here) > _SHOWN else [])])
+    click.echo(
+        f"Warning: users {named} become raters of their own. If one of them is a rater of this "
+        f"study already ({known}), say so "
+        f"first with --rater {users[0]}=CODE: whoever is two raters stays two.",
+        err=True,
+    )
+    if sys.stdin.isatty():
+        click.confirm("Go on?", abort=True, err=True)
 
 
 def _warn(predictions: str | None) -> None:
@@ -275,6 +321,10 @@ def _pushed(done: Pushed) -> list[str]:
     lines.append(f"{new:,} tasks were sent; {done.there:,} were there already.")
     if done.adopted:
         lines.append(f"{done.adopted:,} had been sent by a push that was interrupted.")
+    if done.gone:
+        lines.append(
+            f"{done.gone:,} tasks had been deleted over there; what nobody had rated is sent again."
+        )
     if done.doubled:
         lines.append(f"{done.doubled:,} were there twice and unrated, and were removed.")
     if done.waiting:

@@ -1,12 +1,13 @@
 """Pulling: what raters said over there becomes revisions here; what can't is kept aside."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from annotate_ui.label_studio.alone import alone
 from annotate_ui.label_studio.pulled import Fetched, Pulled
 from annotate_ui.label_studio.raters import Raters
 from annotate_ui.label_studio.reading import read_task
-from annotate_ui.label_studio.server import Server
+from annotate_ui.label_studio.server import Server, ServerError
 from annotate_ui.label_studio.stored import StoredProject, stored_projects, stored_scales
 from annotate_ui.label_studio.storing import Storing
 from annotate_ui.label_studio.tasks import NAME
@@ -21,6 +22,7 @@ def pull(
     server: Server,
     *,
     raters: Mapping[int, str] | None = None,
+    meets: Callable[[list[int], list[str]], None] | None = None,
     progress: Advance | None = None,
 ) -> Pulled:
     """Bring the ratings of all projects of a server into the study, each change as a revision.
@@ -31,6 +33,10 @@ def pull(
     ----------
     raters
         Number of a user over there to the code of the rater that they are; others get `ls-NUMBER`.
+    meets
+        Called before anybody new becomes a rater, where there are raters whom nobody over there is
+        so far, with the new users and these raters. Whoever is both would be two raters for good;
+        raising ends the pull, and nothing is stored.
 
     Raises
     ------
@@ -43,13 +49,14 @@ def pull(
     with alone(study):
         server.check()
         with study.read() as connection:
-            projects = stored_projects(connection, server.url)
+            known = stored_projects(connection, server.url)
             scales = stored_scales(connection)
-        if not projects:
+        if not known:
             raise StudyError(
                 f"Nothing of {study.folder} was pushed to {server.url}. Run "
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."
             )
+        projects = _there(server, known)
         result = Pulled(server.url)
         fetched = []
         for number, project in enumerate(projects):
@@ -58,10 +65,36 @@ def pull(
         with study.write() as connection:
             people = Raters(connection, server.url)
             people.name(raters or {})
+            users = {one.user for project in fetched for one in project.annotations}
+            new = sorted(user for user in users if user is not None and user not in people.by_user)
+            if meets is not None and new and (here := people.without_account()):
+                meets(new, here)
             Storing(connection, study, people, result).store(fetched)
             result.raters = people.new
         advance(len(projects) + 1, len(projects) + 1)
         return result
+
+
+def _there(server: Server, known: Sequence[StoredProject]) -> list[StoredProject]:
+    """Return the projects to read: of one that was given up no task is known, and it is gone."""
+    if all(project.tasks for project in known):
+        return list(known)
+    listed = {one.id for one in server.projects()}
+    return [project for project in known if project.tasks or project.number in listed]
+
+
+def _exported(server: Server, project: StoredProject) -> Iterator[dict[str, Any]]:
+    try:
+        yield from server.export(project.number)
+    except ServerError as error:
+        if error.status != 404:
+            raise
+        raise ServerError(
+            f"Project {project.number} is not at {server.url} any more. If it was deleted, pull "
+            f"with --give-up {project.number}: what was pulled of it stays, and what nobody had "
+            "rated is pushed again.",
+            error.status,
+        ) from None
 
 
 def _scales(scales: Mapping[tuple[str, int], Scale], project: StoredProject) -> dict[str, Scale]:
@@ -78,7 +111,7 @@ def _fetch(
     server: Server, project: StoredProject, scales: Mapping[str, Scale], result: Pulled
 ) -> Fetched:
     found = Fetched(project)
-    for task in server.export(project.number):
+    for task in _exported(server, project):
         annotations, unreadable, drafts = read_task(task, NAME, project.controls, scales)
         found.annotations += annotations
         found.unreadable += unreadable

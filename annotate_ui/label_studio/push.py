@@ -12,6 +12,7 @@ from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.alone import alone
 from annotate_ui.label_studio.configuration import Configuration, configuration
 from annotate_ui.label_studio.instructions import instructions
+from annotate_ui.label_studio.moving import forget
 from annotate_ui.label_studio.predictions import predicted
 from annotate_ui.label_studio.pushed import Pushed, PushedProject
 from annotate_ui.label_studio.server import Server, ServerError
@@ -74,6 +75,7 @@ def push(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with alone(study):
         server.check()
+        gone = _forget_gone(study, server)
         with study.read() as connection:
             # Refused before anything is made over there.
             predicted(connection, study, predictions, {})
@@ -92,8 +94,9 @@ def push(
         due = ready([slot for slot in reserved if slot.asked], done)
         asked = sum(bool(slot.asked) for slot in reserved)
         result = Pushed(server.url, waiting=asked - len(due), slots=len(reserved))
-        wanted = _wanted(study, due, held)
+        wanted = _wanted(study, due, held, done)
         result.there = sum(len(one.tasks) for one in projects if one.server == server.url)
+        result.gone = gone
         sender = _Sender(study, server, title or study.config.name, predictions, result, advance)
         sender.total = sum(len(responses) for responses in wanted.values())
         for kind in sorted(wanted, key=lambda kind: (kind.stage, kind.construct_keys)):
@@ -101,8 +104,28 @@ def push(
         return result
 
 
+def _forget_gone(study: Study, server: Server) -> int:
+    """Forget tasks that were deleted over there, so that they are sent again; return how many.
+
+    Those that somebody had rated were for slots that are filled, or that their withdrawal opens.
+    """
+    with study.read() as connection:
+        known = stored_projects(connection, server.url)
+    there = {one.id: one.tasks for one in server.projects()}
+    gone = 0
+    for project in known:
+        if project.number in there and there[project.number] != len(project.tasks):
+            numbers = {int(task["id"]) for task in server.export(project.number)}
+            lost = [r for r, number in project.tasks.items() if number not in numbers]
+            gone += forget(study, project, lost)
+    return gone
+
+
 def _wanted(
-    study: Study, due: Sequence[Slot], held: Mapping[tuple[int, frozenset[str]], int]
+    study: Study,
+    due: Sequence[Slot],
+    held: Mapping[tuple[int, frozenset[str]], int],
+    done: set[int],
 ) -> dict[_Kind, list[int]]:
     """Return which responses want a task of which kind; those that have theirs are left out."""
     order = [construct.key for construct in study.config.constructs]
@@ -112,7 +135,7 @@ def _wanted(
     wanted: dict[_Kind, list[int]] = defaultdict(list)
     for (response, constructs), slots_ in together.items():
         # Of an abandoned place more annotations may be there than it had places.
-        taken = sum(slot.rater_id is not None for slot in slots_)
+        taken = sum(slot.id in done for slot in slots_)
         missing = len(slots_) - max(held.get((response, constructs), 0), taken)
         if missing > 0:
             stage = slots_[0].stage
@@ -170,10 +193,13 @@ class _Sender:
     ) -> tuple[StoredProject, bool]:
         with self._study.read() as connection:
             known = stored_projects(connection, self._server.url)
+        listed = self._server.projects()
+        there = {one.id for one in listed}
         alike = [
             one
             for one in known
-            if (one.stage, one.fields, one.overlap) == (kind.stage, kind.fields, kind.overlap)
+            if one.number in there
+            and (one.stage, one.fields, one.overlap) == (kind.stage, kind.fields, kind.overlap)
             and one.controls == made.controls
             and one.predictions == self._predictions
         ]
@@ -184,7 +210,7 @@ class _Sender:
         told = f"{made.xml}\n{kind.fields}\n{self._predictions}\n{kind.overlap}"
         digest = blake2b(told.encode(), digest_size=8).hexdigest()
         mark = f"[ccrs-study {self._name} {kind.stage} {len(known)} {digest}]"
-        number = next((one.id for one in self._server.projects() if mark in one.description), None)
+        number = next((one.id for one in listed if mark in one.description), None)
         is_new = number is None
         if number is None:
             number = self._make(kind, made, mark)

@@ -33,6 +33,8 @@ class Pushed:
     """Tasks that an interrupted push had sent, and that are known again."""
     doubled: int = 0
     """Tasks that were there twice and unrated, and were removed."""
+    gone: int = 0
+    """Tasks that were deleted over there; what nobody had rated is sent again."""
     waiting: int = 0
     """Slots whose task comes when the earlier stages of their query are rated and pulled."""
     slots: int = 0

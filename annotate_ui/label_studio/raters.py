@@ -43,6 +43,11 @@ class Raters:
         for user, code in codes.items():
             found = self.connection.execute(select(w.c.id).where(w.c.code == code)).scalar()
             if user in self.by_user:
+                if self.by_user[user] is None:
+                    raise StudyError(
+                        f"User {user} of {self.server} is erased from the study, and nothing of "
+                        f"theirs is taken any more. Leave --rater {user}={code} out."
+                    )
                 if found is None or self.by_user[user] != found:
                     raise StudyError(
                         f"User {user} of {self.server} is another rater already; what a rater "
@@ -64,6 +69,13 @@ class Raters:
             self.new[code] = user
             self._store(user, self._made(code))
         return self.by_user[user]
+
+    def without_account(self) -> list[str]:
+        """Return the raters who are here and are no user of any server, by code."""
+        w, e = table(Rater), table(ElsewhereRater)
+        users = select(e.c.rater_id).where(e.c.rater_id.is_not(None))
+        rows = select(w.c.code).where(w.c.id.not_in(users)).order_by(w.c.code)
+        return [str(code) for code in self.connection.execute(rows).scalars()]
 
     def known(self, user: int | None) -> int | None:
         """Return the rater that a user is already; nobody is made."""

@@ -30,6 +30,7 @@ from annotate_ui.stages import Stage
 from annotate_ui.work.saving import rules_hash
 from study.campaign import Study
 from study.nouns import RatingBase, Response, table
+from study.rating_rows import SHOWN
 
 DELETED = "deleted in Label Studio"
 UNFIT = "changed in Label Studio to what can't be taken"
@@ -240,7 +241,7 @@ class Storing:
                 value=answer.value,
                 status="skipped" if annotation.skipped else "rated",
                 reason=SKIPPED if annotation.skipped else None,
-                input_kind=CHANNEL,
+                input_kind=self._input_kind(one.project),
                 wall_seconds=annotation.lead_seconds,
                 # One comment stands for the whole task: with the first of its values.
                 comment=annotation.comment if number == 0 else None,
@@ -254,6 +255,9 @@ class Storing:
                 rules_hash=self._rules.get(answer.construct_key),
             )
             self._revisions.add(slot, row)
+
+    def _input_kind(self, project: StoredProject) -> str:
+        return CHANNEL if project.predictions is None else f"{SHOWN}{project.predictions}"
 
     def _refuse(self, one: _Placed, reason: str) -> None:
         """Set a whole annotation aside. A skip is kept for the place that it holds."""

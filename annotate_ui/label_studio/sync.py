@@ -27,6 +27,7 @@ def sync_once(
     server: Server,
     *,
     raters: Mapping[int, str] | None = None,
+    meets: Callable[[list[int], list[str]], None] | None = None,
     title: str | None = None,
     predictions: str | None = None,
     progress: Advance | None = None,
@@ -40,7 +41,7 @@ def sync_once(
     """
     with study.read() as connection:
         before = stored_projects(connection, server.url)
-    pulled = pull(study, server, raters=raters, progress=progress) if before else None
+    pulled = pull(study, server, raters=raters, meets=meets, progress=progress) if before else None
     pushed = push(study, server, title=title, predictions=predictions, progress=progress)
     return Round(pulled, pushed)
 

@@ -25,10 +25,13 @@ def test_the_difference_is_that_of_means_on_responses_rated_in_both() -> None:
         {"response_id": "b", "query_id": "q2", "scorer": "ann", "value": 50, "source": "own"},
         {"response_id": "b", "query_id": "q2", "scorer": "cy", "value": 60, "source": "ls"},
         {"response_id": "c", "query_id": "q3", "scorer": "cy", "value": 99, "source": "ls"},
+        {"response_id": "c", "query_id": "q3", "scorer": "di", "value": 99, "source": "ls"},
     )
     (found,) = analyse(table(frame), options=QUICK).estimates.select("source_difference")
     on_a, on_b = 21 - (10 + 20) / 2, 60 - 50
     assert found.value == pytest.approx((on_a + on_b) / 2)
+    # Of di nothing is compared.
+    assert (found.scorers, found.n_raters) == (("ann", "bo", "cy"), 3)
     assert (found.n_responses, found.n_queries, found.params) == (
         2,
         2,

@@ -7,7 +7,7 @@ does. What the real server says is tried in `real/`.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotate_ui.label_studio.server import Project
+from annotate_ui.label_studio.server import Project, ServerError
 
 
 class StandIn:
@@ -47,7 +47,13 @@ class StandIn:
 
     def export(self, number: int) -> Iterator[dict[str, Any]]:
         """Yield a project's tasks."""
+        if number not in self.made:
+            raise ServerError("not found", 404)
         yield from self.tasks[number].values()
+
+    def delete_project(self, number: int) -> None:
+        """Delete a project, as its owner does over there."""
+        del self.made[number], self.tasks[number]
 
     def delete_task(self, number: int) -> None:
         """Delete a task."""

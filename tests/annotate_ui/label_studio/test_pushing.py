@@ -1,18 +1,25 @@
 """What a push makes of projects and tasks that are not as it left them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
+from annotate_ui.label_studio.moving import give_up, move
+from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.server import ServerError
 from study import Study
 from study.assigning import assign
+from study.errors import StudyError
+from study.importing import import_rows
+from study.importing.rows import Placed, ScoreRow
+from study.keeping.erasing import erase
 from study.nouns import Construct, table
 from tests.annotate_ui.label_studio.stand_in import StandIn
-from tests.annotate_ui.label_studio.test_storing import projects
-from tests.annotate_ui.rated_campaign import fill
+from tests.annotate_ui.label_studio.test_storing import projects, pushed
+from tests.annotate_ui.rated_campaign import fill, give
 
 
 class Interrupted(StandIn):
@@ -69,3 +76,108 @@ def test_who_works_on_while_study_toml_is_edited_keeps_to_its_constructs(study: 
             select(func.count()).select_from(c).where(c.c.key == "QR")
         ).scalar_one()
     assert versions == 2
+
+
+def rated(study: Study, server: Any) -> Any:
+    """Push two responses, of which user 5 rates the first; return the project."""
+    project = pushed(study, server, constructs=["QR"])
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    pull(study, server)
+    return project
+
+
+def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
+    server: Any = StandIn()
+    project = rated(study, server)
+    first, second = sorted(project.tasks.values())
+    server.delete_task(second)
+    done = push(study, server)
+    assert (done.gone, done.tasks) == (1, 1)
+    server.delete_task(first)
+    assert pull(study, server).withdrawn == 1
+    done = push(study, server)
+    assert (done.gone, done.tasks) == (1, 1)
+    again = projects(study)[0]
+    for task in again.tasks.values():
+        server.annotate(again.number, task, 6, "11:00", QR=20)
+    assert pull(study, server).new == 2
+    assert pull(study, server).anything is False
+    assert (push(study, server).gone, push(study, server).tasks) == (0, 0)
+
+
+def test_a_project_that_was_deleted_can_be_given_up(study: Study) -> None:
+    server: Any = StandIn()
+    project = rated(study, server)
+    with pytest.raises(StudyError, match="is still at"):
+        give_up(study, server, [project.number])
+    with pytest.raises(StudyError, match="no project 99"):
+        give_up(study, server, [99])
+    server.delete_project(project.number)
+    with pytest.raises(ServerError, match=f"--give-up {project.number}"):
+        pull(study, server)
+    assert give_up(study, server, [project.number]) == 2
+    assert pull(study, server).withdrawn == 0
+    done = push(study, server)
+    assert (done.tasks, done.projects[0].made) == (1, True)
+    assert study.score_table()["value"].tolist() == [70.0]
+    assert pull(study, server).anything is False
+
+
+def test_a_server_that_moved_is_the_same(study: Study) -> None:
+    server: Any = StandIn()
+    project = rated(study, server)
+    before, server.url = server.url, "https://moved.example.org"
+    with pytest.raises(StudyError, match=r"Nothing of .* was pushed to http://wrong"):
+        move(study, server, "http://wrong.example.org")
+    assert (move(study, server, before), move(study, server, before)) == (1, 0)
+    done = pull(study, server)
+    assert (done.anything, done.unchanged) == (False, 1)
+    other: Any = StandIn()
+    other.url = "https://other.example.org"
+    with pytest.raises(StudyError, match=f"Project {project.number} of this study is not at"):
+        move(study, other, server.url)
+
+
+def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
+    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    give(study, "anna", keys=["CC"])
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    met = []
+
+    def stop(users: list[int], here: list[str]) -> None:
+        met.append((users, here))
+        raise StudyError("stopped")
+
+    with pytest.raises(StudyError, match="stopped"):
+        pull(study, server, meets=stop)
+    assert met == [([5], ["anna"])]
+    done = pull(study, server, raters={5: "anna"}, meets=stop)
+    assert (done.new, done.raters) == (1, {})
+    erase(study, "anna")
+    with pytest.raises(StudyError, match=r"User 5 of .* is erased"):
+        pull(study, server, raters={5: "anna"})
+
+
+def test_values_given_after_a_judges_were_shown_are_of_a_source_of_their_own(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    score = ScoreRow(
+        query_id="q0",
+        system="system-0",
+        construct_key="QR",
+        scorer="judge-a",
+        scorer_kind="judge",
+        value=30,
+    )
+    import_rows(study, [Placed(1, score)], source="s", sha256="0" * 64, importer="test")
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    push(study, server, predictions="judge-a")
+    (project,) = projects(study)
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    pull(study, server)
+    scores = study.score_table().set_index("scorer")
+    assert scores.loc["ls-5", "source"] == "label_studio (shown judge-a)"
