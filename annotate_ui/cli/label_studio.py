@@ -325,6 +325,11 @@ def _pushed(done: Pushed) -> list[str]:
         lines.append(
             f"{done.gone:,} tasks had been deleted over there; what nobody had rated is sent again."
         )
+    if done.lost:
+        lines.append(
+            f"{done.lost:,} places are held over there by people whose value can't count (counted "
+            "elsewhere, left or erased); open slots get further tasks."
+        )
     if done.doubled:
         lines.append(f"{done.doubled:,} were there twice and unrated, and were removed.")
     if done.waiting:

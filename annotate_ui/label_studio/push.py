@@ -20,6 +20,7 @@ from annotate_ui.label_studio.slots import Slot, ready, slots, split_by_stage
 from annotate_ui.label_studio.stored import (
     StoredProject,
     held_places,
+    lost_places,
     rated_slots,
     store_tasks,
     stored_projects,
@@ -86,6 +87,7 @@ def push(
             reserved = slots(connection, study)
             done = rated_slots(connection)
             held = held_places(connection, projects)
+            lost = lost_places(connection, projects).total()
         if not reserved:
             raise StudyError(
                 "Nothing is assigned to Label Studio. Reserve slots with "
@@ -96,7 +98,7 @@ def push(
         result = Pushed(server.url, waiting=asked - len(due), slots=len(reserved))
         wanted = _wanted(study, due, held, done)
         result.there = sum(len(one.tasks) for one in projects if one.server == server.url)
-        result.gone = gone
+        result.gone, result.lost = gone, lost
         sender = _Sender(study, server, title or study.config.name, predictions, result, advance)
         sender.total = sum(len(responses) for responses in wanted.values())
         for kind in sorted(wanted, key=lambda kind: (kind.stage, kind.construct_keys)):
@@ -111,10 +113,12 @@ def _forget_gone(study: Study, server: Server) -> int:
     """
     with study.read() as connection:
         known = stored_projects(connection, server.url)
-    there = {one.id: one.tasks for one in server.projects()}
+    there = {one.id for one in server.projects()}
     gone = 0
     for project in known:
-        if project.number in there and there[project.number] != len(project.tasks):
+        if project.number not in there:
+            continue
+        if server.project(project.number).tasks != len(project.tasks):
             numbers = {int(task["id"]) for task in server.export(project.number)}
             lost = [r for r, number in project.tasks.items() if number not in numbers]
             gone += forget(study, project, lost)

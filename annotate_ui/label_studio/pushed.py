@@ -35,6 +35,8 @@ class Pushed:
     """Tasks that were there twice and unrated, and were removed."""
     gone: int = 0
     """Tasks that were deleted over there; what nobody had rated is sent again."""
+    lost: int = 0
+    """Places of tasks that are held by people whose value can't count; others are made for them."""
     waiting: int = 0
     """Slots whose task comes when the earlier stages of their query are rated and pulled."""
     slots: int = 0

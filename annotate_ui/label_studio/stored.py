@@ -1,7 +1,7 @@
 """What the study knows of its projects and tasks in Label Studio."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +75,7 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
 
 
 def held_places(
-    connection: Connection, projects: Iterable[StoredProject]
+    connection: Connection, projects: Sequence[StoredProject]
 ) -> Counter[tuple[int, frozenset[str]]]:
     """Return how many places there are over there, by response and the constructs asked for.
 
@@ -83,11 +83,18 @@ def held_places(
     has left or is erased, or whose value counts elsewhere.
     """
     held: Counter[tuple[int, frozenset[str]]] = Counter()
-    keys = {}
     for project in projects:
-        keys[project.id] = project.construct_keys
         for response in project.tasks:
             held[response, project.construct_keys] += project.overlap
+    held.subtract(lost_places(connection, projects))
+    return held
+
+
+def lost_places(
+    connection: Connection, projects: Sequence[StoredProject]
+) -> Counter[tuple[int, frozenset[str]]]:
+    """Return how many places are held by annotations from which the study can fill nothing."""
+    keys = {project.id: project.construct_keys for project in projects}
     s, a = table(SetAside), table(Assignment)
     mine = {
         (row.rater_id, row.response_id, frozenset(row.construct_keys))
@@ -97,20 +104,18 @@ def held_places(
             )
         )
     }
-    lost = connection.execute(
+    rows = connection.execute(
         select(s.c.project_id, s.c.response_id, s.c.rater_id, s.c.external_id, s.c.digest).where(
             s.c.reason.in_(PLACE_LOST), s.c.response_id.is_not(None)
         )
     )
     places = {
         (row.project_id, row.response_id, row.external_id or row.digest)
-        for row in lost
+        for row in rows
         if row.project_id in keys
         and (row.rater_id, row.response_id, keys[row.project_id]) not in mine
     }
-    for project_id, response, _ in places:
-        held[response, keys[project_id]] -= 1
-    return held
+    return Counter((response, keys[project]) for project, response, _ in places)
 
 
 def stored_scales(connection: Connection) -> dict[tuple[str, int], Scale]:

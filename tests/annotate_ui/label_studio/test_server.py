@@ -109,8 +109,10 @@ def test_a_skip_holds_its_place() -> None:
     made = {"id": 7, "title": "x"}
     with answering() as there, Server(there.url, "legacy") as server:
         there.answer = 201, "application/json", json.dumps(made).encode()
-        texts = dict.fromkeys(("title", "description", "xml", "instructions"), "x")
-        assert server.create_project(**texts, overlap=2, predictions=False) == 7  # type: ignore[arg-type]
+        number = server.create_project(
+            title="x", description="x", xml="x", instructions="x", overlap=2, predictions=False
+        )
+        assert number == 7
         ((path, body),) = there.asked
     assert path == "/tools/ls/api/projects/"
     assert json.loads(body)["skip_queue"] == "IGNORE_SKIPPED"

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from annotate_ui.label_studio.alone import alone
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.stored import StoredProject, stored_projects
-from annotate_ui.label_studio.storing import LEFT, NO_SLOT, UNKNOWN_TASK
+from annotate_ui.label_studio.stored import LEFT, StoredProject, stored_projects
+from annotate_ui.label_studio.storing import NO_SLOT, UNKNOWN_TASK
 from annotate_ui.taking_part.leaving import leave, rater_key
 from study import Study
 from study.assigning import assign

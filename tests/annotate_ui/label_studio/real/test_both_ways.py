@@ -2,17 +2,19 @@
 
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
+from annotate_ui.label_studio.moving import give_up
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reading import MISSING, NO_NUMBER, SKIPPED
-from annotate_ui.label_studio.server import Server
+from annotate_ui.label_studio.server import Server, ServerError
+from annotate_ui.label_studio.stored import OTHER_CHANNEL
 from annotate_ui.label_studio.storing import (
     DELETED,
     DUPLICATE,
     NO_SLOT,
-    OTHER_CHANNEL,
     UNFIT,
 )
 from study import Study
@@ -211,3 +213,57 @@ def test_the_own_pages_go_before_a_rating_of_the_same_response_over_there(
     assert done.new == 4
     assert [(one.rater, one.reason) for one in done.aside] == [("anna", OTHER_CHANNEL)] * 4
     assert set(campaign.score_table()["scorer"]) == {f"ls-{bo.id}"}
+
+
+def test_a_skip_holds_its_place_and_a_deleted_task_comes_again(
+    study: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    ada, bo = members
+    fill(study, queries=1, systems=2)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    push(study, server)
+    (project,) = projects(study)
+    first, second = sorted(project.tasks.values())
+    annotate(label_studio, ada, first, {}, skip=True)
+    with label_studio.client(bo.token) as client:
+        handed = client.get(f"/api/projects/{project.number}/next").json()
+        assert handed["id"] == second
+        client.get(f"/api/projects/{project.number}/").raise_for_status()
+    with label_studio.client() as owner:
+        assert owner.delete(f"/api/tasks/{second}/").status_code == 204
+    done = push(study, server)
+    assert (done.gone, done.tasks) == (1, 1)
+    assert pull(study, server).new == 1
+
+
+def test_a_deleted_project_is_given_up(
+    study: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    fill(study, queries=1, systems=2)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    push(study, server)
+    (project,) = projects(study)
+    annotate(label_studio, members[0], min(project.tasks.values()), {"QR": 40})
+    pull(study, server)
+    with label_studio.client() as owner:
+        assert owner.delete(f"/api/projects/{project.number}/").status_code == 204
+    with pytest.raises(ServerError, match=f"--give-up {project.number}"):
+        pull(study, server)
+    give_up(study, server, [project.number])
+    assert pull(study, server).anything is False
+    assert push(study, server).tasks == 1
+    assert study.score_table()["value"].tolist() == [40.0]
+
+
+def test_a_relation_takes_no_rating_back(
+    study: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    fill(study, queries=1, systems=1)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    push(study, server)
+    (project,) = projects(study)
+    (task,) = project.tasks.values()
+    relation = {"type": "relation", "from_id": "QR", "to_id": "QR", "direction": "right"}
+    annotate(label_studio, members[0], task, {"QR": 40}, extra=[relation])
+    done = pull(study, server)
+    assert (done.new, done.aside) == (1, [])

@@ -44,6 +44,20 @@ def test_a_personal_access_token(campaign: Study, label_studio: LabelStudioServe
         assert push(campaign, server).tasks == 4
 
 
+def test_a_personal_token_is_renewed_below_the_path(
+    campaign: Study, label_studio: LabelStudioServer
+) -> None:
+    with label_studio.client() as owner:
+        owner.post("/api/jwt/settings", json={"api_tokens_enabled": True})
+        made = owner.post("/api/token/")
+        assert made.status_code == 201, made.text
+    with (
+        proxied(label_studio.url, prefix="/tools/ls") as proxy,
+        Server(proxy.url, made.json()["token"]) as server,
+    ):
+        assert push(campaign, server).tasks == 4
+
+
 def test_a_wrong_token_says_what_to_do(campaign: Study, label_studio: LabelStudioServer) -> None:
     with (
         Server(label_studio.url, "0" * 40) as server,
