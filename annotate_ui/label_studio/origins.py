@@ -30,8 +30,8 @@ class Origins:
                 # Severed from whoever gave it.
                 continue
             self._raters[row.external_id] = row.rater_id
-            project = row.external_id.partition("/")[0]
-            if project.isdigit():
+            project, slash, _ = row.external_id.partition("/")
+            if slash and project.isdigit():
                 self._projects[row.assignment_id] = int(project)
         s = table(SetAside)
         self._aside = {
