@@ -105,7 +105,8 @@ def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
     assert (push(study, server).gone, push(study, server).tasks) == (0, 0)
 
 
-def test_a_project_that_was_deleted_can_be_given_up(study: Study) -> None:
+def test_a_project_that_was_deleted_can_be_given_up(any_study: Study) -> None:
+    study = any_study
     server: Any = StandIn()
     project = rated(study, server)
     with pytest.raises(StudyError, match="is still at"):
@@ -123,7 +124,8 @@ def test_a_project_that_was_deleted_can_be_given_up(study: Study) -> None:
     assert pull(study, server).anything is False
 
 
-def test_a_server_that_moved_is_the_same(study: Study) -> None:
+def test_a_server_that_moved_is_the_same(any_study: Study) -> None:
+    study = any_study
     server: Any = StandIn()
     project = rated(study, server)
     before, server.url = server.url, "https://moved.example.org"
@@ -162,7 +164,10 @@ def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
         pull(study, server, raters={5: "anna"})
 
 
-def test_values_given_after_a_judges_were_shown_are_of_a_source_of_their_own(study: Study) -> None:
+def test_values_given_after_a_judges_were_shown_are_of_a_source_of_their_own(
+    any_study: Study,
+) -> None:
+    study = any_study
     server: Any = StandIn()
     fill(study, queries=1, systems=1)
     score = ScoreRow(
