@@ -18,6 +18,7 @@ from study.nouns import (
     table,
 )
 from study.scales import Scale
+from study.words import Sees
 
 OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
 OTHER_SERVER = "the rater gave this on another server, whose value counts"
@@ -36,7 +37,7 @@ class StoredProject:
     number: int
     """Its number over there."""
     stage: int
-    fields: tuple[str, ...]
+    fields: tuple[Sees, ...]
     controls: Mapping[str, Mapping[str, Any]]
     overlap: int
     predictions: str | None
