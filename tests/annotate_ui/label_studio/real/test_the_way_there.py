@@ -34,26 +34,30 @@ def test_an_address_with_a_path_behind_a_private_authority(
     assert projects(campaign)[0].server == proxy.url
 
 
-def test_a_personal_access_token(campaign: Study, label_studio: LabelStudioServer) -> None:
+@pytest.fixture(scope="module")
+def personal_token(label_studio: LabelStudioServer) -> str:
+    """Return the personal access token of the owner, who may have one at a time."""
     with label_studio.client() as owner:
         allowed = owner.post("/api/jwt/settings", json={"api_tokens_enabled": True})
         assert allowed.status_code in {200, 201}, allowed.text
         made = owner.post("/api/token/")
         assert made.status_code == 201, made.text
-    with Server(label_studio.url, made.json()["token"]) as server:
+        return str(made.json()["token"])
+
+
+def test_a_personal_access_token(
+    campaign: Study, label_studio: LabelStudioServer, personal_token: str
+) -> None:
+    with Server(label_studio.url, personal_token) as server:
         assert push(campaign, server).tasks == 4
 
 
 def test_a_personal_token_is_renewed_below_the_path(
-    campaign: Study, label_studio: LabelStudioServer
+    campaign: Study, label_studio: LabelStudioServer, personal_token: str
 ) -> None:
-    with label_studio.client() as owner:
-        owner.post("/api/jwt/settings", json={"api_tokens_enabled": True})
-        made = owner.post("/api/token/")
-        assert made.status_code == 201, made.text
     with (
         proxied(label_studio.url, prefix="/tools/ls") as proxy,
-        Server(proxy.url, made.json()["token"]) as server,
+        Server(proxy.url, personal_token) as server,
     ):
         assert push(campaign, server).tasks == 4
 
