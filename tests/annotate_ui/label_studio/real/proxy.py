@@ -5,7 +5,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -68,7 +68,9 @@ def proxied(
             self.send_header("Content-Type", kind or "application/json")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            # A client that is killed, or has given up, does not read its answer.
+            with suppress(ConnectionError):
+                self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
             pass
