@@ -45,7 +45,7 @@ def rating_rows(connection: Connection, edits: Edits) -> pd.DataFrame:
     it does) and `edited` (whether the last value is another than the one before the reveal).
 
     A withdrawn rating is missing, whenever it was withdrawn. Of two assignments of a rater for
-    the same response and repeat, the earlier one counts.
+    the same response and repeat, the earlier one counts, or the later where that is taken back.
 
     Raises
     ------
@@ -68,8 +68,10 @@ def rating_rows(connection: Connection, edits: Edits) -> pd.DataFrame:
         chosen = rows["last"].where(withdrawn | ~in_time, rows["in_time"])
         rows.loc[~(withdrawn | in_time), "left_out"] = _TOO_LATE
     rows = rows[chosen].sort_values("assignment", kind="stable")
-    again = rows.duplicated(["response", "construct", "construct_version", "scorer", "repeat"])
-    rows.loc[again, "left_out"] = _AGAIN
+    same = ["response", "construct", "construct_version", "scorer", "repeat"]
+    taken_back_last = rows["missing_reason"].eq("withdrawn").sort_values(kind="stable").index
+    again = rows.loc[taken_back_last].duplicated(same)
+    rows.loc[again[again].index, "left_out"] = _AGAIN
     # Elsewhere values are stored in the order in which they were fetched, not rated.
     own = rows["first_id"].where(rows["source"].eq(_OWN_PAGES))
     rows["position"] = own.groupby(rows["scorer"]).rank(method="first")

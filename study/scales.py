@@ -27,9 +27,9 @@ class Scale(BaseModel):
         if not (math.isfinite(self.min) and math.isfinite(self.max)):
             raise ValueError("min and max must be finite numbers")
         if self.min >= self.max:
-            raise ValueError(f"min {self.min:g} must lie below max {self.max:g}")
+            raise ValueError(f"min {self.min:.15g} must lie below max {self.max:.15g}")
         if self.step is not None and not 0 < self.step <= self.max - self.min:
-            raise ValueError(f"step {self.step:g} must be positive and fit between min and max")
+            raise ValueError(f"step {self.step:.15g} must be positive and fit between min and max")
         return self
 
     def problem(self, value: float) -> str | None:
@@ -37,7 +37,7 @@ class Scale(BaseModel):
         if not math.isfinite(value):
             return f"{value} is not a finite number"
         if not self.min <= value <= self.max:
-            return f"{value:g} lies outside the scale {self}"
+            return f"{value:.15g} lies outside the scale {self}"
         return None
 
     def off_grid(self, value: float) -> str | None:
@@ -47,7 +47,7 @@ class Scale(BaseModel):
         steps = (value - self.min) / self.step
         if math.isclose(steps, round(steps), abs_tol=1e-6):
             return None
-        return f"{value:g} is no point of the scale {self} in steps of {self.step:g}"
+        return f"{value:.15g} is no point of the scale {self} in steps of {self.step:.15g}"
 
     def __str__(self) -> str:
-        return f"{self.min:g} to {self.max:g}"
+        return f"{self.min:.15g} to {self.max:.15g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -171,13 +172,11 @@ def pull_command(
       ccrs label-studio pull my-study --url http://127.0.0.1:8080
       ccrs label-studio pull my-study --rater 5=anna --rater 6=ben
     """
-    from annotate_ui.label_studio.moving import give_up
     from annotate_ui.label_studio.pull import pull
     from study.progress import progress_bar
 
     people = _people(raters)
-    with _opened(folder, url, token_file, ca, timeout, moved_from) as (study, server):
-        give_up(study, server, given_up)
+    with _opened(folder, url, token_file, ca, timeout, moved_from, given_up) as (study, server):
         with progress_bar("Reading ratings", hidden=as_json) as advance:
             done = pull(study, server, raters=people, meets=_meets, progress=advance)
         say(done.as_json(), [*_pulled(done), f"Next: ccrs report {folder}"], as_json)
@@ -217,24 +216,26 @@ def sync_command(
       ccrs label-studio sync my-study --interval 300
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.moving import give_up
     from annotate_ui.label_studio.server import ServerError
     from annotate_ui.label_studio.sync import Round, sync, sync_once
 
     people = _people(raters)
+    settings = ""
 
     def told(done: Round | ServerError) -> None:
+        nonlocal settings
+        settings = _tell_edits(folder, settings)
         if isinstance(done, ServerError):
             click.echo(f"Waiting: {done}", err=True)
             return
         if done.pulled is not None and done.pulled.anything:
             click.echo("\n".join(_pulled(done.pulled)))
-        if done.pushed.tasks or done.pushed.adopted or done.pushed.gone:
+        if done.pushed.tasks or done.pushed.adopted or done.pushed.gone or done.pushed.missing:
             click.echo("\n".join(_pushed(done.pushed)))
 
-    with _opened(folder, url, token_file, ca, timeout, moved_from) as (study, server):
+    with _opened(folder, url, token_file, ca, timeout, moved_from, given_up) as (study, server):
         _warn(predictions)
-        give_up(study, server, given_up)
+        settings = study.config_hash
         try:
             sync(
                 lambda: sync_once(
@@ -256,9 +257,10 @@ def _opened(
     token_file: Path | None,
     ca: Path | None,
     timeout: float,
-    moved_from: str | None = None,
+    moved_from: str | None,
+    given_up: tuple[int, ...] = (),
 ) -> Iterator[tuple[Study, Server]]:
-    from annotate_ui.label_studio.moving import move
+    from annotate_ui.label_studio.moving import give_up, move
     from annotate_ui.label_studio.server import Server
     from annotate_ui.label_studio.token import read_token
     from study.campaign import Study
@@ -274,7 +276,8 @@ def _opened(
         token = read_token(study.folder, token_file)
         with Server(place, token, ca=ca, timeout=timeout) as server:
             if moved_from is not None:
-                move(study, server, moved_from)
+                move(study, server, moved_from, given_up=given_up)
+            give_up(study, server, given_up)
             yield study, server
     finally:
         study.close()
@@ -284,10 +287,30 @@ def _people(raters: tuple[str, ...]) -> dict[int, str]:
     found: dict[int, str] = {}
     for pair in raters:
         user, equals, code = pair.partition("=")
-        if not equals or not user.isascii() or not user.isdigit() or not code.strip():
+        # No number of a user has more digits than a database's keys.
+        if not equals or not re.fullmatch(r"[0-9]{1,18}", user) or not code.strip():
             raise click.UsageError(f"--rater {pair}: write the user's number, as in 5=anna.")
-        found[int(user[:18])] = code.strip()
+        if found.setdefault(int(user), code.strip()) != code.strip():
+            raise click.UsageError(f"--rater {pair}: user {user} is {found[int(user)]} already.")
     return found
+
+
+def _tell_edits(folder: Path, before: str) -> str:
+    """Say once that study.toml was edited since; return its hash by now."""
+    from study.config import read_config
+    from study.errors import StudyError
+
+    try:
+        _, now = read_config(folder / "study.toml")
+    except StudyError:
+        # It is being edited; what runs has read it before.
+        return before
+    if now != before:
+        click.echo(
+            "study.toml was edited. What runs goes on as it began: stop it and run it again.",
+            err=True,
+        )
+    return now
 
 
 def _meets(users: list[int], here: list[str]) -> None:
@@ -325,10 +348,26 @@ def _pushed(done: Pushed) -> list[str]:
         lines.append(
             f"{done.gone:,} tasks had been deleted over there; what nobody had rated is sent again."
         )
+    if done.missing:
+        named = " ".join(f"--give-up {number}" for number in done.missing)
+        lines.append(
+            f"{len(done.missing):,} projects are not there any more. If they were deleted, pull "
+            f"with {named}: what was pulled of them stays, and the rest is pushed again."
+        )
     if done.lost:
         lines.append(
             f"{done.lost:,} places are held over there by people whose value can't count (counted "
             "elsewhere, left or erased); open slots get further tasks."
+        )
+    if done.renewed:
+        lines.append(
+            f"{done.renewed:,} tasks that nobody had touched asked an earlier version of a "
+            "construct and were replaced."
+        )
+    if done.earlier:
+        lines.append(
+            f"{done.earlier:,} tasks that somebody has rated still ask an earlier version of a "
+            "construct; such values are kept and leave the score table."
         )
     if done.doubled:
         lines.append(f"{done.doubled:,} were there twice and unrated, and were removed.")
@@ -347,6 +386,11 @@ def _pulled(done: Pulled) -> list[str]:
     ]
     if done.skipped:
         lines.append(f"{done.skipped:,} of these say that the task was skipped.")
+    if done.earlier:
+        lines.append(
+            f"{done.earlier:,} values are of an earlier version of their construct (study.toml was "
+            "edited since it was pushed); they are kept and leave the score table."
+        )
     if done.drafts:
         lines.append(f"{done.drafts:,} drafts are no ratings and were left where they are.")
     if done.erased:

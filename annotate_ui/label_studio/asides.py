@@ -20,7 +20,6 @@ class Asides:
         self._connection = connection
         self._responses = responses
         self._rows: dict[tuple[int, str], dict[str, Any]] = {}
-        self._places: dict[tuple[int, str], dict[str, Any]] = {}
 
     def add(
         self,
@@ -46,16 +45,6 @@ class Asides:
             "external_at": None if annotation is None else annotation.updated,
         }
 
-    def add_place(self, project: StoredProject, response_id: int, number: int, reason: str) -> None:
-        """Keep that one of a task's places is held, and nothing of who holds it."""
-        digest = sha256(json.dumps([response_id, number, reason]).encode()).hexdigest()
-        self._places[project.id, digest] = {
-            "project_id": project.id,
-            "digest": digest,
-            "response_id": response_id,
-            "reason": reason,
-        }
-
     def store(self, result: Pulled) -> None:
         """Store what no pull before met, and tell everything."""
         s, w = table(SetAside), table(Rater)
@@ -66,9 +55,6 @@ class Asides:
         new = [row for key, row in self._rows.items() if key not in known]
         if new:
             self._connection.execute(insert(s), new)
-        places = [row for key, row in self._places.items() if key not in known]
-        if places:
-            self._connection.execute(insert(s), places)
         codes = {row.id: row.code for row in self._connection.execute(select(w.c.id, w.c.code))}
         result.aside_new = len(new)
         result.aside = [

@@ -7,17 +7,17 @@ from sqlalchemy import delete, select, update
 from annotate_ui.label_studio.alone import alone
 from annotate_ui.label_studio.server import Server, address
 from annotate_ui.label_studio.stored import StoredProject, stored_projects
-from annotate_ui.label_studio.tasks import study_name
 from study.campaign import Study
 from study.errors import StudyError
 from study.keeping.lifting import append_only_lifted
 from study.nouns import ElsewhereProject, ElsewhereRater, ElsewhereTask, table
 
 
-def move(study: Study, server: Server, before: str) -> int:
+def move(study: Study, server: Server, before: str, *, given_up: Collection[int] = ()) -> int:
     """Say that a server is at another address now; return how many projects moved with it.
 
-    Moving again changes nothing.
+    Moving again changes nothing. `given_up` are numbers of projects that `give_up` follows with,
+    so they need not be at the new address.
 
     Raises
     ------
@@ -30,7 +30,6 @@ def move(study: Study, server: Server, before: str) -> int:
         with study.read() as connection:
             moved = stored_projects(connection, old)
             there = stored_projects(connection, server.url)
-            own = study_name(connection)
             e = table(ElsewhereRater)
             known = connection.execute(select(e.c.id).where(e.c.server == server.url)).first()
         if old == server.url or (there and not moved):
@@ -44,13 +43,16 @@ def move(study: Study, server: Server, before: str) -> int:
                 f"{server.url} is known already, with people or projects of its own: it is another "
                 f"server than {old}. Leave --moved-from out."
             )
-        found = {one.id: one.description for one in server.projects()}
+        described = {one.id: one.description for one in server.projects()}
         for project in moved:
-            if f"ccrs-study {own} " not in found.get(project.number, ""):
+            if not project.tasks or project.number in given_up:
+                continue
+            if project.mark not in described.get(project.number, ""):
                 raise StudyError(
                     f"Project {project.number} of this study is not at {server.url}, so it is "
-                    f"another server than {old}; or, if the project was deleted, give it up first "
-                    f"(ccrs label-studio pull {study.folder} --give-up {project.number})."
+                    f"another server than {old}; or, if the project was deleted, give it up with "
+                    f"`ccrs label-studio pull {study.folder} --url {server.url} --moved-from {old} "
+                    f"--give-up {project.number}`."
                 )
         t, r = table(ElsewhereProject), table(ElsewhereRater)
         with study.write() as connection, append_only_lifted(connection, [t.name, r.name]):
@@ -60,7 +62,7 @@ def move(study: Study, server: Server, before: str) -> int:
 
 
 def give_up(study: Study, server: Server, numbers: Collection[int]) -> int:
-    """Forget the tasks of projects that were deleted over there; return how many those were.
+    """Forget the tasks of projects that are gone over there; return how many those were.
 
     What was pulled of them stays and counts. What nobody had rated is pushed again.
 
@@ -73,15 +75,16 @@ def give_up(study: Study, server: Server, numbers: Collection[int]) -> int:
         return 0
     with alone(study):
         with study.read() as connection:
-            known = {one.number: one for one in stored_projects(connection, server.url)}
-        there = {one.id for one in server.projects()}
+            stored = stored_projects(connection, server.url)
+        known = {one.number: one for one in stored if one.tasks}
+        described = {one.id: one.description for one in server.projects()}
         for number in numbers:
             if number not in known:
                 raise StudyError(
                     f"{study.folder} has no project {number} at {server.url}. Its projects: "
                     f"{', '.join(str(one) for one in sorted(known)) or 'none'}."
                 )
-            if number in there:
+            if known[number].mark in described.get(number, ""):
                 raise StudyError(
                     f"Project {number} is still at {server.url}; only one that was deleted can be "
                     "given up."
@@ -95,7 +98,7 @@ def forget(study: Study, project: StoredProject, responses: Iterable[int]) -> in
     if not gone:
         return 0
     t = table(ElsewhereTask)
-    with study.write() as connection, append_only_lifted(connection, [t.name]):
+    with study.write() as connection:
         for response in gone:
             connection.execute(
                 delete(t).where(t.c.project_id == project.id, t.c.response_id == response)

@@ -5,9 +5,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.slots import Slot
 from annotate_ui.label_studio.stored import StoredProject, stored_projects
-from study.nouns import SetAside, table
+from study.nouns import Assignment, Rating, SetAside, table
 
 
 def origin(project: StoredProject, annotation: int) -> str:
@@ -23,13 +24,12 @@ class Origins:
 
     def __init__(self, connection: Connection, newest: Iterable[Any]) -> None:
         self._projects: dict[int, int] = {}
-        self._raters: dict[str, int] = {}
+        self._raters = _raters(connection)
         self._servers = {one.id: one.server for one in stored_projects(connection)}
         for row in newest:
             if row.external_id is None:
                 # Severed from whoever gave it.
                 continue
-            self._raters[row.external_id] = row.rater_id
             project, slash, _ = row.external_id.partition("/")
             if slash and project.isdigit():
                 self._projects[row.assignment_id] = int(project)
@@ -52,3 +52,21 @@ class Origins:
         """Say whether a slot was filled from a project of another server."""
         known = self.project(slot)
         return known is not None and self._servers.get(known) != project.server
+
+
+def _raters(connection: Connection) -> dict[str, int]:
+    """Return the rater of every annotation that a revision was ever stored of or that is aside."""
+    g, a, s = table(Rating), table(Assignment), table(SetAside)
+    stored = connection.execute(
+        select(g.c.external_id, a.c.rater_id)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(a.c.channel == CHANNEL, g.c.external_id.is_not(None))
+        .distinct()
+    )
+    aside = connection.execute(
+        select(s.c.project_id, s.c.external_id, s.c.rater_id).where(
+            s.c.external_id.is_not(None), s.c.rater_id.is_not(None)
+        )
+    )
+    found = {f"{row.project_id}/{row.external_id}": row.rater_id for row in aside}
+    return found | {row.external_id: row.rater_id for row in stored if row.rater_id is not None}

@@ -1,9 +1,9 @@
 """Pulling: what raters said over there becomes revisions here; what can't is kept aside."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from annotate_ui.label_studio.alone import alone
+from annotate_ui.label_studio.identity import standing
 from annotate_ui.label_studio.pulled import Fetched, Pulled
 from annotate_ui.label_studio.raters import Raters
 from annotate_ui.label_studio.reading import read_task
@@ -48,6 +48,7 @@ def pull(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with alone(study):
         server.check()
+        projects = _there(study, server)
         with study.read() as connection:
             known = stored_projects(connection, server.url)
             scales = stored_scales(connection)
@@ -56,45 +57,50 @@ def pull(
                 f"Nothing of {study.folder} was pushed to {server.url}. Run "
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."
             )
-        projects = _there(server, known)
         result = Pulled(server.url)
         fetched = []
         for number, project in enumerate(projects):
             fetched.append(_fetch(server, project, _scales(scales, project), result))
             advance(number + 1, len(projects) + 1)
+        if meets is not None:
+            _ask(study, server, fetched, raters or {}, meets)
         with study.write() as connection:
             people = Raters(connection, server.url)
             people.name(raters or {})
-            users = {one.user for project in fetched for one in project.annotations}
-            new = sorted(user for user in users if user is not None and user not in people.by_user)
-            if meets is not None and new and (here := people.without_account()):
-                meets(new, here)
             Storing(connection, study, people, result).store(fetched)
             result.raters = people.new
         advance(len(projects) + 1, len(projects) + 1)
         return result
 
 
-def _there(server: Server, known: Sequence[StoredProject]) -> list[StoredProject]:
-    """Return the projects to read: of one that was given up no task is known, and it is gone."""
-    if all(project.tasks for project in known):
-        return list(known)
-    listed = {one.id for one in server.projects()}
-    return [project for project in known if project.tasks or project.number in listed]
+def _ask(
+    study: Study,
+    server: Server,
+    fetched: Sequence[Fetched],
+    raters: Mapping[int, str],
+    meets: Callable[[list[int], list[str]], None],
+) -> None:
+    # While somebody thinks, raters on the project's own pages go on saving.
+    with study.read() as connection:
+        people = Raters(connection, server.url)
+        here = [code for code in people.without_account() if code not in raters.values()]
+    users = {one.user for project in fetched for one in project.annotations}
+    known = people.by_user.keys() | raters.keys()
+    new = sorted(user for user in users if user is not None and user not in known)
+    if new and here:
+        meets(new, here)
 
 
-def _exported(server: Server, project: StoredProject) -> Iterator[dict[str, Any]]:
-    try:
-        yield from server.export(project.number)
-    except ServerError as error:
-        if error.status != 404:
-            raise
+def _there(study: Study, server: Server) -> Sequence[StoredProject]:
+    found = standing(study, server)
+    for gone in found.missing:
         raise ServerError(
-            f"Project {project.number} is not at {server.url} any more. If it was deleted, pull "
-            f"with --give-up {project.number}: what was pulled of it stays, and what nobody had "
+            f"Project {gone.number} is not at {server.url} any more. If it was deleted, pull "
+            f"with --give-up {gone.number}: what was pulled of it stays, and what nobody had "
             "rated is pushed again.",
-            error.status,
-        ) from None
+            404,
+        )
+    return found.present
 
 
 def _scales(scales: Mapping[tuple[str, int], Scale], project: StoredProject) -> dict[str, Scale]:
@@ -111,7 +117,7 @@ def _fetch(
     server: Server, project: StoredProject, scales: Mapping[str, Scale], result: Pulled
 ) -> Fetched:
     found = Fetched(project)
-    for task in _exported(server, project):
+    for task in server.export(project.number):
         annotations, unreadable, drafts = read_task(task, NAME, project.controls, scales)
         found.annotations += annotations
         found.unreadable += unreadable

@@ -39,6 +39,8 @@ class Pulled:
     skipped: int = 0
     """Of the new and changed ones, those that say that the task was skipped."""
     unchanged: int = 0
+    earlier: int = 0
+    """Values over there of an earlier version of their construct; they leave the score table."""
     erased: int = 0
     """Annotations of people who are erased from the study; nothing of them was taken."""
     raters: dict[str, int] = field(default_factory=dict)

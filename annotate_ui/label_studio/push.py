@@ -2,8 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import insert
@@ -11,16 +10,18 @@ from sqlalchemy import insert
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.alone import alone
 from annotate_ui.label_studio.configuration import Configuration, configuration
+from annotate_ui.label_studio.identity import project_mark, standing
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.moving import forget
+from annotate_ui.label_studio.origins import Origins
 from annotate_ui.label_studio.predictions import predicted
 from annotate_ui.label_studio.pushed import Pushed, PushedProject
+from annotate_ui.label_studio.revisions import newest_ratings
 from annotate_ui.label_studio.server import Server, ServerError
 from annotate_ui.label_studio.slots import Slot, ready, slots, split_by_stage
 from annotate_ui.label_studio.stored import (
     StoredProject,
     held_places,
-    lost_places,
     rated_slots,
     store_tasks,
     stored_projects,
@@ -76,18 +77,21 @@ def push(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with alone(study):
         server.check()
-        gone = _forget_gone(study, server)
+        there = standing(study, server)
+        gone = _forget_gone(study, server, there.present)
+        renewed, earlier = _replace_untouched(study, server, there.present)
         with study.read() as connection:
             # Refused before anything is made over there.
             predicted(connection, study, predictions, {})
         with study.write() as connection:
+            # Projects that are not there any more hold their places until they are given up.
             projects = stored_projects(connection)
-            split_by_stage(connection, study, held_places(connection, projects))
+            held = held_places(projects)
+            split_by_stage(connection, study, held)
         with study.read() as connection:
             reserved = slots(connection, study)
             done = rated_slots(connection)
-            held = held_places(connection, projects)
-            lost = lost_places(connection, projects).total()
+            origins = Origins(connection, newest_ratings(connection).values())
         if not reserved:
             raise StudyError(
                 "Nothing is assigned to Label Studio. Reserve slots with "
@@ -96,9 +100,20 @@ def push(
         due = ready([slot for slot in reserved if slot.asked], done)
         asked = sum(bool(slot.asked) for slot in reserved)
         result = Pushed(server.url, waiting=asked - len(due), slots=len(reserved))
-        wanted = _wanted(study, due, held, done)
+        tasks = {one.id: one.tasks for one in projects}
+        # Rated at a place that is not over there any more: a task deleted, a project given up.
+        kept = {
+            slot.id
+            for slot in due
+            if slot.id in done
+            and (project := origins.project(slot)) is not None
+            and slot.response_id not in tasks[project]
+        }
+        wanted = _wanted(study, [slot for slot in due if slot.id not in kept], held, done)
         result.there = sum(len(one.tasks) for one in projects if one.server == server.url)
-        result.gone, result.lost = gone, lost
+        result.gone, result.renewed, result.earlier = gone, renewed, earlier
+        result.missing = [one.number for one in there.missing]
+        result.lost = sum(sum(one.lost.values()) for one in projects)
         sender = _Sender(study, server, title or study.config.name, predictions, result, advance)
         sender.total = sum(len(responses) for responses in wanted.values())
         for kind in sorted(wanted, key=lambda kind: (kind.stage, kind.construct_keys)):
@@ -106,23 +121,48 @@ def push(
         return result
 
 
-def _forget_gone(study: Study, server: Server) -> int:
+def _forget_gone(study: Study, server: Server, present: Iterable[StoredProject]) -> int:
     """Forget tasks that were deleted over there, so that they are sent again; return how many.
 
     Those that somebody had rated were for slots that are filled, or that their withdrawal opens.
     """
-    with study.read() as connection:
-        known = stored_projects(connection, server.url)
-    there = {one.id for one in server.projects()}
     gone = 0
-    for project in known:
-        if project.number not in there:
-            continue
+    for project in present:
         if server.project(project.number).tasks != len(project.tasks):
             numbers = {int(task["id"]) for task in server.export(project.number)}
             lost = [r for r, number in project.tasks.items() if number not in numbers]
             gone += forget(study, project, lost)
     return gone
+
+
+def _replace_untouched(
+    study: Study, server: Server, present: Iterable[StoredProject]
+) -> tuple[int, int]:
+    """Take away tasks that ask an earlier version of a construct, for they are sent anew.
+
+    Return how many there were, and how many stay since somebody has rated them or begun to.
+    """
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+    replaced = stay = 0
+    for project in present:
+        asked = [control for control in project.controls.values() if control["kind"] == "number"]
+        if all(
+            versions.get(control["construct"], control["construct_version"])
+            == control["construct_version"]
+            for control in asked
+        ):
+            continue
+        by_task = {number: response for response, number in project.tasks.items()}
+        untouched = [
+            by_task[int(task["id"])]
+            for task in server.export(project.number)
+            if int(task["id"]) in by_task and not (task.get("annotations") or task.get("drafts"))
+        ]
+        removed = [r for r in untouched if server.delete_untouched(project.tasks[r])]
+        replaced += forget(study, project, removed)
+        stay += len(project.tasks)
+    return replaced, stay
 
 
 def _wanted(
@@ -195,26 +235,23 @@ class _Sender:
     def _project(
         self, kind: _Kind, made: Configuration, responses: Sequence[int]
     ) -> tuple[StoredProject, bool]:
-        with self._study.read() as connection:
-            known = stored_projects(connection, self._server.url)
-        listed = self._server.projects()
-        there = {one.id for one in listed}
+        there = standing(self._study, self._server)
         alike = [
             one
-            for one in known
-            if one.number in there
-            and (one.stage, one.fields, one.overlap) == (kind.stage, kind.fields, kind.overlap)
+            for one in there.present
+            if (one.stage, one.fields, one.overlap) == (kind.stage, kind.fields, kind.overlap)
             and one.controls == made.controls
             and one.predictions == self._predictions
         ]
         for one in alike:
             if any(response not in one.tasks for response in responses):
                 return one, False
+        with self._study.read() as connection:
+            known = stored_projects(connection, self._server.url)
         # The mark tells a project that an interrupted push made, before its number was stored.
-        told = f"{made.xml}\n{kind.fields}\n{self._predictions}\n{kind.overlap}"
-        digest = blake2b(told.encode(), digest_size=8).hexdigest()
-        mark = f"[ccrs-study {self._name} {kind.stage} {len(known)} {digest}]"
-        number = next((one.id for one in listed if mark in one.description), None)
+        made_of = f"{made.xml}\n{kind.fields}\n{self._predictions}\n{kind.overlap}"
+        mark = project_mark(self._name, self._server.url, len(known), made_of)
+        number = next((one.id for one in there.listed if mark in one.description), None)
         is_new = number is None
         if number is None:
             number = self._make(kind, made, mark)
@@ -223,6 +260,7 @@ class _Sender:
                 insert(table(ElsewhereProject)).values(
                     server=self._server.url,
                     external_id=str(number),
+                    mark=mark,
                     stage=kind.stage,
                     fields=list(kind.fields),
                     controls=made.controls,
@@ -298,8 +336,7 @@ class _Sender:
         for name, tasks in there.items():
             first, *others = sorted(tasks, key=lambda task: (task[0] not in known, task[0]))
             for number, touched in others:
-                if not touched:
-                    self._server.delete_task(number)
+                if not touched and self._server.delete_untouched(number):
                     self._result.doubled += 1
             if first[0] not in known and name in names:
                 found[names[name]] = first[0]

@@ -35,6 +35,12 @@ class Pushed:
     """Tasks that were there twice and unrated, and were removed."""
     gone: int = 0
     """Tasks that were deleted over there; what nobody had rated is sent again."""
+    renewed: int = 0
+    """Tasks of an earlier version of a construct that nobody had touched, and were replaced."""
+    earlier: int = 0
+    """Tasks of an earlier version of a construct that somebody has rated, and that stay."""
+    missing: list[int] = field(default_factory=list)
+    """Projects of the study that are not there any more; their tasks wait for `--give-up`."""
     lost: int = 0
     """Places of tasks that are held by people whose value can't count; others are made for them."""
     waiting: int = 0

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select
 
 from annotate_ui.taking_part.leaving import has_left
 from study.errors import StudyError
-from study.nouns import ElsewhereRater, Rater, RaterBase, table
+from study.nouns import ElsewhereRater, Rater, RaterBase, Score, table
 from study.scorers import machine_names, scorer_names
 
 
@@ -71,11 +71,17 @@ class Raters:
         return self.by_user[user]
 
     def without_account(self) -> list[str]:
-        """Return the raters who are here and are no user of any server, by code."""
-        w, e = table(Rater), table(ElsewhereRater)
+        """Return the people whose values are here and who are no user of any server, by code.
+
+        Those whose ratings were imported are among them.
+        """
+        w, e, s = table(Rater), table(ElsewhereRater), table(Score)
         users = select(e.c.rater_id).where(e.c.rater_id.is_not(None))
-        rows = select(w.c.code).where(w.c.id.not_in(users)).order_by(w.c.code)
-        return [str(code) for code in self.connection.execute(rows).scalars()]
+        found = set(self.connection.execute(select(w.c.code).where(w.c.id.not_in(users))).scalars())
+        imported = select(s.c.scorer).where(s.c.scorer_kind == "human").distinct()
+        known = select(w.c.code).where(w.c.id.in_(users))
+        found |= set(self.connection.execute(imported).scalars())
+        return sorted(found - set(self.connection.execute(known).scalars()))
 
     def known(self, user: int | None) -> int | None:
         """Return the rater that a user is already; nobody is made."""

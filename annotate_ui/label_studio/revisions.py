@@ -25,7 +25,8 @@ class Revisions:
     def __init__(self, connection: Connection, study: Study, result: Pulled) -> None:
         self._connection, self._study, self._result = connection, study, result
         self._rows: list[dict[str, Any]] = []
-        self.newest = _newest(connection)
+        self._versions = study.construct_versions(connection)
+        self.newest = newest_ratings(connection)
         """By slot and construct, with its rater."""
 
     def standing(self, slot: Slot) -> set[str]:
@@ -39,6 +40,8 @@ class Revisions:
     def add(self, slot: Slot, row: RatingBase) -> None:
         """Store a rating unless the newest says the same."""
         before = self.newest.get((slot.id, row.construct_key))
+        wanted = self._versions.get(row.construct_key, row.construct_version)
+        self._result.earlier += row.status == "rated" and row.construct_version != wanted
         if before is not None and _content(before) == _content(row):
             self._result.unchanged += 1
             return
@@ -97,7 +100,7 @@ class Revisions:
             self._rows = []
 
 
-def _newest(connection: Connection) -> dict[tuple[int, str], Any]:
+def newest_ratings(connection: Connection) -> dict[tuple[int, str], Any]:
     """Return the newest revision of each rating of this channel, with its rater."""
     g, a = table(Rating), table(Assignment)
     rows: Any = connection.execute(
@@ -133,4 +136,7 @@ def _content(rating: Any) -> tuple[Any, ...]:
         rating.reason,
         rating.comment,
         tuple(rating.flags),
+        # Given anew with the same value, it is another annotation: by it its rater is known
+        # when their account is deleted.
+        rating.external_id,
     )

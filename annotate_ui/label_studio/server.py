@@ -98,7 +98,16 @@ class Server:
 
     def check(self) -> None:
         """Ask who one is there, so that a wrong address or token shows before anything is done."""
-        self._tried("sign in", self._sdk.users.whoami)
+        try:
+            self._tried("sign in", self._sdk.users.whoami)
+        except ServerError as error:
+            if error.status != 404:
+                raise
+            raise ServerError(
+                f"{self.url} is no Label Studio (status 404). Give the address of the server "
+                "itself, without /projects or what else follows it in a browser.",
+                404,
+            ) from None
 
     def project(self, number: int) -> Project:
         """Return a project."""
@@ -160,9 +169,21 @@ class Server:
             self._tried(f"export project {number}", lambda: self._download(number, file))
             yield from tasks_in(file, number)
 
-    def delete_task(self, number: int) -> None:
-        """Delete a task."""
-        self._tried(f"delete task {number}", lambda: self._sdk.tasks.delete(str(number)))
+    def delete_untouched(self, number: int) -> bool:
+        """Delete a task unless somebody has rated it or begun to; say whether it is gone.
+
+        It is looked at once more right before: whoever rates it meanwhile keeps what they gave.
+        """
+        try:
+            found = self._tried(f"read task {number}", lambda: self._sdk.tasks.get(str(number)))
+            if found.annotations or found.drafts:
+                return False
+            self._tried(f"delete task {number}", lambda: self._sdk.tasks.delete(str(number)))
+        except ServerError as error:
+            # An answer that was lost may have been that it is deleted.
+            if error.status != 404:
+                raise
+        return True
 
     def _download(self, number: int, file: Any) -> None:
         file.seek(0)

@@ -1,11 +1,11 @@
 """What the study knows of its projects and tasks in Label Studio."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from study.nouns import (
@@ -23,9 +23,6 @@ from study.words import Sees
 OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
 OTHER_SERVER = "the rater gave this on another server, whose value counts"
 LEFT = "the rater has left the study"
-ERASED = "a place that somebody holds who is erased"
-PLACE_LOST = (OTHER_CHANNEL, OTHER_SERVER, LEFT, ERASED)
-"""Why an annotation that is over there fills none of the study's slots, and never will."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +33,8 @@ class StoredProject:
     server: str
     number: int
     """Its number over there."""
+    mark: str
+    """Stands in its description over there."""
     stage: int
     fields: tuple[Sees, ...]
     controls: Mapping[str, Mapping[str, Any]]
@@ -43,6 +42,8 @@ class StoredProject:
     predictions: str | None
     tasks: dict[int, int]
     """Response to the number of its task over there."""
+    lost: dict[int, int]
+    """Response to how many of its task's places fill nothing here, where there are any."""
 
     @property
     def construct_keys(self) -> frozenset[str]:
@@ -56,28 +57,32 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
     """Return the projects of a server, or of all, the oldest first."""
     p, t = table(ElsewhereProject), table(ElsewhereTask)
     tasks: dict[int, dict[int, int]] = {}
-    for row in connection.execute(select(t.c.project_id, t.c.response_id, t.c.external_id)):
+    lost: dict[int, dict[int, int]] = {}
+    columns = t.c.project_id, t.c.response_id, t.c.external_id, t.c.lost
+    for row in connection.execute(select(*columns)):
         tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
+        if row.lost:
+            lost.setdefault(row.project_id, {})[row.response_id] = row.lost
     return [
         StoredProject(
             row.id,
             row.server,
             int(row.external_id),
+            row.mark,
             row.stage,
             tuple(row.fields),
             row.controls,
             row.overlap,
             row.predictions,
             tasks.get(row.id, {}),
+            lost.get(row.id, {}),
         )
         for row in connection.execute(select(p).order_by(p.c.id))
         if server is None or row.server == server
     ]
 
 
-def held_places(
-    connection: Connection, projects: Sequence[StoredProject]
-) -> Counter[tuple[int, frozenset[str]]]:
+def held_places(projects: Iterable[StoredProject]) -> Counter[tuple[int, frozenset[str]]]:
     """Return how many places there are over there, by response and the constructs asked for.
 
     Left out are those held by annotations from which the study can fill nothing: of somebody who
@@ -86,37 +91,9 @@ def held_places(
     held: Counter[tuple[int, frozenset[str]]] = Counter()
     for project in projects:
         for response in project.tasks:
-            held[response, project.construct_keys] += project.overlap
-    held.subtract(lost_places(connection, projects))
+            places = project.overlap - project.lost.get(response, 0)
+            held[response, project.construct_keys] += places
     return held
-
-
-def lost_places(
-    connection: Connection, projects: Sequence[StoredProject]
-) -> Counter[tuple[int, frozenset[str]]]:
-    """Return how many places are held by annotations from which the study can fill nothing."""
-    keys = {project.id: project.construct_keys for project in projects}
-    s, a = table(SetAside), table(Assignment)
-    mine = {
-        (row.rater_id, row.response_id, frozenset(row.construct_keys))
-        for row in connection.execute(
-            select(a.c.rater_id, a.c.response_id, a.c.construct_keys).where(
-                a.c.channel == CHANNEL, a.c.rater_id.is_not(None)
-            )
-        )
-    }
-    rows = connection.execute(
-        select(s.c.project_id, s.c.response_id, s.c.rater_id, s.c.external_id, s.c.digest).where(
-            s.c.reason.in_(PLACE_LOST), s.c.response_id.is_not(None)
-        )
-    )
-    places = {
-        (row.project_id, row.response_id, row.external_id or row.digest)
-        for row in rows
-        if row.project_id in keys
-        and (row.rater_id, row.response_id, keys[row.project_id]) not in mine
-    }
-    return Counter((response, keys[project]) for project, response, _ in places)
 
 
 def stored_scales(connection: Connection) -> dict[tuple[str, int], Scale]:
@@ -130,13 +107,35 @@ def stored_scales(connection: Connection) -> dict[tuple[str, int], Scale]:
     }
 
 
+def store_lost(connection: Connection, project: StoredProject, lost: Mapping[int, int]) -> None:
+    """Store how many places of which tasks fill nothing, by response; all others have none."""
+    changed = {
+        response: lost.get(response, 0)
+        for response in {*lost, *project.lost}
+        if lost.get(response, 0) != project.lost.get(response, 0)
+    }
+    if changed:
+        t = table(ElsewhereTask)
+        connection.execute(
+            update(t)
+            .where(t.c.project_id == project.id, t.c.response_id == bindparam("of"))
+            .values(lost=bindparam("places")),
+            [{"of": response, "places": places} for response, places in changed.items()],
+        )
+
+
 def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int]) -> None:
     """Store which tasks a project has: response to the number of its task."""
     if tasks:
         connection.execute(
             insert(table(ElsewhereTask)),
             [
-                {"project_id": project_id, "response_id": response, "external_id": str(number)}
+                {
+                    "project_id": project_id,
+                    "response_id": response,
+                    "external_id": str(number),
+                    "lost": 0,
+                }
                 for response, number in tasks.items()
             ],
         )

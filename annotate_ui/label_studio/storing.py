@@ -1,7 +1,8 @@
 """Storing what was pulled: each difference from what is stored is a revision, and nothing else."""
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,12 +19,11 @@ from annotate_ui.label_studio.reading import SKIPPED, Annotation, Unfit
 from annotate_ui.label_studio.revisions import Revisions
 from annotate_ui.label_studio.slots import Slot
 from annotate_ui.label_studio.stored import (
-    ERASED,
     LEFT,
     OTHER_CHANNEL,
     OTHER_SERVER,
-    PLACE_LOST,
     StoredProject,
+    store_lost,
 )
 from annotate_ui.label_studio.tasks import study_name, task_name
 from annotate_ui.stages import Stage
@@ -80,7 +80,6 @@ class Storing:
         self._claims = Claims(connection, study)
         self._revisions = Revisions(connection, study, result)
         self._origins = Origins(connection, self._revisions.newest.values())
-        self._places: dict[tuple[int, int], int] = {}
         self._responses = _response_keys(connection)
         self._aside = Asides(connection, self._responses)
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
@@ -94,10 +93,12 @@ class Storing:
         filled: list[tuple[_Placed, Slot]] = []
         for one in placed:
             if one.rater_id is None and one.annotation.user is None:
-                self._refuse(one, NO_ACCOUNT)
+                # Whoever it was may be erased from the study: no value of theirs is kept.
+                nothing = Unfit(None, None, NO_ACCOUNT)
+                self._aside.add(one.project, nothing, one.annotation, None, one.response_id)
                 continue
             if one.rater_id is None:
-                self._erased(one)
+                self._result.erased += 1
                 continue
             slot, refusal = self._slot(one, counted)
             if slot is None:
@@ -113,6 +114,8 @@ class Storing:
             self._revisions.withdraw(slot, slot.construct_keys, DELETED)
         for project in fetched:
             self._set_unread_aside(project)
+            filling = [one for one, _ in filled]
+            store_lost(self._connection, project.project, _lost(project, placed, filling))
         self._revisions.flush()
         self._aside.store(self._result)
 
@@ -204,20 +207,16 @@ class Storing:
 
     def _set_unread_aside(self, fetched: Fetched) -> None:
         for unread in fetched.unreadable:
-            rater = self._raters.known(unread.user)
-            if rater is None and self._raters.is_erased(unread.user):
+            if self._raters.is_erased(unread.user):
                 self._result.erased += 1
                 continue
-            self._aside.add(fetched.project, unread.unfit, None, rater)
-
-    def _erased(self, one: _Placed) -> None:
-        """Keep of an erased person's annotation that it holds a place of the task."""
-        self._result.erased += 1
-        if one.response_id is not None:
-            number = self._places[one.project.id, one.response_id] = (
-                self._places.get((one.project.id, one.response_id), 0) + 1
-            )
-            self._aside.add_place(one.project, one.response_id, number, ERASED)
+            rater = self._raters.known(unread.user)
+            if rater is None and unread.number is not None:
+                rater = self._origins.rater(fetched.project, unread.number)
+            told = unread.unfit
+            if rater is None and unread.user is None:
+                told = Unfit(None, None, told.reason)
+            self._aside.add(fetched.project, told, None, rater)
 
     def _store_annotation(self, one: _Placed, slot: Slot, exposures: Exposures) -> None:
         annotation = one.annotation
@@ -260,14 +259,14 @@ class Storing:
         return CHANNEL if project.predictions is None else f"{SHOWN}{project.predictions}"
 
     def _refuse(self, one: _Placed, reason: str) -> None:
-        """Set a whole annotation aside. A skip is kept for the place that it holds."""
+        """Set a whole annotation aside."""
         annotation = one.annotation
         values = [
             Unfit(answer.construct_key, json.dumps(answer.value), reason)
             for answer in annotation.answers
             if not annotation.skipped
         ]
-        if annotation.skipped and reason in PLACE_LOST:
+        if annotation.skipped:
             values = [Unfit(None, None, reason)]
         for unfit in [*values, *annotation.unfit]:
             told = Unfit(unfit.construct_key, unfit.value, reason)
@@ -282,6 +281,33 @@ def _latest(placed: Sequence["_Placed"]) -> dict[Any, "_Placed"]:
         if before is None or before.age < one.age:
             newest[one.same] = one
     return newest
+
+
+def _lost(
+    fetched: Fetched, placed: Iterable["_Placed"], filled: Iterable["_Placed"]
+) -> dict[int, int]:
+    """Return how many places of a project's tasks are held and fill nothing, by response.
+
+    Over there a user holds one place of a task, however many annotations are theirs.
+    """
+    project = fetched.project
+    by_task = {number: response for response, number in project.tasks.items()}
+    holders: dict[int, set[Any]] = defaultdict(set)
+    fillers: dict[int, set[Any]] = defaultdict(set)
+    for users, annotations in ((holders, placed), (fillers, filled)):
+        for one in annotations:
+            response, said = one.response_id, one.annotation
+            if one.project is project and response is not None and response in project.tasks:
+                users[response].add((said.user, said.user or said.number))
+    for unread in fetched.unreadable:
+        response = by_task.get(unread.task or 0)
+        if response is not None:
+            holders[response].add((unread.user, unread.user or unread.number))
+    found = {
+        response: min(len(users), project.overlap) - min(len(fillers[response]), project.overlap)
+        for response, users in holders.items()
+    }
+    return {response: places for response, places in found.items() if places}
 
 
 def _response_keys(connection: Connection) -> dict[int, str]:

@@ -14,12 +14,14 @@ class ElsewhereProject(Noun, table=True):
     """A project on another server in which one stage is rated, with the fields that it shows."""
 
     __tablename__ = "elsewhere_project"
-    __table_args__ = (UniqueConstraint("server", "external_id"),)
+    __table_args__ = (UniqueConstraint("server", "mark"),)
 
     id: int | None = Field(default=None, primary_key=True)
     server: Text = Field(sa_type=LongText)
     external_id: Text
-    """The project's number over there."""
+    """The project's number over there; a server that is set up anew may give it again."""
+    mark: Text
+    """Stands in its description over there, so that it is known from others of its number."""
     stage: int = Field(ge=1)
     fields: list[Sees] = Field(sa_type=JSON)
     controls: dict[str, dict[str, Any]] = Field(sa_type=JSON)
@@ -45,6 +47,9 @@ class ElsewhereTask(Noun, table=True):
     project_id: int = Field(foreign_key="elsewhere_project.id")
     response_id: int = Field(foreign_key="response.id", index=True)
     external_id: Text
+    lost: int = 0
+    """Of its places, those that annotations hold from which the study fills nothing, as far as
+    the last pull saw."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 

@@ -12,5 +12,6 @@ def test_a_killed_server_loses_and_doubles_nothing(any_study: Study) -> None:
     assert load.lost == []
     assert load.doubled == []
     assert load.unexplained == 0
-    assert load.confirmed > 80
+    # Every rater saved, before the death and after it; how many it could be is the machine's.
+    assert load.confirmed > 2 * load.raters
     assert load.sent_again > 0, "the death was in the middle of the work"

@@ -16,6 +16,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("server", sa.Text(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
+        sa.Column("mark", sa.String(), nullable=False),
         sa.Column("stage", sa.Integer(), nullable=False),
         sa.Column("fields", sa.JSON(), nullable=False),
         sa.Column("controls", sa.JSON(), nullable=False),
@@ -24,9 +25,7 @@ def upgrade() -> None:
         sa.Column("config_hash", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_elsewhere_project")),
-        sa.UniqueConstraint(
-            "server", "external_id", name=op.f("uq_elsewhere_project_server_external_id")
-        ),
+        sa.UniqueConstraint("server", "mark", name=op.f("uq_elsewhere_project_server_mark")),
     )
     op.create_table(
         "elsewhere_task",
@@ -34,6 +33,7 @@ def upgrade() -> None:
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("response_id", sa.Integer(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
+        sa.Column("lost", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["project_id"],
@@ -100,4 +100,5 @@ def upgrade() -> None:
         sa.UniqueConstraint("project_id", "digest", name=op.f("uq_set_aside_project_id_digest")),
     )
     op.create_index(op.f("ix_set_aside_rater_id"), "set_aside", ["rater_id"], unique=False)
-    protect(["elsewhere_project", "elsewhere_task", "elsewhere_rater", "set_aside"])
+    # Tasks are what stands over there by now, no record: they go and come.
+    protect(["elsewhere_project", "elsewhere_rater", "set_aside"])

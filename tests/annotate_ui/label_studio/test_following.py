@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -13,9 +14,10 @@ from annotate_ui.taking_part.leaving import leave, rater_key
 from study import Study
 from study.assigning import assign
 from study.keeping.erasing import erase
+from study.nouns import SetAside, table
 from tests.annotate_ui.label_studio.stand_in import StandIn
 from tests.annotate_ui.label_studio.test_storing import projects, pushed, told
-from tests.annotate_ui.rated_campaign import fill, give
+from tests.annotate_ui.rated_campaign import fill, give, open_next, rate
 
 
 def another() -> Any:
@@ -92,6 +94,24 @@ def test_a_deleted_account_takes_no_values_along(study: Study) -> None:
     assert study.score_table()["value"].tolist() == [70.0]
 
 
+@pytest.mark.parametrize("twice", ["deleted and given anew", "given twice"])
+def test_the_account_of_a_value_given_anew_is_known_by_it(study: Study, twice: str) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    if twice == "deleted and given anew":
+        server.tasks[project.number][task]["annotations"].clear()
+    server.annotate(project.number, task, 5, "11:00", QR=70)
+    assert pull(study, server).changed == 1
+    assert pull(study, server).anything is False
+    for annotation in server.tasks[project.number][task]["annotations"]:
+        annotation["completed_by"] = None
+    assert pull(study, server).withdrawn == 0
+    assert study.score_table()["value"].tolist() == [70.0]
+
+
 def test_an_annotation_that_can_t_be_read_any_more_is_not_gone(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
@@ -123,6 +143,27 @@ def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
     assert b"81818" in held
 
 
+@pytest.mark.parametrize("readable", [True, False])
+def test_of_who_is_erased_nothing_comes_back_when_their_account_is_deleted(
+    any_study: Study, readable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    study = any_study
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    made = server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    pull(study, server)
+    erase(study, "ls-5")
+    made["completed_by"] = None
+    if not readable:
+        made["created_at"] = "?"
+    done = pull(study, server)
+    assert [(one.value, one.construct) for one in done.aside] == [(None, None)]
+    with study.read() as connection:
+        kept = connection.execute(select(table(SetAside).c.value)).scalars().all()
+    assert kept == [None]
+
+
 def test_a_narrower_scale_is_none_of_what_was_pushed_before(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["AC"])
@@ -140,6 +181,7 @@ def test_a_project_with_a_construct_that_is_gone_goes_on(study: Study) -> None:
     first, second = sorted(project.tasks.values())
     made = server.annotate(project.number, first, 5, "10:00", AC=70, IR=60)
     pull(study, server)
+    server.tasks[project.number][second]["drafts"].append({"id": 1})
     edited = settings(study, *construct("AC"))
     assert push(edited, server).tasks == 0
     made["result"][0]["value"]["number"] = 30
@@ -222,6 +264,70 @@ def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
     for task in further.tasks.values():
         server.annotate(further.number, task, 6, "11:00", QR=20)
     assert pull(study, server).new == 2
+
+
+@pytest.mark.parametrize("why", ["no account", "two accounts", "two servers"])
+def test_places_from_which_nothing_comes_are_made_again(study: Study, why: str) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, 2 if why == "two accounts" else 1, constructs=["QR"])
+    task = min(project.tasks.values())
+    if why == "no account":
+        server.annotate(project.number, task, 5, "10:00", QR=70)["completed_by"] = None
+    elif why == "two accounts":
+        for user in (5, 6):
+            server.annotate(project.number, task, user, "10:00", QR=70)
+    else:
+        server.annotate(project.number, task, 5, "10:00", QR=70)
+        pull(study, server, raters={5: "anna"})
+        open_for(study, 2)
+        server = another()
+        push(study, server)
+        there = projects(study)[1]
+        server.annotate(there.number, min(there.tasks.values()), 9, "10:00", QR=20)
+    people = {"no account": {}, "two accounts": {5: "anna", 6: "anna"}, "two servers": {9: "anna"}}
+    pull(study, server, raters=people[why])
+    done = push(study, server)
+    assert (done.lost, done.tasks) == (1, 1)
+    assert push(study, server).tasks == 0
+
+
+def test_a_place_is_lost_only_while_its_annotation_is_there(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    give(study, "anna", keys=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server, raters={5: "anna"})
+    assert projects(study)[0].lost
+    server.tasks[project.number][task]["annotations"].clear()
+    pull(study, server)
+    assert projects(study)[0].lost == {}
+    assert push(study, server).tasks == 0
+
+
+def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server, raters={5: "anna"})
+    rater = give(study, "anna", keys=["QR"])
+    while (step := open_next(study, rater).step) is not None:
+        rate(study, rater, step, "QR", 11)
+
+    (response,) = [r for r, number in project.tasks.items() if number == task]
+
+    def counts() -> Any:
+        table = study.score_table().set_index("response_id")
+        return table.loc[f"q0/system-{response - 1}", ["value", "source"]].tolist()
+
+    assert counts() == [70.0, "label_studio"]
+    server.tasks[project.number][task]["annotations"].clear()
+    assert pull(study, server).withdrawn == 1
+    assert counts() == [11.0, "own"]
+    server.annotate(project.number, task, 5, "12:00", QR=44)
+    assert [one.reason for one in pull(study, server).aside] == [OTHER_CHANNEL]
+    assert counts() == [11.0, "own"]
 
 
 @pytest.mark.parametrize("gone", ["left", "erased"])

@@ -29,6 +29,7 @@ def pulled(study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stu
         project = {
             "server": SERVER,
             "external_id": "1",
+            "mark": "[ccrs-study x 0 y]",
             "stage": 1,
             "fields": [],
             "controls": {},

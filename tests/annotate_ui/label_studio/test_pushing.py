@@ -124,6 +124,19 @@ def test_a_project_that_was_deleted_can_be_given_up(any_study: Study) -> None:
     assert pull(study, server).anything is False
 
 
+def test_what_was_rated_where_nothing_is_any_more_is_not_asked_twice(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, 3, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    server.delete_project(project.number)
+    give_up(study, server, [project.number])
+    done = push(study, server)
+    assert sorted((one.overlap, one.tasks) for one in done.projects) == [(2, 1), (3, 1)]
+    assert push(study, server).tasks == 0
+
+
 def test_a_server_that_moved_is_the_same(any_study: Study) -> None:
     study = any_study
     server: Any = StandIn()
@@ -148,15 +161,27 @@ def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["CC"])
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    score = ScoreRow(
+        query_id="q0",
+        system="system-0",
+        construct_key="QR",
+        scorer="ls-5",
+        scorer_kind="human",
+        value=30,
+    )
+    import_rows(study, [Placed(1, score)], source="s", sha256="0" * 64, importer="test")
     met = []
 
     def stop(users: list[int], here: list[str]) -> None:
         met.append((users, here))
+        # While somebody thinks, others save.
+        with Study.open(study.folder).write():
+            pass
         raise StudyError("stopped")
 
     with pytest.raises(StudyError, match="stopped"):
         pull(study, server, meets=stop)
-    assert met == [([5], ["anna"])]
+    assert met == [([5], ["anna", "ls-5"])]
     done = pull(study, server, raters={5: "anna"}, meets=stop)
     assert (done.new, done.raters) == (1, {})
     erase(study, "anna")

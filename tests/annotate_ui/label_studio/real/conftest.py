@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,19 @@ __all__ = ["browser"]
 
 
 @pytest.fixture(scope="session")
-def label_studio() -> Iterator[LabelStudioServer]:
+def sdk() -> None:
+    """Ask for label-studio-sdk, which is an extra."""
+    if find_spec("label_studio_sdk") is None:
+        absent("label-studio-sdk is not installed")
+
+
+@pytest.fixture(scope="session")
+def label_studio(sdk: None) -> Iterator[LabelStudioServer]:
     """Return a running server."""
     executable = os.environ.get("CCRS_TEST_LABEL_STUDIO")
     if not executable:
         absent("CCRS_TEST_LABEL_STUDIO names no label-studio")
         return
-    pytest.importorskip("label_studio_sdk", exc_type=ImportError)
     with running(Path(executable)) as server:
         yield server
 

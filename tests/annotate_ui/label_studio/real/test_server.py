@@ -18,7 +18,7 @@ from annotate_ui.label_studio.token import VARIABLE
 from study import Study
 from study.campaign import HeldStudy
 
-pytest.importorskip("label_studio_sdk", exc_type=ImportError)
+pytestmark = pytest.mark.usefixtures("sdk")
 
 
 class Answering(ThreadingHTTPServer):

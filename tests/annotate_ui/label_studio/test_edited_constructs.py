@@ -1,0 +1,78 @@
+"""What becomes of tasks that are over there when a construct is edited in study.toml."""
+
+from pathlib import Path
+from typing import Any
+
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from study import Study
+from study.assigning import assign
+from tests.annotate_ui.label_studio.stand_in import StandIn
+from tests.annotate_ui.label_studio.test_storing import projects
+from tests.annotate_ui.rated_campaign import fill
+
+_CONSTRUCT = """
+[[constructs]]
+key = "FL"
+name = "Fluency"
+question = "How {} does it read?"
+sees = ["question", "response"]
+scale = {{ min = 1, max = 5, step = 1, level = "ordinal" }}
+"""
+
+
+def asking(study: Study, word: str) -> Study:
+    """Return the study with a construct that asks with this word."""
+    path: Path = study.folder / "study.toml"
+    before = path.read_text().partition("\n[[constructs]]")[0]
+    path.write_text(before + _CONSTRUCT.format(word))
+    return Study.open(study.folder)
+
+
+def test_tasks_that_nobody_touched_ask_what_study_toml_says_by_now(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=3)
+    first = asking(study, "wel")
+    assign(first, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    push(first, server)
+    (project,) = projects(first)
+    rated, begun, _ = sorted(project.tasks.values())
+    server.annotate(project.number, rated, 5, "10:00", FL=3)
+    server.tasks[project.number][begun]["drafts"].append({"id": 1})
+    pull(first, server)
+
+    edited = asking(study, "well")
+    done = push(edited, server)
+    assert (done.renewed, done.earlier, done.tasks) == (1, 2, 1)
+    assert set(server.tasks[project.number]) == {rated, begun}
+    again = push(edited, server)
+    assert (again.renewed, again.tasks) == (0, 0)
+    after = projects(edited)[1]
+    (task,) = after.tasks.values()
+    server.annotate(after.number, task, 5, "11:00", FL=4)
+    server.annotate(project.number, begun, 5, "11:10", FL=2)
+    done = pull(edited, server)
+    assert (done.new, done.earlier, done.aside) == (2, 2, [])
+    assert edited.score_table()["value"].tolist() == [4.0]
+    assert pull(edited, server).anything is False
+
+
+def test_a_task_that_is_rated_at_that_moment_stays(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    first = asking(study, "wel")
+    assign(first, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    push(first, server)
+    (project,) = projects(first)
+    (task,) = project.tasks.values()
+    delete = server.delete_untouched
+
+    def rated_meanwhile(number: int) -> bool:
+        server.annotate(project.number, task, 5, "10:00", FL=3)
+        return bool(delete(number))
+
+    server.delete_untouched = rated_meanwhile
+    edited = asking(study, "well")
+    done = push(edited, server)
+    assert (done.renewed, done.tasks) == (0, 0)
+    assert pull(edited, server).new == 1
