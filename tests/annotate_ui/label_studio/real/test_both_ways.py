@@ -28,6 +28,7 @@ from tests.annotate_ui.label_studio.real.acting import (
     rate_all,
 )
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
+from tests.annotate_ui.label_studio.test_edited_constructs import asking
 from tests.annotate_ui.rated_campaign import fill, give
 
 Two = tuple[Member, Member]
@@ -267,3 +268,29 @@ def test_a_relation_takes_no_rating_back(
     annotate(label_studio, members[0], task, {"QR": 40}, extra=[relation])
     done = pull(study, server)
     assert (done.new, done.aside) == (1, [])
+
+
+def test_tasks_that_nobody_touched_follow_an_edited_construct(
+    study: Study, server: Server, label_studio: LabelStudioServer, members: Two
+) -> None:
+    fill(study, queries=1, systems=3)
+    first = asking(study, "wel")
+    assign(first, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    push(first, server)
+    (project,) = projects(first)
+    rated, begun, untouched = sorted(project.tasks.values())
+    annotate(label_studio, members[0], rated, {"FL": 3})
+    with label_studio.client(members[0].token) as client:
+        draft = {"result": [], "lead_time": 1}
+        assert client.post(f"/api/tasks/{begun}/drafts", json=draft).status_code == 201
+    pull(first, server)
+    edited = asking(study, "well")
+    done = push(edited, server)
+    assert (done.renewed, done.earlier, done.tasks) == (1, 2, 1)
+    with label_studio.client() as owner:
+        assert owner.get(f"/api/tasks/{untouched}/").status_code == 404
+    (task,) = projects(edited)[1].tasks.values()
+    annotate(label_studio, members[0], task, {"FL": 4})
+    assert pull(edited, server).new == 1
+    assert edited.score_table()["value"].tolist() == [4.0]
+    assert server.delete_untouched(untouched) is True

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from annotate_ui.label_studio import server as module
+from annotate_ui.label_studio.moving import move
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.server import Server, ServerError
 from study import Study
+from study.errors import StudyError
 from tests.annotate_ui.label_studio.real.acting import projects
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer
 from tests.annotate_ui.label_studio.real.proxy import private_certificate, proxied
@@ -122,3 +124,27 @@ def test_a_server_that_does_not_answer_is_given_up(label_studio: LabelStudioServ
     # The proxy that is gone does not answer either.
     with Server(proxy.url, OWNER) as server, pytest.raises(ServerError, match="Check that"):
         server.check()
+
+
+def test_another_name_of_the_same_server_is_known(
+    campaign: Study, label_studio: LabelStudioServer
+) -> None:
+    with Server(label_studio.url, OWNER) as server:
+        push(campaign, server)
+    alias = label_studio.url.replace("127.0.0.1", "localhost")
+    with Server(alias, OWNER) as server:
+        for command in (push, pull):
+            with pytest.raises(StudyError, match="under another address"):
+                command(campaign, server)
+        assert move(campaign, server, label_studio.url) == 1
+        assert (pull(campaign, server).anything, push(campaign, server).tasks) == (False, 0)
+
+
+def test_an_address_below_the_servers_is_told(
+    campaign: Study, label_studio: LabelStudioServer
+) -> None:
+    with (
+        Server(f"{label_studio.url}/projects", OWNER) as server,
+        pytest.raises(ServerError, match="without /projects"),
+    ):
+        push(campaign, server)
