@@ -149,9 +149,11 @@ def import_(
     mapped = dict(_control(control) for control in controls)
     study = Study.open(folder)
     summaries: list[dict[str, Any]] = []
+    answers: dict[str, str] = {}
     for path in files:
+        asked = {}
         if not as_json and sys.stdin.isatty():
-            mapped |= _asked(study, path, importer, mapped)
+            asked = _asked(study, path, importer, mapped, answers)
         try:
             with _progress(f"Reading {path.name}", hidden=as_json) as advance:
                 summary = import_file(
@@ -161,7 +163,7 @@ def import_(
                     kinds=named,
                     scorer=scorer,
                     construct=construct,
-                    controls=mapped,
+                    controls={**mapped, **asked},
                     ranges=dict(_range(one) for one in ranges),
                     raters=dict(_user(one) for one in raters),
                     rater_prefix=rater_prefix,
@@ -346,9 +348,16 @@ def _settings(path: Path) -> str:
 
 
 def _asked(
-    study: "Study", path: Path, importer: str | None, mapped: dict[str, str]
+    study: "Study",
+    path: Path,
+    importer: str | None,
+    mapped: dict[str, str],
+    answers: dict[str, str],
 ) -> dict[str, str]:
-    """Ask for the construct of each control that nobody has said."""
+    """Ask for the construct of each control of a file that nobody has said, of any file, so far.
+
+    What is answered goes into `answers`.
+    """
     from contextlib import suppress
 
     from study.errors import InputError
@@ -359,19 +368,20 @@ def _asked(
     with suppress(InputError):
         found = open_questions(study, path, importer=importer, controls=mapped)
     known = ", ".join(construct.key for construct in study.config.constructs)
-    return {
-        control: click.prompt(
-            f"{path.name}: which construct does the control {control!r} rate? ({known}; "
-            "blank: none)",
-            default="",
-            show_default=False,
-        ).strip()
-        for control in found
-    }
+    for control in found:
+        if control not in answers:
+            answers[control] = click.prompt(
+                f"{path.name}: which construct does the control {control!r} rate? ({known}; "
+                "blank: none)",
+                default="",
+                show_default=False,
+            ).strip()
+    return {control: answers[control] for control in found}
 
 
 def _control(text: str) -> tuple[str, str]:
-    name, equals, construct = text.partition("=")
+    # A control is named as its owner likes, with a sign of equality as well.
+    name, equals, construct = text.rpartition("=")
     if not equals or not name.strip():
         raise click.UsageError(f"--control {text}: write NAME=CONSTRUCT, such as quality=AC.")
     return name.strip(), construct.strip()

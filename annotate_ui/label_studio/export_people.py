@@ -1,6 +1,6 @@
 """The people of an export: which scorer each user is."""
 
-from annotate_ui.label_studio.export_controls import annotations_of
+from annotate_ui.label_studio.export_seen import annotations_of
 from annotate_ui.label_studio.reading import user_of, whole
 from study.errors import Fault, InputError
 from study.importing.formats.options import Options
