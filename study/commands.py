@@ -141,12 +141,15 @@ def import_(
     """
     from dataclasses import asdict
 
+    from study import import_options
     from study.campaign import Study
     from study.errors import InputError
     from study.importing import import_file
 
-    named = dict(_pair(kind) for kind in kinds)
-    mapped = dict(_control(control) for control in controls)
+    named = import_options.named_once("--kind", kinds, import_options.kind)
+    mapped = import_options.named_once("--control", controls, import_options.control)
+    scales = import_options.named_once("--scale", ranges, import_options.control_range)
+    people = import_options.named_once("--rater", raters, import_options.user)
     study = Study.open(folder)
     summaries: list[dict[str, Any]] = []
     answers: dict[str, str] = {}
@@ -164,8 +167,8 @@ def import_(
                     scorer=scorer,
                     construct=construct,
                     controls={**mapped, **asked},
-                    ranges=dict(_range(one) for one in ranges),
-                    raters=dict(_user(one) for one in raters),
+                    ranges=scales,
+                    raters=people,
                     rater_prefix=rater_prefix,
                     system=system,
                     allow_unmatched=allow_unmatched,
@@ -377,46 +380,6 @@ def _asked(
                 show_default=False,
             ).strip()
     return {control: answers[control] for control in found}
-
-
-def _control(text: str) -> tuple[str, str]:
-    # A control is named as its owner likes, with a sign of equality as well.
-    name, equals, construct = text.rpartition("=")
-    if not equals or not name.strip():
-        raise click.UsageError(f"--control {text}: write NAME=CONSTRUCT, such as quality=AC.")
-    return name.strip(), construct.strip()
-
-
-def _range(text: str) -> tuple[str, tuple[float, float]]:
-    from math import isfinite
-
-    control, equals, ends = text.rpartition("=")
-    low, colon, high = ends.partition(":")
-    try:
-        found = float(low), float(high)
-    except ValueError:
-        found = 0.0, 0.0
-    if not (equals and colon and control.strip() and found[0] < found[1]) or not isfinite(
-        found[1] - found[0]
-    ):
-        raise click.UsageError(f"--scale {text}: write CONTROL=LOW:HIGH, such as stars=1:5.")
-    return control.strip(), found
-
-
-def _user(text: str) -> tuple[str, str]:
-    user, equals, code = text.partition("=")
-    if not equals or not user.isascii() or not user.isdigit():
-        raise click.UsageError(f"--rater {text}: write the user's number, as in 5=anna.")
-    return str(int(user[:18])), code.strip()
-
-
-def _pair(text: str) -> tuple[str, str]:
-    scorer, separator, kind = text.rpartition("=")
-    if not separator or not scorer:
-        raise click.BadParameter(
-            f"{text!r}: write SCORER=KIND, such as anna=human", param_hint="--kind"
-        )
-    return scorer, kind
 
 
 def _say(data: Any, lines: list[str], as_json: bool) -> None:

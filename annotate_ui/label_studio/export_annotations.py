@@ -17,6 +17,7 @@ REFERENCES = (
     "annotations marked as ground truth (the project's own answers, of no rater; take the mark "
     "off over there where they are meant as ratings)"
 )
+CHANGED = "annotations that somebody else changed last, taken as those of whom they are by"
 AGAIN = "annotations of a task by somebody who annotated it again later"
 # So many places are named for each reason.
 _NAMED = 5
@@ -60,6 +61,9 @@ class Annotations:
             found, unreadable, _ = read_task(alone, NAME, self.controls, self.scales)
             for annotation in found:
                 by_user[annotation.user].append((annotation, timed is one))
+                changer = whole(user_of(timed.get("updated_by")))
+                if None not in (changer, annotation.user) and changer != annotation.user:
+                    self.source.tally.rules[CHANGED] += 1
             for unread in unreadable:
                 number = "?" if unread.number is None else unread.number
                 place = f"row {record.number}: task {task['id']}, annotation {number}"

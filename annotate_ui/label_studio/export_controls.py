@@ -108,7 +108,8 @@ def _strange(
             hint = nearest(control, seen)
             yield Fault(
                 f"no control {control!r} gave anything in this file. {hint}".rstrip(),
-                f"{rating} Leave {option} out, or correct it.",
+                f"{rating} Correct {option}, or leave it out; files of different controls are "
+                "imported one by one.",
             )
         elif key and not seen[control].rates:
             yield Fault(

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from annotate_ui.label_studio.raters import Raters
 from study import Study
+from study.commands import import_
 from study.errors import InputError
 from study.importing import import_file
 from study.importing.files import open_questions
@@ -77,6 +79,42 @@ def test_stars_are_points_only_where_somebody_says_how(study: Study, tmp_path: P
     scores = study.score_table().set_index("scorer")
     assert scores["value"].dropna().to_dict() == {"ls-5": 75, "ls-6": 0}
     assert scores["missing_reason"].dropna().to_dict() == {"ls-7": "out_of_range"}
+
+
+def test_a_rater_who_is_said_must_be_there(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=20), annotation(2, 6, QR=30)))
+    with pytest.raises(InputError, match=r"no user 9 rated in this file\. Its users: 5, 6"):
+        import_file(study, path, raters={"9": "anna"})
+    with pytest.raises(InputError, match="Correct --rater 9=, or leave it out"):
+        import_file(study, path, raters={"9": ""})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--rater", "5=anna", "--rater", "05=ben"],
+        ["--control", "QR=QR", "--control", "QR="],
+        ["--scale", "QR=0:10", "--scale", "QR=1:5"],
+        ["--kind", "a=human", "--kind", "a=judge"],
+    ],
+    ids=["rater", "control", "scale", "kind"],
+)
+def test_an_option_says_one_thing_of_a_name(
+    study: Study, tmp_path: Path, options: list[str]
+) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=2)))
+    done = CliRunner().invoke(import_, [str(study.folder), str(path), *options])
+    assert f"{options[0]} says two things of" in done.output
+    assert done.exit_code == 2
+
+
+def test_a_user_of_a_long_number_is_no_other(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 10**18, QR=2)))
+    said = f"{10**18 + 7}=anna"
+    done = CliRunner().invoke(import_, [str(study.folder), str(path), "--rater", said])
+    assert f"no user {10**18 + 7}" in str(done.exception)
+    import_file(study, path)
+    assert study.score_table()["scorer"].tolist() == [f"ls-{10**18}"]
 
 
 def test_people_of_two_servers_are_not_one(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from annotate_ui.label_studio.export_annotations import CHANGED
 from study import Study
 from study.errors import InputError
 from study.importing import import_file
@@ -198,3 +199,18 @@ def test_ratings_of_regions_are_missing_and_not_one_of_them(study: Study, tmp_pa
     done = import_file(study, written(tmp_path, task(10**30, {**one, "id": 10**25})))
     assert study.score_table()["missing_reason"].tolist() == ["given_twice"]
     assert len(done.left_out) == 3
+
+
+def test_what_another_member_changed_is_counted(study: Study, tmp_path: Path) -> None:
+    mine, theirs = annotation(1, 5, QR=10), annotation(2, 6, QR=20)
+    path = written(tmp_path, task(1, {**mine, "updated_by": 5}, {**theirs, "updated_by": 5}))
+    done = import_file(study, path)
+    assert done.rules == {CHANGED: 1}
+    assert sorted(study.score_table()["value"]) == [10, 20]
+
+
+def test_a_value_that_was_changed_after_its_import_is_refused(study: Study, tmp_path: Path) -> None:
+    import_file(study, written(tmp_path, task(1, annotation(1, 5, QR=10))))
+    changed = written(tmp_path, task(1, annotation(1, 5, QR=20)))
+    with pytest.raises(InputError, match=r"the study has 10 .* What is stored stays: take the row"):
+        import_file(study, changed)
