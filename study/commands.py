@@ -141,17 +141,22 @@ def import_(
     """
     from dataclasses import asdict
 
+    from study import import_options
     from study.campaign import Study
     from study.errors import InputError
     from study.importing import import_file
 
-    named = dict(_pair(kind) for kind in kinds)
-    mapped = dict(_control(control) for control in controls)
+    named = import_options.named_once("--kind", kinds, import_options.kind)
+    mapped = import_options.named_once("--control", controls, import_options.control)
+    scales = import_options.named_once("--scale", ranges, import_options.control_range)
+    people = import_options.named_once("--rater", raters, import_options.user)
     study = Study.open(folder)
     summaries: list[dict[str, Any]] = []
+    answers: dict[str, str] = {}
     for path in files:
+        asked = {}
         if not as_json and sys.stdin.isatty():
-            mapped |= _asked(study, path, importer, mapped)
+            asked = _asked(study, path, importer, mapped, answers)
         try:
             with _progress(f"Reading {path.name}", hidden=as_json) as advance:
                 summary = import_file(
@@ -161,9 +166,9 @@ def import_(
                     kinds=named,
                     scorer=scorer,
                     construct=construct,
-                    controls=mapped,
-                    ranges=dict(_range(one) for one in ranges),
-                    raters=dict(_user(one) for one in raters),
+                    controls={**mapped, **asked},
+                    ranges=scales,
+                    raters=people,
                     rater_prefix=rater_prefix,
                     system=system,
                     allow_unmatched=allow_unmatched,
@@ -346,9 +351,16 @@ def _settings(path: Path) -> str:
 
 
 def _asked(
-    study: "Study", path: Path, importer: str | None, mapped: dict[str, str]
+    study: "Study",
+    path: Path,
+    importer: str | None,
+    mapped: dict[str, str],
+    answers: dict[str, str],
 ) -> dict[str, str]:
-    """Ask for the construct of each control that nobody has said."""
+    """Ask for the construct of each control of a file that nobody has said, of any file, so far.
+
+    What is answered goes into `answers`.
+    """
     from contextlib import suppress
 
     from study.errors import InputError
@@ -359,54 +371,15 @@ def _asked(
     with suppress(InputError):
         found = open_questions(study, path, importer=importer, controls=mapped)
     known = ", ".join(construct.key for construct in study.config.constructs)
-    return {
-        control: click.prompt(
-            f"{path.name}: which construct does the control {control!r} rate? ({known}; "
-            "blank: none)",
-            default="",
-            show_default=False,
-        ).strip()
-        for control in found
-    }
-
-
-def _control(text: str) -> tuple[str, str]:
-    name, equals, construct = text.partition("=")
-    if not equals or not name.strip():
-        raise click.UsageError(f"--control {text}: write NAME=CONSTRUCT, such as quality=AC.")
-    return name.strip(), construct.strip()
-
-
-def _range(text: str) -> tuple[str, tuple[float, float]]:
-    from math import isfinite
-
-    control, equals, ends = text.rpartition("=")
-    low, colon, high = ends.partition(":")
-    try:
-        found = float(low), float(high)
-    except ValueError:
-        found = 0.0, 0.0
-    if not (equals and colon and control.strip() and found[0] < found[1]) or not isfinite(
-        found[1] - found[0]
-    ):
-        raise click.UsageError(f"--scale {text}: write CONTROL=LOW:HIGH, such as stars=1:5.")
-    return control.strip(), found
-
-
-def _user(text: str) -> tuple[str, str]:
-    user, equals, code = text.partition("=")
-    if not equals or not user.isascii() or not user.isdigit():
-        raise click.UsageError(f"--rater {text}: write the user's number, as in 5=anna.")
-    return str(int(user[:18])), code.strip()
-
-
-def _pair(text: str) -> tuple[str, str]:
-    scorer, separator, kind = text.rpartition("=")
-    if not separator or not scorer:
-        raise click.BadParameter(
-            f"{text!r}: write SCORER=KIND, such as anna=human", param_hint="--kind"
-        )
-    return scorer, kind
+    for control in found:
+        if control not in answers:
+            answers[control] = click.prompt(
+                f"{path.name}: which construct does the control {control!r} rate? ({known}; "
+                "blank: none)",
+                default="",
+                show_default=False,
+            ).strip()
+    return {control: answers[control] for control in found}
 
 
 def _say(data: Any, lines: list[str], as_json: bool) -> None:

@@ -1,38 +1,16 @@
-"""The controls of an export: which construct each rates, and on which range."""
+"""The controls of an export: which construct each rates, and what of that can't be."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from shlex import quote
 from typing import Any
 
+from annotate_ui.label_studio.export_ranges import range_faults
+from annotate_ui.label_studio.export_seen import Seen, seen_controls
+from annotate_ui.label_studio.reading import storable_text
 from study.errors import Fault, InputError, nearest
 from study.importing.formats.options import Options
-from study.importing.reading.file import Record
+from study.importing.reading.shown import names as names_of
 from study.importing.reading.source import Source
-
-# As many as there are unless the form says otherwise.
-_STARS = (1, 5)
-_NUMBERS = {"number", "rating"}
-
-
-def rating_controls(source: Source) -> list[str]:
-    """Return the controls of an export that rate with numbers or stars, in their order."""
-    found: dict[str, None] = {}
-    for record in source.records():
-        for annotation in annotations_of(record):
-            for result in _results(annotation):
-                if result.get("type") in _NUMBERS:
-                    found[str(result.get("from_name"))] = None
-    return list(found)
-
-
-def star_controls(source: Source) -> set[str]:
-    """Return the controls that rate with stars."""
-    return {
-        str(result.get("from_name"))
-        for record in source.records()
-        for annotation in annotations_of(record)
-        for result in _results(annotation)
-        if result.get("type") == "rating"
-    }
 
 
 def meanings(
@@ -50,46 +28,30 @@ def meanings(
     }
 
 
-def controls_of(source: Source, options: Options) -> dict[str, dict[str, Any]]:
+def asked(source: Source, options: Options) -> list[str]:
+    """Return the controls that rate and whose construct nobody has said."""
+    found = meanings(_rating(seen_controls(source)), options.controls, options.names)
+    return [control for control, key in found.items() if key is None]
+
+
+def controls_of(
+    source: Source, seen: Mapping[str, Seen], options: Options
+) -> dict[str, dict[str, Any]]:
     """Return what each control that rates means.
 
     Raises
     ------
     InputError
-        A control is mapped to nothing, to no construct of the study, or on no known range.
+        A control is mapped to nothing, to no construct of the study, to that of another control,
+        or on no known range; or one is said that doesn't rate.
     """
-    found = meanings(rating_controls(source), options.controls, options.names)
-    faults = []
-    for control, key in found.items():
-        if key is None:
-            faults.append(
-                Fault(
-                    f"which construct does the control {control!r} rate?",
-                    f"Say --control {control}=CONSTRUCT ({', '.join(options.constructs)}), or "
-                    f"--control {control}= to leave it out; or write it in study.toml under "
-                    "[label_studio] controls.",
-                )
-            )
-        elif key and key not in options.constructs:
-            hint = nearest(key, options.constructs)
-            faults.append(
-                Fault(f"the control {control!r} is said to rate {key!r}.", f"No construct. {hint}")
-            )
-    stars = star_controls(source)
-    for control in sorted(stars - set(options.ranges)):
-        scale = options.scales.get(found[control] or "")
-        if scale and (scale.min, scale.max) != _STARS:
-            faults.append(
-                Fault(
-                    f"the control {control!r} gives stars, and {found[control]} goes from {scale}.",
-                    f"Say --scale {control}=1:5 (the least and the most stars); values are then "
-                    "mapped to the construct's scale.",
-                )
-            )
-    for control in sorted(set(options.ranges) - set(found)):
-        faults.append(
-            Fault(f"no control {control!r} rates in this file.", f"Leave --scale {control}= out.")
-        )
+    found = meanings(_rating(seen), options.controls, options.names)
+    faults = [
+        *_unmapped(found, options),
+        *_two_of_one(found, options.controls_said),
+        *_strange(seen, found, options),
+        *range_faults(seen, found, options),
+    ]
     if faults:
         raise InputError(source.path.name, faults)
     return {
@@ -99,17 +61,74 @@ def controls_of(source: Source, options: Options) -> dict[str, dict[str, Any]]:
     }
 
 
-def annotations_of(record: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(record, Record):
-        found = record.cells.get("annotations")
-        for annotation in found if isinstance(found, list) else []:
-            if isinstance(annotation, dict):
-                yield annotation
+def _rating(seen: Mapping[str, Seen]) -> list[str]:
+    return [name for name, control in seen.items() if control.rates]
 
 
-def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = annotation.get("result")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+def _unmapped(found: Mapping[str, str | None], options: Options) -> Iterator[Fault]:
+    for control, key in found.items():
+        if key is None:
+            yield Fault(
+                f"which construct does the control {control!r} rate?",
+                f"Say {_said(control, 'CONSTRUCT')} ({', '.join(options.constructs)}), or "
+                f"{_said(control)} to leave it out; or write it in study.toml under "
+                "[label_studio] controls.",
+            )
+        elif key and key not in options.constructs:
+            hint = nearest(key, options.constructs)
+            yield Fault(
+                f"the control {control!r} is said to rate {key!r}.", f"No construct. {hint}"
+            )
+
+
+def _two_of_one(found: Mapping[str, str | None], said: Mapping[str, str]) -> Iterator[Fault]:
+    """Yield a fault for each construct of several controls: one's values would hide the other's."""
+    for key in dict.fromkeys(key for key in found.values() if key):
+        alike = [control for control, own in found.items() if own == key]
+        if len(alike) > 1:
+            listed = ", ".join(repr(control) for control in alike)
+            # What the caller named is what they want.
+            kept = next((control for control in alike if control in said), alike[0])
+            others = " ".join(_said(control) for control in alike if control != kept)
+            yield Fault(
+                f"the controls {listed} all rate {key}, and a rater gives a response one value.",
+                f"Keep one of them and leave the others out, such as {others}; or say another "
+                "construct. If one control was renamed, give it one name throughout the file.",
+            )
+
+
+def _strange(
+    seen: Mapping[str, Seen], found: Mapping[str, str | None], options: Options
+) -> Iterator[Fault]:
+    """Yield a fault for each control that the caller names and that can't be meant."""
+    rating = f"Those that rate: {names_of(map(repr, found))}." if found else "None here rates."
+    for control, key in options.controls_said.items():
+        option = _said(control, key)
+        if control not in seen:
+            hint = nearest(control, seen)
+            yield Fault(
+                f"no control {control!r} gave anything in this file. {hint}".rstrip(),
+                f"{rating} Correct {option}, or leave it out; files of different controls are "
+                "imported one by one.",
+            )
+        elif key and not seen[control].rates:
+            yield Fault(
+                f"the control {control!r} gives {seen[control]}, and only numbers (Number) and "
+                "stars (Rating) are ratings.",
+                f"{rating} Leave {option} out.",
+            )
+    for control in sorted(options.ranges):
+        if not found.get(control, ""):
+            left = "is left out" if control in found else "rates in this file"
+            no = "the" if control in found else "no"
+            yield Fault(
+                f"{no} control {control!r} {left}.", f"Leave {quote(f'--scale {control}=')} out."
+            )
+
+
+def _said(control: str, key: str = "") -> str:
+    """Return the option that says what a control rates, to be typed into a shell."""
+    return f"--control {quote(storable_text(f'{control}={key}'))}"
 
 
 def _folded(name: str) -> str:

@@ -4,12 +4,15 @@ Controls that rate become constructs: by `--control`, by study.toml, or where th
 a construct. Values that can't be ratings are missing values, each with its reason.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotate_ui.label_studio.export_controls import controls_of, meanings, rating_controls
+from annotate_ui.label_studio.export_annotations import Annotations
+from annotate_ui.label_studio.export_controls import asked, controls_of
 from annotate_ui.label_studio.export_people import users
+from annotate_ui.label_studio.export_ranges import Range, range_warnings, said_range
+from annotate_ui.label_studio.export_seen import Seen, seen_controls
 from annotate_ui.label_studio.reading import (
     MISSING,
     NO_NUMBER,
@@ -17,20 +20,22 @@ from annotate_ui.label_studio.reading import (
     UNKNOWN_CONTROL,
     Annotation,
     Unfit,
-    read_task,
+    whole,
 )
 from annotate_ui.label_studio.tasks import NAME
 from study.errors import Fault
 from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
 from study.importing.formats.responses import FIELDS as OF_RESPONSES
+from study.importing.formats.scores import names_responses
+from study.importing.reading.cells import blank
 from study.importing.reading.file import Record
-from study.importing.reading.layout import Fields
+from study.importing.reading.layout import Fields, folded
 from study.importing.reading.reader import Reader
 from study.importing.reading.record_cells import RecordCells
+from study.importing.reading.shown import names as names_of
 from study.importing.reading.source import Head, Source
 from study.importing.rows import ResponseRow, Rows, ScoreRow
-from study.scales import Scale
 
 WANTS = "the JSON export of a Label Studio project: [{data, annotations: [{result, completed_by}]}]"
 SOURCE = "label_studio"
@@ -39,6 +44,7 @@ _FIELDS: Fields = {
     **{name: names for name, names in OF_RESPONSES.items() if name != "attributes"},
     "response_id": ("response_id", "item_id"),
 }
+_SHORT_FORM = {"annotation_id", "annotator", "lead_time"}
 _REASONS = {MISSING: "blank", NO_NUMBER: "no_number", TWICE: "given_twice"}
 
 
@@ -47,10 +53,27 @@ def recognises(head: Head) -> bool:
     return head.form.startswith("json") and {"data", "annotations"} <= set(head.columns)
 
 
+def refuses(head: Head) -> Fault | None:
+    """Say what is wrong with an export in a form that leaves out whose values are which.
+
+    One whose responses are named and not held is a table of scores like any other.
+    """
+    there = folded(head.columns)
+    if _SHORT_FORM - there or {"construct", "value"} <= there:
+        return None
+    if names_responses(head) and not there & {"response", "answer"}:
+        return None
+    return Fault(
+        "it is an export of Label Studio in a short form (JSON_MIN, CSV or TSV), which doesn't "
+        "tell ratings from texts.",
+        "Export the project as JSON. If it is a table of your own, choose its format with "
+        "--as NAME.",
+    )
+
+
 def asks(source: Source, options: Options) -> list[str]:
     """Return the controls whose construct nobody has said."""
-    found = meanings(rating_controls(source), options.controls, options.names)
-    return [control for control, key in found.items() if key is None]
+    return asked(source, options)
 
 
 def rows(source: Source, options: Options) -> Rows:
@@ -59,71 +82,123 @@ def rows(source: Source, options: Options) -> Rows:
     Raises
     ------
     InputError
-        A control is mapped to nothing, or to no construct of the study.
+        A control is mapped to nothing, to no construct of the study, to that of another control,
+        or on no known range; or a user is somebody else already.
     """
-    controls = controls_of(source, options)
+    seen = seen_controls(source)
+    controls = controls_of(source, seen, options)
     people = users(source, options)
     reader = Reader(source, _FIELDS, families=True)
+    keys = {control: meaning["construct"] for control, meaning in controls.items()}
     ranges = {
-        meaning["construct"]: options.ranges[control]
-        for control, meaning in controls.items()
-        if control in options.ranges
+        key: found
+        for control, key in keys.items()
+        if (found := said_range(control, key, seen, options)) is not None
     }
     # A value is checked against the range that it was given on.
-    scales = dict(options.scales) | {
-        key: Scale(min=low, max=high) for key, (low, high) in ranges.items()
-    }
-    for key in ranges:
-        source.tally.rules[f"{key}: mapped to its scale from {scales[key]}"] += 1
+    scales = dict(options.scales) | {key: found.given for key, found in ranges.items()}
+    for key, found in ranges.items():
+        source.tally.rules[f"{key}: mapped to its scale from {found.given}"] += 1
+    annotations = Annotations(source, controls, scales)
+    ratings = 0
     for record in source.records():
         if isinstance(record, Fault):
             yield record
             continue
         task = record.cells
-        data = task.get("data")
-        if not isinstance(data, dict):
-            yield Fault("the task holds no data.", "Export the project again.", record.number)
+        problem = _no_task(task)
+        if problem is not None:
+            yield Fault(*problem, record.number)
             continue
-        if not isinstance(task.get("id"), int):
-            yield Fault("the task holds no number.", "Export the project again.", record.number)
-            continue
-        if NAME in data:
-            yield Fault(
-                "the task was pushed by ccrs label-studio push.",
-                "Bring its ratings in with ccrs label-studio pull.",
-                record.number,
-            )
-            continue
-        cells = reader.cells(Record(record.number, _named(data, task["id"])))
-        yield from _response(cells, options)
-        annotations, unreadable, drafts = read_task(task, NAME, controls, scales)
-        if drafts:
-            source.tally.left_out["drafts, which are no ratings"] += drafts
-        for unread in unreadable:
-            source.tally.left_out[unread.unfit.reason] += 1
-        for annotation in _latest(annotations, source):
-            if annotation.user is None:
+        cells = reader.cells(Record(record.number, _named(task["data"], task["id"])))
+        held = _holds_texts(cells, task["data"])
+        if held:
+            yield from _response(cells, options)
+        for annotation in annotations.of(record):
+            if isinstance(annotation, Fault):
+                yield annotation
+            elif annotation.user is None:
                 source.tally.left_out["annotations whose account is deleted"] += 1
             elif people[annotation.user] is None:
                 source.tally.left_out["annotations of users that --rater leaves out"] += 1
             else:
-                mapped = _mapped(annotation, ranges, options)
-                yield from _scores(cells, mapped, str(people[annotation.user]), source)
+                mapped = _mapped(annotation, ranges)
+                scorer = str(people[annotation.user])
+                scores = list(_scores(cells, mapped, scorer, seen, source))
+                ratings += len(scores)
+                if scores and not held and not _is_named(task["data"]):
+                    yield _of_no_response(task, record.number)
+                    break
+                yield from scores
         yield from cells.untold()
+    annotations.told()
+    source.tally.warnings += range_warnings(seen, keys, options)
+    if not ratings:
+        source.tally.warnings.append(_no_rating(annotations.met, seen, controls))
+
+
+def _no_task(task: Mapping[str, Any]) -> tuple[str, str] | None:
+    if not isinstance(task.get("data"), dict):
+        return "the task holds no data.", "Export the project again."
+    if whole(task.get("id")) is None:
+        return "the task holds no number.", "Export the project again."
+    if NAME in task["data"]:
+        return (
+            "the task was pushed by ccrs label-studio push.",
+            "Bring its ratings in with ccrs label-studio pull.",
+        )
+    return None
+
+
+def _is_named(data: Mapping[str, Any]) -> bool:
+    def there(field: str) -> bool:
+        names = _FIELDS[field]
+        return any(name.casefold() in names and not blank(cell) for name, cell in data.items())
+
+    return there("response_id") or (there("query_id") and there("system"))
 
 
 def _named(data: dict[str, Any], task: Any) -> dict[str, Any]:
     """Return a task's data with a response_id, where nothing in it names the response."""
-    if any(data.get(name) for name in _FIELDS["response_id"]):
-        return data
-    if data.get("query_id") and data.get("system"):
-        return data
-    return {**data, "response_id": f"task-{task}"}
+    # A blank one would hide another that is not.
+    names = _FIELDS["response_id"]
+    told = {
+        name: cell for name, cell in data.items() if name.casefold() not in names or not blank(cell)
+    }
+    return told if _is_named(told) else {**told, "response_id": f"task-{task}"}
+
+
+def _holds_texts(cells: RecordCells, data: Mapping[str, Any]) -> bool:
+    """Whether a task's data hold a response, which may be empty, and its query."""
+    column = cells.column("response")
+    return cells.has("query") and column is not None and data[column] is not None
+
+
+def _of_no_response(task: Mapping[str, Any], row: int) -> Fault:
+    return Fault(
+        f"task {task['id']} says neither which response was rated nor its texts. Its data hold: "
+        f"{names_of(task['data']) or 'nothing'}.",
+        "Call the texts question (or query) and response (or answer), or name a response of the "
+        "study with response_id (or item_id), or with query_id and system.",
+        row,
+    )
+
+
+def _no_rating(annotations: int, seen: Mapping[str, Seen], controls: Mapping[str, Any]) -> str:
+    """Say why nothing of an export is a rating."""
+    if not annotations:
+        why = "nobody has annotated a task of it"
+    elif seen and not any(control.rates for control in seen.values()):
+        given = ", ".join(f"{name!r} ({control})" for name, control in seen.items())
+        why = f"its controls are {given}, and only numbers (Number) and stars (Rating) are ratings"
+    elif seen and not controls:
+        why = "all controls that rate are said to be left out"
+    else:
+        why = "none of its annotations that count holds a number or stars"
+    return f"no rating came in of this export: {why}."
 
 
 def _response(cells: RecordCells, options: Options) -> Rows:
-    if not (cells.has("query") and cells.has("response")):
-        return
     yield from cells.row(
         ResponseRow,
         query_id=cells.key("query_id"),
@@ -136,41 +211,34 @@ def _response(cells: RecordCells, options: Options) -> Rows:
     )
 
 
-def _latest(annotations: list[Annotation], source: Source) -> Iterator[Annotation]:
-    newest: dict[int | None, Annotation] = {}
-    for one in sorted(annotations, key=lambda one: (one.updated, one.number)):
-        newest[one.user] = one
-    more = len(annotations) - len(newest)
-    if more:
-        source.tally.left_out["annotations of a task by somebody who annotated it again later"] += (
-            more
-        )
-    yield from newest.values()
-
-
-def _mapped(
-    annotation: Annotation, ranges: Mapping[str, tuple[float, float]], options: Options
-) -> Annotation:
+def _mapped(annotation: Annotation, ranges: Mapping[str, Range]) -> Annotation:
     """Return an annotation with its values on the scales of their constructs."""
-    answers = []
+    answers, unfit = [], list(annotation.unfit)
     for answer in annotation.answers:
-        value = answer.value
-        if value is not None and answer.construct_key in ranges:
-            low, high = ranges[answer.construct_key]
-            scale = options.scales[answer.construct_key]
-            value = scale.min + (value - low) * (scale.max - scale.min) / (high - low)
-        answers.append(replace(answer, value=value))
-    return replace(annotation, answers=answers)
+        found = ranges.get(answer.construct_key)
+        if answer.value is None or found is None:
+            answers.append(answer)
+        elif (problem := found.off_grid(answer.value)) is not None:
+            unfit.append(Unfit(answer.construct_key, f"{answer.value:g}", problem))
+        else:
+            answers.append(replace(answer, value=found.mapped(answer.value)))
+    return replace(annotation, answers=answers, unfit=unfit)
 
 
-def _scores(cells: RecordCells, annotation: Annotation, scorer: str, source: Source) -> Rows:
+def _scores(
+    cells: RecordCells,
+    annotation: Annotation,
+    scorer: str,
+    seen: Mapping[str, Seen],
+    source: Source,
+) -> Rows:
     given: dict[str, tuple[float | None, str | None]] = {}
     for answer in annotation.answers:
         reason = "skipped" if annotation.skipped else None
         given[answer.construct_key] = answer.value, reason
     for unfit in annotation.unfit:
         if unfit.construct_key is None:
-            source.tally.left_out[_left_out(unfit)] += 1
+            source.tally.left_out[_left_out(unfit, seen)] += 1
             continue
         if unfit.value is not None:
             source.tally.rules[f"a value that is taken as missing: {unfit.reason}"] += 1
@@ -190,7 +258,10 @@ def _scores(cells: RecordCells, annotation: Annotation, scorer: str, source: Sou
         )
 
 
-def _left_out(unfit: Unfit) -> str:
-    if unfit.reason.startswith(UNKNOWN_CONTROL):
-        return f"results of the control {unfit.reason.rpartition(': ')[2]!r}"
-    return unfit.reason
+def _left_out(unfit: Unfit, seen: Mapping[str, Seen]) -> str:
+    name = unfit.reason.removeprefix(f"{UNKNOWN_CONTROL}: ")
+    if name == unfit.reason:
+        return name
+    control = seen.get(name)
+    kind = "" if control is None or control.rates else f", which gives {control} and no number"
+    return f"results of the control {name!r}{kind}"

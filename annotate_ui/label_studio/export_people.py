@@ -1,9 +1,10 @@
 """The people of an export: which scorer each user is."""
 
-from annotate_ui.label_studio.export_controls import annotations_of
+from annotate_ui.label_studio.export_seen import annotations_of
 from annotate_ui.label_studio.reading import user_of, whole
 from study.errors import Fault, InputError
 from study.importing.formats.options import Options
+from study.importing.reading.shown import names as names_of
 from study.importing.reading.source import Source
 
 PREFIX = "ls-"
@@ -15,7 +16,8 @@ def users(source: Source, options: Options) -> dict[int, str | None]:
     Raises
     ------
     InputError
-        A user without --rater would get the code of a rater who was pulled, or is erased.
+        A user without --rater would get the code of a rater who was pulled, or is erased; or
+        --rater names nobody of the file.
     """
     prefix = PREFIX if options.rater_prefix is None else options.rater_prefix
     found: dict[int, str | None] = {}
@@ -43,6 +45,16 @@ def users(source: Source, options: Options) -> dict[int, str | None]:
                         )
                     )
                     break
+    there = [str(user) for user in found]
+    for number, code in options.raters.items():
+        if number not in there:
+            faults.append(
+                Fault(
+                    f"no user {number} rated in this file. Its users: {names_of(there) or 'none'}.",
+                    f"Correct --rater {number}={code}, or leave it out; files of "
+                    "different people are imported one by one.",
+                )
+            )
     if faults:
         raise InputError(source.path.name, faults)
     again = sorted(

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from annotate_ui.label_studio.configuration import plain
+from study.errors import StudyError
+from study.importing.reading.shown import shown
 from study.scales import Scale
 from study.words import storable
 
@@ -89,7 +91,15 @@ def read_task(
     """Return a task's annotations, those that can't be read, and how many drafts it has.
 
     `scales` holds the scale of each construct; one that is gone is not checked any more.
+
+    Raises
+    ------
+    StudyError
+        The task's annotations or drafts are no list.
     """
+    problem = unlisted(task)
+    if problem is not None:
+        raise StudyError(f"Task {whole(task.get('id'))} of an export: {problem} Export it again.")
     data = task.get("data")
     name = data.get(name_field) if isinstance(data, dict) else None
     found, unreadable = [], []
@@ -99,6 +109,14 @@ def read_task(
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             unreadable.append(_unread(one, task.get("id")))
     return found, unreadable, len(task.get("drafts") or [])
+
+
+def unlisted(task: Mapping[str, Any]) -> str | None:
+    """Say which of a task's lists is none; None where all are."""
+    for name in ("annotations", "drafts"):
+        if not isinstance(task.get(name) or [], list):
+            return f"its {name} are {shown(task[name])}, which is no list."
+    return None
 
 
 def _unread(one: Any, task: Any) -> Unread:
@@ -135,14 +153,14 @@ def _annotation(
     user = user_of(one["completed_by"])
     if user is not None and whole(user) is None:
         raise ValueError(f"{user!r} is no user")
-    created = _moment(one["created_at"])
+    created = moment(one["created_at"])
     annotation = Annotation(
         number=int(one["id"]),
         task=task,
         name=name if isinstance(name, str) else None,
         user=user,
         created=created,
-        updated=_moment(one.get("updated_at") or one["created_at"]),
+        updated=moment(one.get("updated_at") or one["created_at"]),
         lead_seconds=_seconds(one.get("lead_time")),
         skipped=one.get("was_cancelled") is True,
     )
@@ -243,11 +261,18 @@ def _raw(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True)
 
 
-def _moment(text: Any) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
+def moment(text: Any) -> datetime:
+    """Return a time that an annotation says.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is none, or has no time zone.
+    """
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
         raise ValueError(f"{text} has no time zone")
-    return moment
+    return found
 
 
 def _seconds(value: Any) -> float | None:

@@ -53,7 +53,7 @@ def import_file(
         What the file leaves unsaid, for all its rows.
     controls
         Control of a Label Studio export to the construct that it rates, before study.toml's;
-        empty: left out.
+        empty: left out. One that the file lacks is a fault, which study.toml's are not.
     ranges
         Such a control to its least and greatest value, where they are not its construct's: values
         are mapped linearly.
@@ -97,6 +97,7 @@ def import_file(
         names={c.key: c.name for c in study.config.constructs},
         scales={c.key: c.scale for c in study.config.constructs},
         controls={**study.config.label_studio.controls, **(controls or {})},
+        controls_said=controls or {},
         ranges=ranges or {},
         raters=raters or {},
         rater_prefix=rater_prefix,

@@ -21,8 +21,10 @@ class Importer:
     """A format: what it wants, how it is recognised, how it is read.
 
     An entry point names a module with `recognises(head)` and `rows(source, options)`, and if it
-    likes `WANTS` (what it is for, in a line), `lacks(head)` (columns that are missing) and
-    `asks(source, options)` (controls whose construct nobody has said).
+    likes `WANTS` (what it is for, in a line), `lacks(head)` (columns that are missing),
+    `refuses(head)` (a `Fault` where a file is of its kind and tells too little, so that no other
+    format takes it for its own) and `asks(source, options)` (controls whose construct nobody has
+    said).
     `recognises` may take the study's constructs as a second argument.
     """
 
@@ -32,6 +34,7 @@ class Importer:
     rows: Callable[[Source, Options], Rows]
     lacks: Callable[[Head], list[tuple[str, ...]]] | None = None
     asks: Callable[[Source, Options], list[str]] | None = None
+    refuses: Callable[[Head], Fault | None] | None = None
 
 
 def importers() -> tuple[list[Importer], list[str]]:
@@ -55,7 +58,8 @@ def importer_for(
     Raises
     ------
     InputError
-        None or several recognise it; each says what it wants.
+        None or several recognise it, and each says what it wants; or one knows that it can't be
+        read.
     StudyError
         There is no importer of this name.
     """
@@ -69,8 +73,10 @@ def importer_for(
             raise StudyError(
                 f"There is no importer {name!r}. {hint} There are: {', '.join(there)}.{lost}"
             )
+        _refused(source, [named], broken)
         return named, broken
     head = source.head
+    _refused(source, found, broken)
     takers = _takers(found, head, constructs, broken)
     missing = [column for column in said if column not in head.columns]
     if not takers and missing:
@@ -79,6 +85,21 @@ def importer_for(
     if len(takers) == 1:
         return takers[0], broken
     raise InputError(source.path.name, _undecided(head, takers, found), broken)
+
+
+def _refused(source: Source, found: list[Importer], broken: list[str]) -> None:
+    faults = []
+    for importer in found:
+        try:
+            fault = None if importer.refuses is None else importer.refuses(source.head)
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001  (as above)
+            broken.append(f"importer {importer.name!r} failed on this file: {error}")
+            continue
+        faults += [] if fault is None else [fault]
+    if faults:
+        raise InputError(source.path.name, faults, broken)
 
 
 def _takers(
@@ -138,4 +159,5 @@ def _loaded(point: EntryPoint) -> Importer:
         rows=module.rows,
         lacks=getattr(module, "lacks", None),
         asks=getattr(module, "asks", None),
+        refuses=getattr(module, "refuses", None),
     )

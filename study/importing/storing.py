@@ -169,7 +169,10 @@ def _earlier(connection: Connection, record: Mapping[str, Any]) -> tuple[datetim
 
 
 def _unjoined(held: Held, scoring: Scoring, tally: Tally) -> list[Fault]:
-    """Return a fault for each row whose response is not in the study, and one for the others."""
+    """Return a fault for each row whose response is not in the study, and one for the others.
+
+    Where there are no others, their number is a note.
+    """
     faults = []
     known = {"query_id": list(held.query_ids)}
     responses = held.response_ids()
@@ -200,7 +203,7 @@ def _unjoined(held: Held, scoring: Scoring, tally: Tally) -> list[Fault]:
                 )
             )
         else:
-            faults.append(Fault(f"The study has {len(current)} responses.", ""))
+            tally.notes.append(f"The study has {len(current)} responses.")
     return faults
 
 

@@ -155,7 +155,10 @@ class ValueStore:
         self._tally.fault(
             f"{said} for {second.name} by {scorer!r} on {construct}, repeat {repeat}, but {where} "
             f"has {kept} for the same response{other}.",
-            "Keep one of them, number them as repeats, or import with --conflicts-as-repeats.",
+            "Keep one of them, number them as repeats, or import with --conflicts-as-repeats."
+            if first.number
+            else "What is stored stays: take the row out. Where it was given a second time, and "
+            "not corrected, number it as a repeat or import with --conflicts-as-repeats.",
             second.number,
             column,
         )

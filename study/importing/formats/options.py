@@ -29,6 +29,8 @@ class Options:
     """Scales of the constructs by their keys."""
     controls: Mapping[str, str] = field(default_factory=dict)
     """Control of a form that was rated on to the construct that it rates; empty: left out."""
+    controls_said: Mapping[str, str] = field(default_factory=dict)
+    """Those of `controls` that the caller says of this very file."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Control of such a form to its least and greatest value, which become its construct's."""
     raters: Mapping[str, str] = field(default_factory=dict)

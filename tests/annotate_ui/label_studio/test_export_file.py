@@ -8,40 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from annotate_ui.label_studio.raters import Raters
 from study import Study
+from study.commands import import_
 from study.errors import InputError
 from study.importing import import_file
 from study.importing.files import open_questions
 from study.keeping.erasing import erase
-
-
-def task(number: int, *annotations: dict[str, Any], **data: Any) -> dict[str, Any]:
-    texts = {"question": f"Question {number}?", "response": f"Answer {number}.", **data}
-    return {"id": number, "data": texts, "annotations": list(annotations), "drafts": []}
-
-
-def annotation(number: int, user: Any, *, at: str = "10:00", **values: Any) -> dict[str, Any]:
-    results = [
-        {"from_name": name, "type": "number", "value": {"number": value}}
-        for name, value in values.items()
-    ]
-    return {
-        "id": number,
-        "completed_by": user,
-        "result": results,
-        "was_cancelled": False,
-        "created_at": f"2026-01-01T{at}:00Z",
-        "updated_at": f"2026-01-01T{at}:00Z",
-        "lead_time": 3.5,
-    }
-
-
-def written(folder: Path, *tasks: dict[str, Any]) -> Path:
-    path = folder / "export.json"
-    path.write_text(json.dumps(tasks), encoding="utf-8")
-    return path
+from tests.annotate_ui.label_studio.exported import annotation, stars, task, written
 
 
 def test_controls_become_constructs_by_name_and_by_what_is_said(
@@ -93,14 +69,9 @@ def test_what_is_no_rating_is_missing_with_its_reason(study: Study, tmp_path: Pa
     assert summary.left_out == {"annotations of a task by somebody who annotated it again later": 1}
 
 
-def stars(number: int, user: int, rating: Any) -> dict[str, Any]:
-    result = [{"from_name": "stars", "type": "rating", "value": {"rating": rating}}]
-    return {**annotation(number, user), "result": result}
-
-
 def test_stars_are_points_only_where_somebody_says_how(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, stars(1, 5, 4), stars(2, 6, 1), stars(3, 7, 6)))
-    with pytest.raises(InputError, match="--scale stars=1:5"):
+    with pytest.raises(InputError, match="--scale stars=1:10"):
         import_file(study, path, controls={"stars": "AC"})
     with pytest.raises(InputError, match="no control 'other' rates"):
         import_file(study, path, controls={"stars": ""}, ranges={"other": (1, 5)})
@@ -108,6 +79,42 @@ def test_stars_are_points_only_where_somebody_says_how(study: Study, tmp_path: P
     scores = study.score_table().set_index("scorer")
     assert scores["value"].dropna().to_dict() == {"ls-5": 75, "ls-6": 0}
     assert scores["missing_reason"].dropna().to_dict() == {"ls-7": "out_of_range"}
+
+
+def test_a_rater_who_is_said_must_be_there(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=20), annotation(2, 6, QR=30)))
+    with pytest.raises(InputError, match=r"no user 9 rated in this file\. Its users: 5, 6"):
+        import_file(study, path, raters={"9": "anna"})
+    with pytest.raises(InputError, match="Correct --rater 9=, or leave it out"):
+        import_file(study, path, raters={"9": ""})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--rater", "5=anna", "--rater", "05=ben"],
+        ["--control", "QR=QR", "--control", "QR="],
+        ["--scale", "QR=0:10", "--scale", "QR=1:5"],
+        ["--kind", "a=human", "--kind", "a=judge"],
+    ],
+    ids=["rater", "control", "scale", "kind"],
+)
+def test_an_option_says_one_thing_of_a_name(
+    study: Study, tmp_path: Path, options: list[str]
+) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=2)))
+    done = CliRunner().invoke(import_, [str(study.folder), str(path), *options])
+    assert f"{options[0]} says two things of" in done.output
+    assert done.exit_code == 2
+
+
+def test_a_user_of_a_long_number_is_no_other(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 10**18, QR=2)))
+    said = f"{10**18 + 7}=anna"
+    done = CliRunner().invoke(import_, [str(study.folder), str(path), "--rater", said])
+    assert f"no user {10**18 + 7}" in str(done.exception)
+    import_file(study, path)
+    assert study.score_table()["scorer"].tolist() == [f"ls-{10**18}"]
 
 
 def test_people_of_two_servers_are_not_one(
@@ -174,12 +181,14 @@ def test_a_project_that_was_pushed_is_pulled_and_not_imported(study: Study, tmp_
 
 def test_in_a_terminal_the_construct_is_asked_for(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, QR=5, quality=60, stars=4)))
+    (tmp_path / "more").mkdir()
+    more = written(tmp_path / "more", task(2, annotation(2, 5, quality=70)))
     assert open_questions(study, path, controls={"stars": ""}) == ["quality"]
     keyboard, terminal = os.openpty()
     os.write(keyboard, b"AC\n\n")
     command = [sys.executable, "-c", "from study.cli import main; main()"]
     done = subprocess.run(
-        [*command, "import", str(study.folder), str(path)],
+        [*command, "import", str(study.folder), str(path), str(more)],
         stdin=terminal,
         capture_output=True,
         text=True,
@@ -189,4 +198,5 @@ def test_in_a_terminal_the_construct_is_asked_for(study: Study, tmp_path: Path) 
     os.close(terminal)
     assert done.returncode == 0, done.stderr
     assert "which construct does the control 'quality' rate? (QR, CC, ID, AC, IR" in done.stdout
-    assert sorted(study.score_table()["construct"]) == ["AC", "QR"]
+    assert done.stdout.count("does the control 'quality' rate?") == 1
+    assert sorted(study.score_table()["construct"]) == ["AC", "AC", "QR"]

@@ -19,6 +19,7 @@ from annotate_ui.label_studio.reading import (
     read_task,
 )
 from annotate_ui.label_studio.server import ServerError, tasks_in
+from study.errors import StudyError
 from study.scales import Scale
 
 CONTROLS: dict[str, dict[str, Any]] = {
@@ -177,3 +178,10 @@ def test_an_export_is_read_task_by_task(text: str) -> None:
 def test_an_export_that_is_cut_off_is_refused(text: str) -> None:
     with pytest.raises(ServerError, match="The export of project 1 is no whole list of tasks"):
         list(tasks_in(BytesIO(text.encode("latin-1")), 1))
+
+
+@pytest.mark.parametrize("name", ["annotations", "drafts"], ids=["annotations", "drafts"])
+def test_a_task_whose_lists_are_none_is_an_error_with_words(name: str) -> None:
+    task = {"id": 4, "data": {}, "annotations": [], "drafts": [], name: {"id": 1}}
+    with pytest.raises(StudyError, match=f"Task 4 of an export: its {name} are .*no list"):
+        read_task(task, "ccrs_id", CONTROLS, {})

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from study import Study, import_file
+from study.errors import InputError
 from study.importing import importers as module
 from tests.study.importing.conftest import Write, response
 
@@ -39,12 +40,28 @@ def test_the_formats_of_the_house_are_installed() -> None:
     assert broken == []
 
 
+REFUSING = """
+from study.errors import Fault
+
+def recognises(head):
+    return False
+
+def refuses(head):
+    if "anger" in head.columns:
+        raise OSError("no disk")
+    return Fault("tells too little.", "Ask for more.") if "fury" in head.columns else None
+
+rows = None
+"""
+
+
 @pytest.fixture
 def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "foreign_format.py").write_text(FOREIGN)
     (tmp_path / "failing_format.py").write_text(
         "def recognises(head):\n    raise OSError('no disk')\nrows = None\n"
     )
+    (tmp_path / "refusing_format.py").write_text(REFUSING)
     monkeypatch.syspath_prepend(tmp_path)
     points = [
         *module.entry_points(group=module.GROUP),
@@ -52,6 +69,7 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         EntryPoint("shiny", "no_such_package.importer", module.GROUP),
         EntryPoint("failing", "failing_format", module.GROUP),
         EntryPoint("empty", "email", module.GROUP),
+        EntryPoint("refusing", "refusing_format", module.GROUP),
     ]
     monkeypatch.setattr(module, "entry_points", lambda group: points)  # noqa: ARG005
 
@@ -69,3 +87,15 @@ def test_a_plug_in_is_used_and_broken_ones_are_a_line_each(study: Study, write: 
 @pytest.mark.usefixtures("foreign")
 def test_the_house_still_works_beside_broken_plug_ins(study: Study, write: Write) -> None:
     assert import_file(study, write("r.jsonl", [response(1, "A")])).added["responses"] == 1
+
+
+@pytest.mark.usefixtures("foreign")
+def test_a_plug_in_may_refuse_a_file_before_others_take_it(study: Study, write: Write) -> None:
+    told = write("r.jsonl", [response(1, "A", fury=1)])
+    with pytest.raises(InputError, match=r"tells too little\. Ask for more\."):
+        import_file(study, told)
+    with pytest.raises(InputError, match="tells too little"):
+        import_file(study, told, importer="refusing")
+    assert import_file(study, told, importer="responses").added["responses"] == 1
+    done = import_file(study, write("s.jsonl", [response(2, "A", anger=1)]))
+    assert "importer 'refusing' failed on this file: no disk" in done.warnings

@@ -1,0 +1,177 @@
+"""Which construct the controls of an export rate, on which range, and what can't be meant."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from study import Study
+from study.commands import import_
+from study.errors import InputError
+from study.importing import import_file
+from tests.annotate_ui.label_studio.exported import annotation, result, stars, task, written
+
+FLUENCY = """
+[[constructs]]
+key = "FL"
+name = "Fluency"
+question = "How well does the response read?"
+sees = ["question", "response"]
+scale = { min = 1, max = 5, step = 1, level = "ordinal" }
+"""
+
+
+@pytest.fixture
+def fluency(tmp_path: Path) -> Iterator[Study]:
+    """Return a study whose construct goes from 1 to 5 in whole steps."""
+    made = Study.create(tmp_path / "fluency", FLUENCY)
+    yield made
+    made.close()
+
+
+def values(study: Study) -> dict[str, float]:
+    return study.score_table().set_index("scorer")["value"].dropna().to_dict()
+
+
+def test_two_controls_of_one_construct_are_refused(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, a=10)), task(2, annotation(2, 5, b=90)))
+    with pytest.raises(InputError, match=r"the controls 'a', 'b' all rate AC.* --control b= ?;"):
+        import_file(study, path, controls={"a": "AC", "b": "AC"})
+    import_file(study, path, controls={"a": "AC", "b": "QR"})
+    assert study.score_table()["value"].dropna().tolist() == [10, 90]
+
+
+def test_two_controls_called_like_one_construct_are_refused(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=5, qr=6, question_relevance=7)))
+    with pytest.raises(InputError, match="'QR', 'qr', 'question_relevance' all rate QR"):
+        import_file(study, path)
+    with pytest.raises(InputError, match="such as --control QR= --control question_relevance=;"):
+        import_file(study, path, controls={"qr": "QR"})
+    assert len(study.score_table()) == 0
+    import_file(study, path, controls={"QR": "", "qr": ""})
+    assert study.score_table()["value"].tolist() == [7]
+
+
+def test_each_of_two_controls_keeps_its_range(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, a=3, b=3)))
+    import_file(study, path, controls={"a": "AC", "b": "QR"}, ranges={"a": (1, 5)})
+    scores = study.score_table().set_index("construct")["value"].to_dict()
+    assert scores == {"AC": 50, "QR": 3}
+
+
+def test_a_control_that_is_said_must_rate(study: Study, tmp_path: Path) -> None:
+    one = annotation(1, 5, QR=80)
+    one["result"].append(result("quality", "choices", ["4"]))
+    path = written(tmp_path, task(1, one))
+    with pytest.raises(InputError, match=r"no control 'qualty' gave.* 'quality'.*rate: 'QR'"):
+        import_file(study, path, controls={"qualty": "AC"})
+    with pytest.raises(InputError, match=r"'quality' gives choices, and only numbers"):
+        import_file(study, path, controls={"quality": "AC"})
+    with pytest.raises(InputError, match="the control 'QR' is left out"):
+        import_file(study, path, controls={"QR": ""}, ranges={"QR": (1, 5)})
+    done = import_file(study, path, controls={"quality": ""})
+    assert done.left_out == {
+        "results of the control 'quality', which gives choices and no number": 1
+    }
+    assert study.score_table()["value"].tolist() == [80]
+
+
+def test_settings_may_name_controls_of_other_exports(tmp_path: Path) -> None:
+    settings = FLUENCY + '[label_studio]\ncontrols = { other = "FL", quality = "FL" }\n'
+    study = Study.create(tmp_path / "own", settings)
+    import_file(study, written(tmp_path, task(1, annotation(1, 5, quality=4))))
+    assert values(study) == {"ls-5": 4}
+    study.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("a=b", "--control a=b=CONSTRUCT"),
+        ('Wie gut? (1=a) "x"', "--control 'Wie gut? (1=a) \"x\"=CONSTRUCT'"),
+        ("Note: é", "--control 'Note: é=CONSTRUCT'"),
+    ],
+    ids=["equals", "quotes", "colon"],
+)
+def test_a_control_of_any_name_can_be_said(
+    study: Study, tmp_path: Path, name: str, remedy: str
+) -> None:
+    path = written(tmp_path, task(1, {**annotation(1, 5), "result": [result(name, "number", 7)]}))
+    command = [str(study.folder), str(path)]
+    asked = CliRunner().invoke(import_, command)
+    assert remedy in str(asked.exception)
+    left = CliRunner().invoke(import_, [*command, "--control", f"{name}="])
+    assert f"results of the control {name!r} (1)" in left.output
+    done = CliRunner().invoke(import_, [*command, "--control", f"{name}=AC"])
+    assert done.exception is None, done.output
+    assert values(study) == {"ls-5": 7}
+
+
+def test_a_name_that_is_half_a_character_is_no_traceback(study: Study, tmp_path: Path) -> None:
+    one = {**annotation(1, 5), "result": [result("\ud800", "number", 7)]}
+    with pytest.raises(InputError, match="which construct") as caught:
+        import_file(study, written(tmp_path, task(1, one)))
+    str(caught.value).encode()
+
+
+@pytest.mark.parametrize("odd", [8, 0, 4.5], ids=["beyond", "none", "half"])
+def test_stars_are_five_only_where_the_file_agrees(
+    fluency: Study, tmp_path: Path, odd: float
+) -> None:
+    good = task(1, stars(1, 5, 2), stars(2, 6, 5))
+    most = "10" if odd > 5 else "5"
+    with pytest.raises(InputError, match=rf"row 2: .* gave {odd} stars.*--scale stars=1:{most} "):
+        import_file(
+            fluency,
+            written(tmp_path, good, task(2, stars(3, 7, odd))),
+            controls={"stars": "FL"},
+        )
+    import_file(fluency, written(tmp_path, good), controls={"stars": "FL"})
+    assert values(fluency) == {"ls-5": 2, "ls-6": 5}
+
+
+def test_a_part_of_a_star_is_missing_on_a_range_that_is_said(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, stars(1, 5, 4), stars(2, 6, 2.5)))
+    done = import_file(study, path, controls={"stars": "AC"}, ranges={"stars": (1, 5)})
+    assert values(study) == {"ls-5": 75}
+    assert [rule for rule in done.rules if "2.5 is no point of the scale 1 to 5" in rule]
+
+
+@pytest.mark.parametrize(
+    ("ends", "given", "expected"),
+    [((0, 8), [0, 2, 8], [1, 2, 5]), ((0, 10), [0, 5, 10], [1, 3, 5]), ((1, 3), [1, 2], [1, 3])],
+    ids=["halves-unused", "ends-and-middle", "coarser"],
+)
+def test_values_that_fall_on_points_are_mapped(
+    fluency: Study, tmp_path: Path, ends: tuple[float, float], given: Any, expected: Any
+) -> None:
+    tasks = [task(number, annotation(number, 5, q=one)) for number, one in enumerate(given, 1)]
+    import_file(fluency, written(tmp_path, *tasks), controls={"q": "FL"}, ranges={"q": ends})
+    assert fluency.score_table()["value"].tolist() == expected
+
+
+def test_a_range_that_misses_the_points_is_refused(fluency: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, q=5)), task(2, annotation(2, 5, q=7)))
+    with pytest.raises(InputError, match=r"row 2: .*7 on 0 to 10: 3\.8 is no point.*steps of 1"):
+        import_file(fluency, path, controls={"q": "FL"}, ranges={"q": (0, 10)})
+
+
+def test_a_value_that_misses_the_points_is_missing(fluency: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, q=3), annotation(2, 6, q=2.5)))
+    done = import_file(fluency, path, controls={"q": "FL"}, ranges={"q": (0, 4)})
+    assert values(fluency) == {"ls-5": 4}
+    scores = fluency.score_table().set_index("scorer")
+    assert scores["missing_reason"].dropna().to_dict() == {"ls-6": "out_of_range"}
+    assert [rule for rule in done.rules if "2.5 on 0 to 4: 3.5 is no point" in rule]
+
+
+def test_numbers_of_a_tenth_of_the_scale_are_warned_of(study: Study, tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        *(task(n, annotation(n, 5, QR=n, AC=10 * n, CC=80 + n % 2)) for n in range(1, 11)),
+    )
+    (warning,) = [line for line in import_file(study, path).warnings if "--scale" in line]
+    assert "all 10 values of the control 'QR' lie in 0 to 10" in warning
+    assert "--scale QR=LOW:HIGH" in warning

@@ -1,0 +1,216 @@
+"""What of an export is no rating is said, and where it stands."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate_ui.label_studio.export_annotations import CHANGED
+from study import Study
+from study.errors import InputError
+from study.importing import import_file
+from tests.annotate_ui.label_studio.exported import annotation, result, task, written
+
+NO_RATING = "no rating came in of this export"
+
+
+def warned(done: Any) -> str:
+    return next((line for line in done.warnings if NO_RATING in line), "")
+
+
+@pytest.mark.parametrize("name", ["annotations", "drafts"], ids=["annotations", "drafts"])
+def test_what_should_be_a_list_and_is_none_is_a_fault(
+    study: Study, tmp_path: Path, name: str
+) -> None:
+    good = task(1, annotation(1, 5, QR=10))
+    path = written(tmp_path, good, {**task(2, annotation(2, 5, QR=10)), name: 7})
+    with pytest.raises(InputError, match=f"row 2: task 2: its {name} are 7, which is no list"):
+        import_file(study, path)
+    import_file(study, written(tmp_path, {**good, "drafts": None}))
+    assert study.score_table()["value"].tolist() == [10]
+
+
+def test_texts_under_names_of_their_own_are_asked_for(study: Study, tmp_path: Path) -> None:
+    own = {"id": 1, "data": {"prompt": "P", "text": "T"}}
+    path = written(tmp_path, {**own, "annotations": [annotation(1, 5, QR=10)]})
+    with pytest.raises(InputError) as caught:
+        import_file(study, path)
+    assert "Its data hold: prompt, text. Call the texts question" in str(caught.value)
+    assert "1 fault;" in str(caught.value)
+    assert len(caught.value.faults) == 1
+
+
+def test_a_response_may_be_empty(study: Study, tmp_path: Path) -> None:
+    import_file(study, written(tmp_path, task(1, annotation(1, 5, QR=10), response="")))
+    assert study.score_table()["response_id"].tolist() == ["task-1"]
+
+
+def test_a_response_that_the_study_has_not_is_one_fault(study: Study, tmp_path: Path) -> None:
+    rated = {"id": 1, "data": {"item_id": "r9"}, "annotations": [annotation(1, 5, QR=10)]}
+    with pytest.raises(InputError, match=r"1 fault;.*\n.*'r9' is not in the study") as caught:
+        import_file(study, written(tmp_path, rated))
+    assert "The study has 0 responses." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"item_id": 0}, "0"),
+        ({"response_id": "", "item_id": "b"}, "b"),
+        ({"Item_ID": "c"}, "c"),
+        ({"response_id": None}, "task-1"),
+    ],
+    ids=["zero", "blank-and-item", "capitals", "null"],
+)
+def test_a_response_is_called_by_what_names_it(
+    study: Study, tmp_path: Path, data: dict[str, Any], expected: str
+) -> None:
+    done = import_file(study, written(tmp_path, task(1, annotation(1, 5, QR=10), **data)))
+    assert study.score_table()["response_id"].tolist() == [expected]
+    assert not done.left_out
+
+
+def test_a_query_may_be_number_zero(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, QR=10), query_id=0, system="A"))
+    import_file(study, path)
+    scores = study.score_table()
+    assert scores[["query_id", "system"]].values.tolist() == [["0", "A"]]
+    assert scores["response_id"].tolist() != ["task-1"]
+
+
+SHORT = {"id": 1, "question": "Q?", "response": "R.", "QR": 50, "annotator": 5, "annotation_id": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("min.json", json.dumps([{**SHORT, "lead_time": 3.5}])),
+        ("no_texts.json", json.dumps([{"annotation_id": 3, "annotator": 5, "lead_time": 3.5}])),
+        ("x.csv", "id,question,response,QR,annotator,annotation_id,lead_time\n1,Q?,R.,50,5,3,9\n"),
+    ],
+    ids=["json-min", "without-texts", "csv"],
+)
+def test_a_short_form_is_no_file_of_responses(
+    study: Study, tmp_path: Path, name: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    for importer in (None, "label-studio"):
+        with pytest.raises(InputError, match="Export the project as JSON"):
+            import_file(study, path, importer=importer)
+
+
+def test_a_short_form_that_names_responses_is_a_table_of_scores(
+    study: Study, tmp_path: Path
+) -> None:
+    import_file(study, written(tmp_path, task(1, response_id="a")))
+    path = tmp_path / "x.csv"
+    path.write_text("response_id,QR,annotator,annotation_id,lead_time\na,50,anna,3,9\n")
+    import_file(study, path, kinds={"anna": "human"})
+    assert study.score_table()["value"].tolist() == [50]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"completed_by": ...}, "nothing says whose they are (completed_by)"),
+        ({"completed_by": "anna"}, "their completed_by is no user's number"),
+        ({"result": 7}, "their result is no list of results"),
+        ({"result": [7]}, "their result is no list of results"),
+    ],
+    ids=["nobody", "name", "no-list", "no-result"],
+)
+def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
+    study: Study, tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
+    broken = {k: v for k, v in {**annotation(2, 6, QR=1), **change}.items() if v is not ...}
+    done = import_file(study, written(tmp_path, task(1), task(2, annotation(1, 5, QR=9), broken)))
+    told = f"annotations that can't be read, since {reason} (row 2: task 2, annotation 2)"
+    assert done.left_out == {told: 1}
+    assert study.score_table()["value"].tolist() == [9]
+
+
+def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> None:
+    tasks = [task(n, {**annotation(n, 5, QR=9), "completed_by": "anna"}) for n in range(1, 8)]
+    done = import_file(study, written(tmp_path, *tasks, task(8, 7, annotation(9, 5, QR=1))))
+    assert sorted(done.left_out.values()) == [1, 7]
+    assert [line for line in done.left_out if "row 5: task 5, annotation 5; and 2 more)" in line]
+    assert [line for line in done.left_out if "no objects (row 8: task 8" in line]
+
+
+@pytest.mark.parametrize(
+    "when",
+    [{}, {"created_at": "2026-01-01 10:00:00"}, {"created_at": 7, "updated_at": None}],
+    ids=["none", "no-zone", "no-text"],
+)
+def test_a_time_is_needed_only_of_somebody_with_several(
+    study: Study, tmp_path: Path, when: dict[str, Any]
+) -> None:
+    untimed = annotation(1, 5, QR=9)
+    del untimed["created_at"], untimed["updated_at"]
+    path = written(tmp_path, task(1, {**untimed, **when}, annotation(2, 6, QR=8)))
+    done = import_file(study, path)
+    assert not done.left_out
+    assert sorted(study.score_table()["value"]) == [8, 9]
+    again = written(tmp_path, task(2, {**untimed, **when}, annotation(3, 5, QR=8)))
+    with pytest.raises(InputError, match="user 5 annotated task 2 2 times, and annotation 1 has"):
+        import_file(study, again)
+
+
+def test_the_projects_own_answers_are_no_raters(study: Study, tmp_path: Path) -> None:
+    reference = {**annotation(1, 5, QR=5, other=9), "ground_truth": True}
+    path = written(tmp_path, task(1, reference, annotation(2, 5, QR=60), annotation(3, 6, QR=50)))
+    done = import_file(study, path)
+    assert study.score_table().set_index("scorer")["value"].to_dict() == {"ls-5": 60, "ls-6": 50}
+    ((told, count),) = done.left_out.items()
+    assert told.startswith("annotations marked as ground truth")
+    assert count == 1
+    assert not warned(done)
+
+
+def test_an_export_without_ratings_says_why(study: Study, tmp_path: Path) -> None:
+    predicted = {**task(1), "predictions": [{"id": 1, "result": [result("QR", "number", 5)]}]}
+    done = import_file(study, written(tmp_path, predicted))
+    assert done.left_out == {"predictions, which are no person's": 1}
+    assert "nobody has annotated a task of it" in warned(done)
+    chosen = {**annotation(1, 5), "result": [result("side", "pairwise", "left")]}
+    done = import_file(study, written(tmp_path, {**task(2, chosen), "data": {"a": 1, "b": 2}}))
+    assert "its controls are 'side' (pairwise), and only numbers" in warned(done)
+    done = import_file(study, written(tmp_path, task(3, annotation(3, 5, x=1))), controls={"x": ""})
+    assert "said to be left out" in warned(done)
+    orphan = written(tmp_path, task(4, annotation(4, None, QR=1)))
+    assert "none of its annotations that count" in warned(import_file(study, orphan))
+    reference = {**annotation(5, 5, QR=5), "ground_truth": True}
+    done = import_file(study, written(tmp_path, task(5, reference)))
+    assert "none of its annotations that count" in warned(done)
+
+
+def test_ratings_of_regions_are_missing_and_not_one_of_them(study: Study, tmp_path: Path) -> None:
+    one = annotation(1, 5, QR=5)
+    labels = {"start": 0, "end": 3, "labels": ["X"]}
+    one["result"] += [
+        result("QR", "number", 7),
+        result("why", "textarea", ["because"]),
+        result("tree", "taxonomy", [["a", "b"]]),
+        {"from_name": "part", "type": "labels", "value": labels},
+        {"type": "relation", "from_id": "a", "to_id": "b"},
+    ]
+    done = import_file(study, written(tmp_path, task(10**30, {**one, "id": 10**25})))
+    assert study.score_table()["missing_reason"].tolist() == ["given_twice"]
+    assert len(done.left_out) == 3
+
+
+def test_what_another_member_changed_is_counted(study: Study, tmp_path: Path) -> None:
+    mine, theirs = annotation(1, 5, QR=10), annotation(2, 6, QR=20)
+    path = written(tmp_path, task(1, {**mine, "updated_by": 5}, {**theirs, "updated_by": 5}))
+    done = import_file(study, path)
+    assert done.rules == {CHANGED: 1}
+    assert sorted(study.score_table()["value"]) == [10, 20]
+
+
+def test_a_value_that_was_changed_after_its_import_is_refused(study: Study, tmp_path: Path) -> None:
+    import_file(study, written(tmp_path, task(1, annotation(1, 5, QR=10))))
+    changed = written(tmp_path, task(1, annotation(1, 5, QR=20)))
+    with pytest.raises(InputError, match=r"the study has 10 .* What is stored stays: take the row"):
+        import_file(study, changed)
