@@ -12,15 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annotate_ui.cli.common import AS_JSON, FOLDER, say
+from annotate_ui.cli.label_studio_told import SHOWN, pulled_lines, pushed_lines
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.pulled import Pulled
-    from annotate_ui.label_studio.pushed import Pushed
     from annotate_ui.label_studio.server import Server
     from study.campaign import Study
-
-# Of what was kept aside, so many are shown; --json has all.
-_SHOWN = 10
 
 _SERVER = (
     click.option(
@@ -143,7 +139,7 @@ def push_command(
         _warn(predictions)
         with progress_bar("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, predictions=predictions, progress=advance)
-        lines = [*_pushed(done), f"Next: ccrs label-studio sync {folder}"]
+        lines = [*pushed_lines(done), f"Next: ccrs label-studio sync {folder}"]
         say(done.as_json(), lines, as_json)
 
 
@@ -179,7 +175,7 @@ def pull_command(
     with _opened(folder, url, token_file, ca, timeout, moved_from, given_up) as (study, server):
         with progress_bar("Reading ratings", hidden=as_json) as advance:
             done = pull(study, server, raters=people, meets=_meets, progress=advance)
-        say(done.as_json(), [*_pulled(done), f"Next: ccrs report {folder}"], as_json)
+        say(done.as_json(), [*pulled_lines(done), f"Next: ccrs report {folder}"], as_json)
 
 
 @label_studio.command("sync")
@@ -229,9 +225,9 @@ def sync_command(
             click.echo(f"Waiting: {done}", err=True)
             return
         if done.pulled is not None and done.pulled.anything:
-            click.echo("\n".join(_pulled(done.pulled)))
+            click.echo("\n".join(pulled_lines(done.pulled)))
         if done.pushed.tasks or done.pushed.adopted or done.pushed.gone or done.pushed.missing:
-            click.echo("\n".join(_pushed(done.pushed)))
+            click.echo("\n".join(pushed_lines(done.pushed)))
 
     with _opened(folder, url, token_file, ca, timeout, moved_from, given_up) as (study, server):
         _warn(predictions)
@@ -316,7 +312,7 @@ def _tell_edits(folder: Path, before: str) -> str:
 def _meets(users: list[int], here: list[str]) -> None:
     """Ask before people become raters of their own who may be raters already."""
     named = ", ".join(str(user) for user in users)
-    known = ", ".join([*here[:_SHOWN], *(["..."] if len(here) > _SHOWN else [])])
+    known = ", ".join([*here[:SHOWN], *(["..."] if len(here) > SHOWN else [])])
     click.echo(
         f"Warning: users {named} become raters of their own. If one of them is a rater of this "
         f"study already ({known}), say so "
@@ -332,78 +328,3 @@ def _warn(predictions: str | None) -> None:
         from annotate_ui.label_studio.predictions import WARNING
 
         click.echo(f"Warning: {WARNING}", err=True)
-
-
-def _pushed(done: Pushed) -> list[str]:
-    lines = [
-        f"Stage {one.stage} ({', '.join(one.constructs)}): {one.tasks:,} tasks for {one.overlap} "
-        f"each, {'made now' if one.made else 'there before'}. {one.url}"
-        for one in done.projects
-    ]
-    new = done.tasks - done.adopted
-    lines.append(f"{new:,} tasks were sent; {done.there:,} were there already.")
-    if done.adopted:
-        lines.append(f"{done.adopted:,} had been sent by a push that was interrupted.")
-    if done.gone:
-        lines.append(
-            f"{done.gone:,} tasks had been deleted over there; what nobody had rated is sent again."
-        )
-    if done.missing:
-        named = " ".join(f"--give-up {number}" for number in done.missing)
-        lines.append(
-            f"{len(done.missing):,} projects are not there any more. If they were deleted, pull "
-            f"with {named}: what was pulled of them stays, and the rest is pushed again."
-        )
-    if done.lost:
-        lines.append(
-            f"{done.lost:,} places are held over there by people whose value can't count (counted "
-            "elsewhere, left or erased); open slots get further tasks."
-        )
-    if done.renewed:
-        lines.append(
-            f"{done.renewed:,} tasks that nobody had touched asked an earlier version of a "
-            "construct and were replaced."
-        )
-    if done.earlier:
-        lines.append(
-            f"{done.earlier:,} tasks that somebody has rated still ask an earlier version of a "
-            "construct; such values are kept and leave the score table."
-        )
-    if done.doubled:
-        lines.append(f"{done.doubled:,} were there twice and unrated, and were removed.")
-    if done.waiting:
-        lines.append(
-            f"{done.waiting:,} of {done.slots:,} slots wait until the earlier stages of their "
-            "query are rated and pulled."
-        )
-    return lines
-
-
-def _pulled(done: Pulled) -> list[str]:
-    lines = [
-        f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} taken back, "
-        f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations."
-    ]
-    if done.skipped:
-        lines.append(f"{done.skipped:,} of these say that the task was skipped.")
-    if done.earlier:
-        lines.append(
-            f"{done.earlier:,} values are of an earlier version of their construct (study.toml was "
-            "edited since it was pushed); they are kept and leave the score table."
-        )
-    if done.drafts:
-        lines.append(f"{done.drafts:,} drafts are no ratings and were left where they are.")
-    if done.erased:
-        lines.append(f"{done.erased:,} annotations are of people erased from the study.")
-    lines += [f"User {user} is rater {code}." for code, user in done.raters.items()]
-    if done.aside:
-        lines.append(
-            f"{len(done.aside):,} values can't be ratings and are kept aside, "
-            f"{done.aside_new:,} of them new:"
-        )
-    for one in done.aside[:_SHOWN]:
-        place = " ".join(part for part in (one.rater, one.response, one.construct) if part)
-        lines.append(f"  {place or 'a task'}: {(one.value or 'nothing')[:60]}: {one.reason}")
-    if len(done.aside) > _SHOWN:
-        lines.append(f"  and {len(done.aside) - _SHOWN:,} more; --json has all.")
-    return lines

@@ -61,8 +61,7 @@ class Annotations:
             found, unreadable, _ = read_task(alone, NAME, self.controls, self.scales)
             for annotation in found:
                 by_user[annotation.user].append((annotation, timed is one))
-                changer = whole(user_of(timed.get("updated_by")))
-                if None not in (changer, annotation.user) and changer != annotation.user:
+                if annotation.by_another:
                     self.source.tally.rules[CHANGED] += 1
             for unread in unreadable:
                 number = "?" if unread.number is None else unread.number

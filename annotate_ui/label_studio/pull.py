@@ -123,4 +123,5 @@ def _fetch(
         found.unreadable += unreadable
         result.drafts += drafts
         result.annotations += len(annotations) + len(unreadable)
+        result.by_another += sum(one.by_another for one in annotations)
     return found

@@ -41,6 +41,8 @@ class Pulled:
     unchanged: int = 0
     earlier: int = 0
     """Values over there of an earlier version of their construct; they leave the score table."""
+    by_another: int = 0
+    """Annotations over there that another account than their rater's changed last."""
     erased: int = 0
     """Annotations of people who are erased from the study; nothing of them was taken."""
     raters: dict[str, int] = field(default_factory=dict)

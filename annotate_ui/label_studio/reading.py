@@ -77,6 +77,8 @@ class Annotation:
     lead_seconds: float | None
     """From opening the task to submitting it, for everything that it asks."""
     skipped: bool
+    by_another: bool = False
+    """Whether somebody else changed it last: over there every member may."""
     comment: str | None = None
     answers: list[Answer] = field(default_factory=list)
     unfit: list[Unfit] = field(default_factory=list)
@@ -163,6 +165,7 @@ def _annotation(
         updated=moment(one.get("updated_at") or one["created_at"]),
         lead_seconds=_seconds(one.get("lead_time")),
         skipped=one.get("was_cancelled") is True,
+        by_another=user is not None and whole(user_of(one.get("updated_by"))) not in {None, user},
     )
     if annotation.skipped:
         annotation.answers = [
@@ -199,6 +202,7 @@ def _results(
     for name, meaning in controls.items():
         if meaning["kind"] == "flags" and name in given:
             ticked = given[name].get("choices") or []
+            ticked = ticked if isinstance(ticked, list) else [ticked]
             offered = {flag: plain(flag) for flag in meaning["flags"]}
             flags[meaning["construct"]] = tuple(
                 f for f, shown in offered.items() if shown in ticked
@@ -242,7 +246,8 @@ def _comment(annotation: Annotation, value: Any) -> None:
     if value is None:
         return
     texts = value.get("text") or []
-    text = "\n".join([texts] if isinstance(texts, str) else [str(part) for part in texts])
+    parts = texts if isinstance(texts, list) else [texts]
+    text = "\n".join(part if isinstance(part, str) else _raw(part) for part in parts)
     if not text.strip():
         return
     try:

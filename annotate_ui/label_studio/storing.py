@@ -1,10 +1,9 @@
 """Storing what was pulled: each difference from what is stored is a revision, and nothing else."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -13,6 +12,7 @@ from annotate_ui.label_studio.asides import Asides
 from annotate_ui.label_studio.claiming import Claims, Wanted
 from annotate_ui.label_studio.exposure import Exposures, store_reveals
 from annotate_ui.label_studio.origins import Origins, origin
+from annotate_ui.label_studio.placed import Placed, latest, lost_places
 from annotate_ui.label_studio.pulled import Fetched, Pulled
 from annotate_ui.label_studio.raters import Raters
 from annotate_ui.label_studio.reading import SKIPPED, Annotation, Unfit
@@ -41,34 +41,6 @@ UNKNOWN_TASK = "of a task that was not pushed"
 NO_ACCOUNT = "its account is deleted over there, and it was not pulled before"
 
 
-class _Placed(NamedTuple):
-    """An annotation, with the response that it is of and the rater who gave it."""
-
-    project: StoredProject
-    annotation: Annotation
-    response_id: int | None
-    """None: of a task that is none of the study's."""
-    rater_id: int | None
-    """None: erased from the study, or an account that is deleted over there."""
-
-    @property
-    def wanted(self) -> Wanted:
-        """What the task asks for."""
-        return self.response_id or 0, self.project.construct_keys
-
-    @property
-    def same(self) -> tuple[Any, ...]:
-        """Equal for annotations of which only one can count."""
-        task = self.annotation.task if self.response_id is None else None
-        # Several accounts may be one rater.
-        return self.rater_id, self.wanted, task
-
-    @property
-    def age(self) -> tuple[Any, int]:
-        """Later is greater."""
-        return self.annotation.updated, self.annotation.number
-
-
 class Storing:
     """Stores the projects of one server, within a transaction that the caller has opened."""
 
@@ -87,10 +59,10 @@ class Storing:
     def store(self, fetched: Sequence[Fetched]) -> None:
         """Store everything that is new, edited or gone."""
         placed = self._placed(fetched)
-        counted = _latest(placed)
+        counted = latest(placed)
         gone = self._gone(fetched, {(one.rater_id, one.wanted) for one in counted.values()})
         self._claims.abandon(gone)
-        filled: list[tuple[_Placed, Slot]] = []
+        filled: list[tuple[Placed, Slot]] = []
         for one in placed:
             if one.rater_id is None and one.annotation.user is None:
                 # Whoever it was may be erased from the study: no value of theirs is kept.
@@ -115,11 +87,11 @@ class Storing:
         for project in fetched:
             self._set_unread_aside(project)
             filling = [one for one, _ in filled]
-            store_lost(self._connection, project.project, _lost(project, placed, filling))
+            store_lost(self._connection, project.project, lost_places(project, placed, filling))
         self._revisions.flush()
         self._aside.store(self._result)
 
-    def _placed(self, fetched: Sequence[Fetched]) -> list["_Placed"]:
+    def _placed(self, fetched: Sequence[Fetched]) -> list[Placed]:
         """Return every annotation with its response and rater, in the order of rating."""
         own = study_name(self._connection)
         found = []
@@ -132,7 +104,7 @@ class Storing:
                 found.append((one.project, annotation, response))
         found.sort(key=lambda one: (one[1].created, one[1].number))
         return [
-            _Placed(project, annotation, response, self._rater(project, annotation))
+            Placed(project, annotation, response, self._rater(project, annotation))
             for project, annotation, response in found
         ]
 
@@ -141,7 +113,7 @@ class Storing:
             return self._origins.rater(project, annotation.number)
         return self._raters.rater(annotation.user)
 
-    def _slot(self, one: "_Placed", counted: dict[Any, "_Placed"]) -> tuple[Slot | None, str]:
+    def _slot(self, one: Placed, counted: dict[Any, Placed]) -> tuple[Slot | None, str]:
         """Return the slot that an annotation fills, or why it fills none."""
         if one.response_id is None or one.rater_id is None:
             return None, UNKNOWN_TASK
@@ -149,7 +121,7 @@ class Storing:
             return None, DUPLICATE
         return self._slot_of(one, one.rater_id)
 
-    def _slot_of(self, one: "_Placed", rater_id: int) -> tuple[Slot | None, str]:
+    def _slot_of(self, one: Placed, rater_id: int) -> tuple[Slot | None, str]:
         if self._raters.left(rater_id):
             return None, LEFT
         mine = self._claims.mine(rater_id, one.wanted)
@@ -168,7 +140,7 @@ class Storing:
         shown = Stage(one.project.stage, one.project.construct_keys, one.project.fields)
         return replace(found, stage=shown), NO_SLOT
 
-    def _on_another_channel(self, one: "_Placed", mine: Slot | None) -> set[str]:
+    def _on_another_channel(self, one: Placed, mine: Slot | None) -> set[str]:
         """Return the constructs whose value counts on another channel.
 
         What was taken from here before is followed on: it is the value that counts.
@@ -218,7 +190,7 @@ class Storing:
                 told = Unfit(None, None, told.reason)
             self._aside.add(fetched.project, told, None, rater)
 
-    def _store_annotation(self, one: _Placed, slot: Slot, exposures: Exposures) -> None:
+    def _store_annotation(self, one: Placed, slot: Slot, exposures: Exposures) -> None:
         annotation = one.annotation
         refused = self._on_another_channel(one, slot)
         for answer in annotation.answers:
@@ -258,7 +230,7 @@ class Storing:
     def _input_kind(self, project: StoredProject) -> str:
         return CHANNEL if project.predictions is None else f"{SHOWN}{project.predictions}"
 
-    def _refuse(self, one: _Placed, reason: str) -> None:
+    def _refuse(self, one: Placed, reason: str) -> None:
         """Set a whole annotation aside."""
         annotation = one.annotation
         values = [
@@ -271,43 +243,6 @@ class Storing:
         for unfit in [*values, *annotation.unfit]:
             told = Unfit(unfit.construct_key, unfit.value, reason)
             self._aside.add(one.project, told, annotation, one.rater_id, one.response_id)
-
-
-def _latest(placed: Sequence["_Placed"]) -> dict[Any, "_Placed"]:
-    """Return the annotations that count: of a rater and what is asked of them, the latest."""
-    newest: dict[Any, _Placed] = {}
-    for one in placed:
-        before = newest.get(one.same)
-        if before is None or before.age < one.age:
-            newest[one.same] = one
-    return newest
-
-
-def _lost(
-    fetched: Fetched, placed: Iterable["_Placed"], filled: Iterable["_Placed"]
-) -> dict[int, int]:
-    """Return how many places of a project's tasks are held and fill nothing, by response.
-
-    Over there a user holds one place of a task, however many annotations are theirs.
-    """
-    project = fetched.project
-    by_task = {number: response for response, number in project.tasks.items()}
-    holders: dict[int, set[Any]] = defaultdict(set)
-    fillers: dict[int, set[Any]] = defaultdict(set)
-    for users, annotations in ((holders, placed), (fillers, filled)):
-        for one in annotations:
-            response, said = one.response_id, one.annotation
-            if one.project is project and response is not None and response in project.tasks:
-                users[response].add((said.user, said.user or said.number))
-    for unread in fetched.unreadable:
-        response = by_task.get(unread.task or 0)
-        if response is not None:
-            holders[response].add((unread.user, unread.user or unread.number))
-    found = {
-        response: min(len(users), project.overlap) - min(len(fillers[response]), project.overlap)
-        for response, users in holders.items()
-    }
-    return {response: places for response, places in found.items() if places}
 
 
 def _response_keys(connection: Connection) -> dict[int, str]:

@@ -14,7 +14,9 @@ _TRIGGER = re.compile(
 )
 
 
-MUTABLE = frozenset({"rater", "assignment", "invitation", "comparison", "enrolment_link"})
+MUTABLE = frozenset(
+    {"rater", "assignment", "invitation", "comparison", "enrolment_link", "elsewhere_task"}
+)
 """Tables whose rows may change; all others are append-only."""
 
 

@@ -185,3 +185,22 @@ def test_a_task_whose_lists_are_none_is_an_error_with_words(name: str) -> None:
     task = {"id": 4, "data": {}, "annotations": [], "drafts": [], name: {"id": 1}}
     with pytest.raises(StudyError, match=f"Task 4 of an export: its {name} are .*no list"):
         read_task(task, "ccrs_id", CONTROLS, {})
+
+
+@pytest.mark.parametrize("odd", [7, {"x": 1}, [7]])
+def test_an_odd_comment_or_remark_takes_no_value_along(odd: Any) -> None:
+    found = read(
+        ("comment", {"text": odd}), ("QR_flags", {"choices": odd}), ("QR", {"number": 66.5})
+    )
+    assert [answer.value for answer in found.answers] == [66.5]
+    assert [unfit.reason for unfit in found.unfit] == [NO_REMARK]
+    assert found.comment is not None
+
+
+def test_an_edit_by_another_account_is_told() -> None:
+    assert [read(updated_by=user).by_another for user in (None, 3, 4, {"id": 4})] == [
+        False,
+        False,
+        True,
+        True,
+    ]
