@@ -31,7 +31,7 @@ class Asides:
     ) -> None:
         """Set a value aside; without an annotation it is one that can't be read."""
         number = None if annotation is None else annotation.number
-        told = [number, unfit.construct_key, unfit.value, unfit.reason]
+        told = [number, response_id, rater_id, unfit.construct_key, unfit.value, unfit.reason]
         digest = sha256(json.dumps(told).encode()).hexdigest()
         self._rows[project.id, digest] = {
             "project_id": project.id,

@@ -61,7 +61,7 @@ def _raters(connection: Connection) -> dict[str, int]:
         select(g.c.external_id, a.c.rater_id)
         .join_from(g, a, g.c.assignment_id == a.c.id)
         .where(a.c.channel == CHANNEL, g.c.external_id.is_not(None))
-        .distinct()
+        .order_by(g.c.id)
     )
     aside = connection.execute(
         select(s.c.project_id, s.c.external_id, s.c.rater_id).where(

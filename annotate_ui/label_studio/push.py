@@ -20,6 +20,7 @@ from annotate_ui.label_studio.stored import (
     rated_slots,
     stored_projects,
 )
+from annotate_ui.label_studio.tasks import study_name, task_name
 from study.campaign import Study
 from study.errors import StudyError
 from study.progress import Advance
@@ -121,7 +122,7 @@ def _replace_untouched(
     Return how many there were, and how many stay since somebody has rated them or begun to.
     """
     with study.read() as connection:
-        versions = study.construct_versions(connection)
+        versions, own = study.construct_versions(connection), study_name(connection)
     replaced = stay = 0
     for project in present:
         asked = [control for control in project.controls.values() if control["kind"] == "number"]
@@ -137,7 +138,11 @@ def _replace_untouched(
             for task in server.export(project.number)
             if int(task["id"]) in by_task and not (task.get("annotations") or task.get("drafts"))
         ]
-        removed = [r for r in untouched if server.delete_untouched(project.tasks[r])]
+        removed = [
+            r
+            for r in untouched
+            if server.delete_unrated(project.tasks[r], task_name(own, r, project.stage))
+        ]
         replaced += forget(study, project, removed)
         stay += len(project.tasks)
     return replaced, stay

@@ -186,7 +186,7 @@ class Sender:
         for name, tasks in there.items():
             first, *others = sorted(tasks, key=lambda task: (task[0] not in known, task[0]))
             for number, touched in others:
-                if not touched and self._server.delete_untouched(number):
+                if not touched and self._server.delete_unrated(number, name):
                     self._result.doubled += 1
             if first[0] not in known and name in names:
                 found[names[name]] = first[0]

@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
+from annotate_ui.label_studio.tasks import NAME
 from study.errors import StudyError
 
 T = TypeVar("T")
@@ -169,14 +170,18 @@ class Server:
             self._tried(f"export project {number}", lambda: self._download(number, file))
             yield from tasks_in(file, number)
 
-    def delete_untouched(self, number: int) -> bool:
-        """Delete a task unless somebody has rated it or begun to; say whether it is gone.
+    def delete_unrated(self, number: int, name: str) -> bool:
+        """Delete a task of this name unless somebody has rated it; say whether it is gone.
 
-        It is looked at once more right before: whoever rates it meanwhile keeps what they gave.
+        It is looked at once more right before: whoever rated it meanwhile keeps what they gave.
+        Drafts of others are seen in exports only. The number may be another task's by now, for
+        those of deleted tasks are given again.
         """
         try:
             found = self._tried(f"read task {number}", lambda: self._sdk.tasks.get(str(number)))
-            if found.annotations or found.drafts:
+            if (found.data or {}).get(NAME) != name:
+                return True
+            if found.annotations:
                 return False
             self._tried(f"delete task {number}", lambda: self._sdk.tasks.delete(str(number)))
         except ServerError as error:

@@ -100,7 +100,11 @@ class Storing:
             # An interrupted push may have sent tasks that it did not note.
             by_name = {task_name(own, r, one.project.stage): r for r in self._responses}
             for annotation in one.annotations:
-                response = by_task.get(annotation.task) or by_name.get(annotation.name or "")
+                # By its name: numbers of tasks that were deleted are given again over there.
+                if annotation.name is None:
+                    response = by_task.get(annotation.task)
+                else:
+                    response = by_name.get(annotation.name)
                 found.append((one.project, annotation, response))
         found.sort(key=lambda one: (one[1].created, one[1].number))
         return [

@@ -77,7 +77,7 @@ class SetAside(Noun, table=True):
     id: int | None = Field(default=None, primary_key=True)
     project_id: int = Field(foreign_key="elsewhere_project.id")
     digest: str
-    """Of annotation, control, value and reason, so that the same is kept once."""
+    """Of annotation, response, rater, construct, value and reason: the same is kept once."""
     rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
     response_id: int | None = Field(default=None, foreign_key="response.id")
     construct_key: Key | None = None

@@ -100,20 +100,22 @@ class _StandIn:
     def __init__(self, file: Path) -> None:
         self._tasks: list[dict[str, Any]] = []
         self._file = file
+        self._description = ""
 
     def check(self) -> None:
         """Let anybody in."""
 
     def projects(self) -> list[Project]:
-        """Return no project that was there before."""
-        return []
+        """Return the one project, if it is made."""
+        return [self.project(1)] if self._description else []
 
     def project(self, number: int) -> Project:
         """Return the one project."""
-        return Project(number, "", len(self._tasks))
+        return Project(number, self._description, len(self._tasks))
 
-    def create_project(self, **_: Any) -> int:
+    def create_project(self, *, description: str, **_: Any) -> int:
         """Make the one project."""
+        self._description = description
         return 1
 
     def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotate_ui.label_studio.server import Project, ServerError
+from annotate_ui.label_studio.tasks import NAME
 
 
 class StandIn:
@@ -55,11 +56,12 @@ class StandIn:
         """Delete a project, as its owner does over there."""
         del self.made[number], self.tasks[number]
 
-    def delete_untouched(self, number: int) -> bool:
+    def delete_unrated(self, number: int, name: str) -> bool:
         """Delete a task that nobody has rated."""
         (task,) = [tasks[number] for tasks in self.tasks.values() if number in tasks]
-        if task["annotations"] or task["drafts"]:
+        if task["annotations"]:
             return False
+        assert task["data"][NAME] == name
         self.delete_task(number)
         return True
 

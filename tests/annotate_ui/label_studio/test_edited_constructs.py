@@ -65,13 +65,13 @@ def test_a_task_that_is_rated_at_that_moment_stays(study: Study) -> None:
     push(first, server)
     (project,) = projects(first)
     (task,) = project.tasks.values()
-    delete = server.delete_untouched
+    delete = server.delete_unrated
 
-    def rated_meanwhile(number: int) -> bool:
+    def rated_meanwhile(number: int, name: str) -> bool:
         server.annotate(project.number, task, 5, "10:00", FL=3)
-        return bool(delete(number))
+        return bool(delete(number, name))
 
-    server.delete_untouched = rated_meanwhile
+    server.delete_unrated = rated_meanwhile
     edited = asking(study, "well")
     done = push(edited, server)
     assert (done.renewed, done.tasks) == (0, 0)

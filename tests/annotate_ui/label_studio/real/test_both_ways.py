@@ -287,10 +287,13 @@ def test_tasks_that_nobody_touched_follow_an_edited_construct(
     edited = asking(study, "well")
     done = push(edited, server)
     assert (done.renewed, done.earlier, done.tasks) == (1, 2, 1)
-    with label_studio.client() as owner:
-        assert owner.get(f"/api/tasks/{untouched}/").status_code == 404
+    assert {int(task["id"]) for task in server.export(project.number)} == {rated, begun}
     (task,) = projects(edited)[1].tasks.values()
+    # The number of a deleted task is given again, and it is not taken for the one before.
+    assert task == untouched
     annotate(label_studio, members[0], task, {"FL": 4})
     assert pull(edited, server).new == 1
     assert edited.score_table()["value"].tolist() == [4.0]
-    assert server.delete_untouched(untouched) is True
+    assert server.delete_unrated(task, "another name") is True
+    assert server.delete_unrated(task, "another name") is True
+    assert pull(edited, server).anything is False
