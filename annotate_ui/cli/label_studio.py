@@ -272,7 +272,7 @@ def _opened(
         token = read_token(study.folder, token_file)
         with Server(place, token, ca=ca, timeout=timeout) as server:
             if moved_from is not None:
-                move(study, server, moved_from, given_up=given_up)
+                move(study, server, moved_from)
             give_up(study, server, given_up)
             yield study, server
     finally:

@@ -1,4 +1,4 @@
-"""Whether a server is the one that a study was pushed to: its projects bear marks of the study."""
+"""Whether a server is the one that a study was pushed to: an address may change hands."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from study.campaign import Study
 from study.errors import StudyError
 
 
-def project_mark(study_name: str, server: str, number: int, made_of: str) -> str:
+def project_mark(study_name: str, number: int, made_of: str) -> str:
     """Return the mark of the study's project of this number on a server, made of these settings.
 
-    It stands in the project's description, where an interrupted push finds it again.
+    It stands in the project's description, by which an interrupted push finds it again.
     """
-    digest = blake2b(f"{server}\n{number}\n{made_of}".encode(), digest_size=8).hexdigest()
+    digest = blake2b(f"{number}\n{made_of}".encode(), digest_size=8).hexdigest()
     return f"[ccrs-study {study_name} {number} {digest}]"
 
 
@@ -25,10 +25,12 @@ class Standing:
 
     listed: Sequence[Project]
     """All of its projects, also those of others."""
+    known: Sequence[StoredProject]
+    """All that the study ever had there."""
     present: Sequence[StoredProject]
-    """Those of the study that are there."""
+    """Those of them that are there."""
     missing: Sequence[StoredProject]
-    """Those of the study that had tasks and are not there any more."""
+    """Those of them that had tasks and are not there any more."""
 
 
 def standing(study: Study, server: Server) -> Standing:
@@ -37,35 +39,34 @@ def standing(study: Study, server: Server) -> Standing:
     Raises
     ------
     StudyError
-        Under a project's number another is there by now, as in a server that was set up anew, or
-        the server is one that the study knows by another address: numbers over there would be
-        taken for others, or people counted twice.
+        The study knows the server by another address, or another server by this address: numbers
+        of projects and people over there would be taken for others.
     ServerError
         The server could not be reached or refused.
     """
     with study.read() as connection:
         everywhere = stored_projects(connection)
-    known = [one for one in everywhere if one.server == server.url]
-    listed = server.projects()
-    described = {one.id: one.description for one in listed}
-    for other in everywhere:
-        if other.server != server.url and any(other.mark in text for text in described.values()):
-            raise StudyError(
-                f"{server.url} is the server that {study.folder} knows as {other.server}, under "
-                f"another address. Use --url {other.server}, or say once --moved-from "
-                f"{other.server} to go on with the new address."
-            )
+    known = [one for one in everywhere if one.instance == server.identity]
     for one in known:
-        if one.tasks and one.number in described and one.mark not in described[one.number]:
+        if one.server != server.url:
             raise StudyError(
-                f"Project {one.number} at {server.url} is not the one that was pushed: its "
-                f"description lacks {one.mark}. If only the description was edited, write that "
-                "back into it. If the server was set up anew, give the project up with "
-                f"`ccrs label-studio pull {study.folder} --url {server.url} --give-up "
-                f"{one.number}`: what was pulled of it stays, and the rest is pushed again."
+                f"{server.url} is the server that {study.folder} knows as {one.server}, under "
+                f"another address. Use --url {one.server}, or say once --moved-from "
+                f"{one.server} to go on with the new address."
             )
+    before = [one for one in everywhere if one.server == server.url and one not in known]
+    if numbers := sorted({one.number for one in before if one.tasks}):
+        raise StudyError(
+            f"Another server than before answers at {server.url}: it was set up anew, or the "
+            f"address is another's now. If the one before is gone for good, pull with "
+            f"{' '.join(f'--give-up {number}' for number in numbers)}: what was pulled of its "
+            "projects stays, and the rest is pushed again. Its users are taken for other people."
+        )
+    listed = server.projects()
+    there = {one.id for one in listed}
     return Standing(
         listed,
-        [one for one in known if one.mark in described.get(one.number, "")],
-        [one for one in known if one.tasks and one.number not in described],
+        known,
+        [one for one in known if one.number in there],
+        [one for one in known if one.tasks and one.number not in there],
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, update
 
 from annotate_ui.label_studio.alone import alone
 from annotate_ui.label_studio.server import Server, address
@@ -13,52 +13,38 @@ from study.keeping.lifting import append_only_lifted
 from study.nouns import ElsewhereProject, ElsewhereRater, ElsewhereTask, table
 
 
-def move(study: Study, server: Server, before: str, *, given_up: Collection[int] = ()) -> int:
+def move(study: Study, server: Server, before: str) -> int:
     """Say that a server is at another address now; return how many projects moved with it.
 
-    Moving again changes nothing. `given_up` are numbers of projects that `give_up` follows with,
-    so they need not be at the new address.
+    Moving again changes nothing.
 
     Raises
     ------
     StudyError
-        Nothing was pushed to the address before, a project is not at the new one, or people or
-        projects of the new one are known already.
+        Nothing was pushed to the address before, or the server is another.
     """
     old = address(before)
     with alone(study):
         with study.read() as connection:
-            moved = stored_projects(connection, old)
-            there = stored_projects(connection, server.url)
-            e = table(ElsewhereRater)
-            known = connection.execute(select(e.c.id).where(e.c.server == server.url)).first()
-        if old == server.url or (there and not moved):
+            everywhere = stored_projects(connection)
+        mine = [one for one in everywhere if one.instance == server.identity]
+        if old == server.url or (mine and {one.server for one in mine} == {server.url}):
             return 0
-        if not moved:
+        if not any(one.server == old for one in everywhere):
             raise StudyError(
                 f"Nothing of {study.folder} was pushed to {old}; correct --moved-from."
             )
-        if there or known:
+        if not any(one.server == old for one in mine):
             raise StudyError(
-                f"{server.url} is known already, with people or projects of its own: it is another "
-                f"server than {old}. Leave --moved-from out."
+                f"The server at {server.url} is another than the one at {old}. Leave --moved-from "
+                "out."
             )
-        described = {one.id: one.description for one in server.projects()}
-        for project in moved:
-            if not project.tasks or project.number in given_up:
-                continue
-            if project.mark not in described.get(project.number, ""):
-                raise StudyError(
-                    f"Project {project.number} of this study is not at {server.url}, so it is "
-                    f"another server than {old}; or, if the project was deleted, give it up with "
-                    f"`ccrs label-studio pull {study.folder} --url {server.url} --moved-from {old} "
-                    f"--give-up {project.number}`."
-                )
         t, r = table(ElsewhereProject), table(ElsewhereRater)
         with study.write() as connection, append_only_lifted(connection, [t.name, r.name]):
             for one in (t, r):
-                connection.execute(update(one).where(one.c.server == old).values(server=server.url))
-        return len(moved)
+                moved = update(one).where(one.c.instance == server.identity)
+                connection.execute(moved.values(server=server.url))
+        return len(mine)
 
 
 def give_up(study: Study, server: Server, numbers: Collection[int]) -> int:
@@ -75,21 +61,25 @@ def give_up(study: Study, server: Server, numbers: Collection[int]) -> int:
         return 0
     with alone(study):
         with study.read() as connection:
-            stored = stored_projects(connection, server.url)
-        known = {one.number: one for one in stored if one.tasks}
-        described = {one.id: one.description for one in server.projects()}
+            known = [one for one in stored_projects(connection, server.url) if one.tasks]
+        there = {one.id for one in server.projects()}
+        gone = []
         for number in numbers:
-            if number not in known:
+            named = [one for one in known if one.number == number]
+            if not named:
                 raise StudyError(
                     f"{study.folder} has no project {number} at {server.url}. Its projects: "
-                    f"{', '.join(str(one) for one in sorted(known)) or 'none'}."
+                    f"{', '.join(str(one.number) for one in known) or 'none'}."
                 )
-            if known[number].mark in described.get(number, ""):
+            # Of a server that was set up anew, none is.
+            left = [one for one in named if one.instance != server.identity or number not in there]
+            if not left:
                 raise StudyError(
                     f"Project {number} is still at {server.url}; only one that was deleted can be "
                     "given up."
                 )
-        return sum(forget(study, known[number], known[number].tasks) for number in numbers)
+            gone += left
+        return sum(forget(study, one, one.tasks) for one in gone)
 
 
 def forget(study: Study, project: StoredProject, responses: Iterable[int]) -> int:

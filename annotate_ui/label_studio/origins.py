@@ -25,7 +25,7 @@ class Origins:
     def __init__(self, connection: Connection, newest: Iterable[Any]) -> None:
         self._projects: dict[int, int] = {}
         self._raters = _raters(connection)
-        self._servers = {one.id: one.server for one in stored_projects(connection)}
+        self._servers = {one.id: one.instance for one in stored_projects(connection)}
         for row in newest:
             if row.external_id is None:
                 # Severed from whoever gave it.
@@ -51,7 +51,7 @@ class Origins:
     def of_another_server(self, slot: Slot, project: StoredProject) -> bool:
         """Say whether a slot was filled from a project of another server."""
         known = self.project(slot)
-        return known is not None and self._servers.get(known) != project.server
+        return known is not None and self._servers.get(known) != project.instance
 
 
 def _raters(connection: Connection) -> dict[str, int]:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from annotate_ui.label_studio.alone import alone
-from annotate_ui.label_studio.identity import standing
+from annotate_ui.label_studio.identity import Standing, standing
 from annotate_ui.label_studio.pulled import Fetched, Pulled
 from annotate_ui.label_studio.raters import Raters
 from annotate_ui.label_studio.reading import read_task
 from annotate_ui.label_studio.server import Server, ServerError
-from annotate_ui.label_studio.stored import StoredProject, stored_projects, stored_scales
+from annotate_ui.label_studio.stored import StoredProject, stored_scales
 from annotate_ui.label_studio.storing import Storing
 from annotate_ui.label_studio.tasks import NAME
 from study.campaign import Study
@@ -48,15 +48,15 @@ def pull(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with alone(study):
         server.check()
-        projects = _there(study, server)
-        with study.read() as connection:
-            known = stored_projects(connection, server.url)
-            scales = stored_scales(connection)
-        if not known:
+        found = standing(study, server)
+        if not found.known:
             raise StudyError(
                 f"Nothing of {study.folder} was pushed to {server.url}. Run "
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."
             )
+        projects = _there(server, found)
+        with study.read() as connection:
+            scales = stored_scales(connection)
         result = Pulled(server.url)
         fetched = []
         for number, project in enumerate(projects):
@@ -65,7 +65,7 @@ def pull(
         if meets is not None:
             _ask(study, server, fetched, raters or {}, meets)
         with study.write() as connection:
-            people = Raters(connection, server.url)
+            people = Raters(connection, server.url, server.identity)
             people.name(raters or {})
             Storing(connection, study, people, result).store(fetched)
             result.raters = people.new
@@ -82,7 +82,7 @@ def _ask(
 ) -> None:
     # While somebody thinks, raters on the project's own pages go on saving.
     with study.read() as connection:
-        people = Raters(connection, server.url)
+        people = Raters(connection, server.url, server.identity)
         here = [code for code in people.without_account() if code not in raters.values()]
     users = {one.user for project in fetched for one in project.annotations}
     known = people.by_user.keys() | raters.keys()
@@ -91,8 +91,7 @@ def _ask(
         meets(new, here)
 
 
-def _there(study: Study, server: Server) -> Sequence[StoredProject]:
-    found = standing(study, server)
+def _there(server: Server, found: Standing) -> Sequence[StoredProject]:
     for gone in found.missing:
         raise ServerError(
             f"Project {gone.number} is not at {server.url} any more. If it was deleted, pull "

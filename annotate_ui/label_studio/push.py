@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from sqlalchemy import Connection
+
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.alone import alone
 from annotate_ui.label_studio.identity import standing
@@ -20,7 +22,7 @@ from annotate_ui.label_studio.stored import (
     rated_slots,
     stored_projects,
 )
-from annotate_ui.label_studio.tasks import study_name, task_name
+from annotate_ui.label_studio.tasks import task_names
 from study.campaign import Study
 from study.errors import StudyError
 from study.progress import Advance
@@ -66,11 +68,11 @@ def push(
             # Projects that are not there any more hold their places until they are given up.
             projects = stored_projects(connection)
             held = held_places(projects)
-            split_by_stage(connection, study, held)
+            settled = _settled(connection, study, projects)
+            split_by_stage(connection, study, held, settled)
         with study.read() as connection:
             reserved = slots(connection, study)
             done = rated_slots(connection)
-            origins = Origins(connection, newest_ratings(connection).values())
         if not reserved:
             raise StudyError(
                 "Nothing is assigned to Label Studio. Reserve slots with "
@@ -79,17 +81,9 @@ def push(
         due = ready([slot for slot in reserved if slot.asked], done)
         asked = sum(bool(slot.asked) for slot in reserved)
         result = Pushed(server.url, waiting=asked - len(due), slots=len(reserved))
-        tasks = {one.id: one.tasks for one in projects}
-        # Rated at a place that is not over there any more: a task deleted, a project given up.
-        kept = {
-            slot.id
-            for slot in due
-            if slot.id in done
-            and (project := origins.project(slot)) is not None
-            and slot.response_id not in tasks[project]
-        }
-        wanted = _wanted(study, [slot for slot in due if slot.id not in kept], held, done)
-        result.there = sum(len(one.tasks) for one in projects if one.server == server.url)
+        open_places = [slot for slot in due if slot.id not in settled & done]
+        wanted = _wanted(study, open_places, held, done)
+        result.there = sum(len(one.tasks) for one in there.known)
         result.gone, result.renewed, result.earlier = gone, renewed, earlier
         result.missing = [one.number for one in there.missing]
         result.lost = sum(sum(one.lost.values()) for one in projects)
@@ -98,6 +92,22 @@ def push(
         for kind in sorted(wanted, key=lambda kind: (kind.stage, kind.construct_keys)):
             sender.send(kind, wanted[kind])
         return result
+
+
+def _settled(connection: Connection, study: Study, projects: Sequence[StoredProject]) -> set[int]:
+    """Return the slots that were rated at a place that is not over there any more.
+
+    Its task was deleted, or its project given up.
+    """
+    tasks = {one.id: one.tasks for one in projects}
+    origins = Origins(connection, newest_ratings(connection).values())
+    return {
+        slot.id
+        for slot in slots(connection, study)
+        if slot.rater_id is not None
+        and (project := origins.project(slot)) is not None
+        and slot.response_id not in tasks[project]
+    }
 
 
 def _forget_gone(study: Study, server: Server, present: Iterable[StoredProject]) -> int:
@@ -115,20 +125,21 @@ def _forget_gone(study: Study, server: Server, present: Iterable[StoredProject])
 
 
 def _replace_untouched(
-    study: Study, server: Server, present: Iterable[StoredProject]
+    study: Study, server: Server, present: Sequence[StoredProject]
 ) -> tuple[int, int]:
     """Take away tasks that ask an earlier version of a construct, for they are sent anew.
 
     Return how many there were, and how many stay since somebody has rated them or begun to.
     """
     with study.read() as connection:
-        versions, own = study.construct_versions(connection), study_name(connection)
+        versions = study.construct_versions(connection)
+        names = {one.stage: task_names(connection, one.stage) for one in present}
     replaced = stay = 0
     for project in present:
         asked = [control for control in project.controls.values() if control["kind"] == "number"]
-        if all(
-            versions.get(control["construct"], control["construct_version"])
-            == control["construct_version"]
+        # Another process may know a later study.toml than this one, and have pushed it.
+        if not any(
+            control["construct_version"] < versions.get(control["construct"], 0)
             for control in asked
         ):
             continue
@@ -139,9 +150,7 @@ def _replace_untouched(
             if int(task["id"]) in by_task and not (task.get("annotations") or task.get("drafts"))
         ]
         removed = [
-            r
-            for r in untouched
-            if server.delete_unrated(project.tasks[r], task_name(own, r, project.stage))
+            r for r in untouched if server.delete_unrated(project.tasks[r], names[project.stage][r])
         ]
         replaced += forget(study, project, removed)
         stay += len(project.tasks)

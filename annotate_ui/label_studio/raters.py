@@ -18,6 +18,8 @@ class Raters:
 
     connection: Connection
     server: str
+    instance: str
+    """Which server it is, whatever its address."""
     by_user: dict[int, int | None] = field(default_factory=dict)
     """None: erased from the study."""
     new: dict[str, int] = field(default_factory=dict)
@@ -27,7 +29,7 @@ class Raters:
     def __post_init__(self) -> None:
         e = table(ElsewhereRater)
         rows = self.connection.execute(
-            select(e.c.external_id, e.c.rater_id).where(e.c.server == self.server)
+            select(e.c.external_id, e.c.rater_id).where(e.c.instance == self.instance)
         )
         self.by_user = {int(row.external_id): row.rater_id for row in rows}
 
@@ -71,12 +73,12 @@ class Raters:
         return self.by_user[user]
 
     def without_account(self) -> list[str]:
-        """Return the people whose values are here and who are no user of any server, by code.
+        """Return the people whose values are here and who are no user of this server, by code.
 
         Those whose ratings were imported are among them.
         """
         w, e, s = table(Rater), table(ElsewhereRater), table(Score)
-        users = select(e.c.rater_id).where(e.c.rater_id.is_not(None))
+        users = select(e.c.rater_id).where(e.c.instance == self.instance, e.c.rater_id.is_not(None))
         found = set(self.connection.execute(select(w.c.code).where(w.c.id.not_in(users))).scalars())
         imported = select(s.c.scorer).where(s.c.scorer_kind == "human").distinct()
         known = select(w.c.code).where(w.c.id.in_(users))
@@ -110,7 +112,10 @@ class Raters:
     def _store(self, user: int, rater_id: int) -> None:
         self.connection.execute(
             insert(table(ElsewhereRater)).values(
-                server=self.server, external_id=str(user), rater_id=rater_id
+                server=self.server,
+                instance=self.instance,
+                external_id=str(user),
+                rater_id=rater_id,
             )
         )
         self.by_user[user] = rater_id

@@ -18,7 +18,7 @@ from annotate_ui.label_studio.stored import (
     store_tasks,
     stored_projects,
 )
-from annotate_ui.label_studio.tasks import NAME, study_name, task_data, task_name
+from annotate_ui.label_studio.tasks import NAME, study_name, task_data, task_names
 from study.campaign import Study
 from study.nouns import ElsewhereProject, table
 from study.progress import Advance
@@ -96,11 +96,9 @@ class Sender:
         for one in alike:
             if any(response not in one.tasks for response in responses):
                 return one, False
-        with self._study.read() as connection:
-            known = stored_projects(connection, self._server.url)
         # The mark tells a project that an interrupted push made, before its number was stored.
         made_of = f"{made.xml}\n{kind.fields}\n{self._predictions}\n{kind.overlap}"
-        mark = project_mark(self._name, self._server.url, len(known), made_of)
+        mark = project_mark(self._name, len(there.known), made_of)
         number = next((one.id for one in there.listed if mark in one.description), None)
         is_new = number is None
         if number is None:
@@ -110,7 +108,7 @@ class Sender:
                 insert(table(ElsewhereProject)).values(
                     server=self._server.url,
                     external_id=str(number),
-                    mark=mark,
+                    instance=self._server.identity,
                     stage=kind.stage,
                     fields=list(kind.fields),
                     controls=made.controls,
@@ -120,7 +118,7 @@ class Sender:
                 )
             )
         with self._study.read() as connection:
-            found = stored_projects(connection, self._server.url)[-1]
+            found = stored_projects(connection)[-1]
         return found, is_new
 
     def _make(self, kind: Kind, made: Configuration, mark: str) -> int:
@@ -138,7 +136,9 @@ class Sender:
 
     def _fill(self, project: StoredProject, kind: Kind, responses: Sequence[int]) -> int:
         """Send what is missing; return how many tasks were new."""
-        names = {task_name(self._name, r, kind.stage): r for r in responses}
+        with self._study.read() as connection:
+            every = task_names(connection, kind.stage)
+        names = {every[r]: r for r in responses}
         if self._server.project(project.number).tasks != len(project.tasks):
             self._adopt(project, names)
         before = len(project.tasks)

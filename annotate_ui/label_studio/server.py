@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Self, TypeVar
@@ -109,6 +111,19 @@ class Server:
                 "itself, without /projects or what else follows it in a browser.",
                 404,
             ) from None
+
+    @cached_property
+    def identity(self) -> str:
+        """Which server it is, whatever its address: known by when its organization was made."""
+        own = self._tried("sign in", self._sdk.users.whoami).active_organization
+        for found in self._tried("list organizations", self._sdk.organizations.list):
+            if found.id == own and found.created_at is not None:
+                made = f"{found.id} {found.created_at.isoformat()}"
+                return blake2b(made.encode(), digest_size=16).hexdigest()
+        raise ServerError(
+            f"{self.url} does not say which organization the token's user works in; take the token "
+            "of somebody who is a member of the one with the projects."
+        )
 
     def project(self, number: int) -> Project:
         """Return a project."""

@@ -1,7 +1,7 @@
 """The slots that are reserved for Label Studio: one for each stage of each rater of a response."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,10 @@ _NOTHING = Stage(1, frozenset(), ())
 
 
 def split_by_stage(
-    connection: Connection, study: Study, held: Mapping[tuple[int, frozenset[str]], int]
+    connection: Connection,
+    study: Study,
+    held: Mapping[tuple[int, frozenset[str]], int],
+    settled: Collection[int],
 ) -> int:
     """Give each stage a slot of its own, so that each may be rated by another; return how many.
 
@@ -49,6 +52,7 @@ def split_by_stage(
     next. A slot that is split keeps the first stage's constructs; those that study.toml no longer
     has go. `held` holds for how many slots there are tasks over there, by response and
     constructs: these slots stay as they are, since annotations are matched by their constructs.
+    `settled` are slots that were rated at places that are not over there any more.
     """
     a = table(Assignment)
     made = 0
@@ -56,11 +60,12 @@ def split_by_stage(
         select(a).where(a.c.channel == CHANNEL, a.c.rater_id.is_(None)).order_by(a.c.id)
     ).all()
     kept = Counter(held)
-    claimed = select(a.c.response_id, a.c.construct_keys).where(
+    claimed = select(a.c.id, a.c.response_id, a.c.construct_keys).where(
         a.c.channel == CHANNEL, a.c.rater_id.is_not(None)
     )
-    for response, claimed_keys in connection.execute(claimed):
-        kept[response, frozenset(claimed_keys)] -= 1
+    for slot, response, claimed_keys in connection.execute(claimed):
+        if slot not in settled:
+            kept[response, frozenset(claimed_keys)] -= 1
     known: dict[tuple[str, ...], list[list[str]]] = {}
     more: list[dict[str, Any]] = []
     for row in rows:

@@ -33,8 +33,7 @@ class StoredProject:
     server: str
     number: int
     """Its number over there."""
-    mark: str
-    """Stands in its description over there."""
+    instance: str
     stage: int
     fields: tuple[Sees, ...]
     controls: Mapping[str, Mapping[str, Any]]
@@ -68,7 +67,7 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
             row.id,
             row.server,
             int(row.external_id),
-            row.mark,
+            row.instance,
             row.stage,
             tuple(row.fields),
             row.controls,

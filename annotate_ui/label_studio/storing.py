@@ -25,7 +25,7 @@ from annotate_ui.label_studio.stored import (
     StoredProject,
     store_lost,
 )
-from annotate_ui.label_studio.tasks import study_name, task_name
+from annotate_ui.label_studio.tasks import task_names
 from annotate_ui.stages import Stage
 from annotate_ui.work.saving import rules_hash
 from study.campaign import Study
@@ -93,18 +93,16 @@ class Storing:
 
     def _placed(self, fetched: Sequence[Fetched]) -> list[Placed]:
         """Return every annotation with its response and rater, in the order of rating."""
-        own = study_name(self._connection)
+        names: dict[int, dict[str, int]] = {}
         found = []
         for one in fetched:
-            by_task = {number: response for response, number in one.project.tasks.items()}
-            # An interrupted push may have sent tasks that it did not note.
-            by_name = {task_name(own, r, one.project.stage): r for r in self._responses}
+            if one.project.stage not in names:
+                every = task_names(self._connection, one.project.stage)
+                names[one.project.stage] = {name: response for response, name in every.items()}
             for annotation in one.annotations:
-                # By its name: numbers of tasks that were deleted are given again over there.
-                if annotation.name is None:
-                    response = by_task.get(annotation.task)
-                else:
-                    response = by_name.get(annotation.name)
+                # By its name: an interrupted push may have sent tasks that it did not note, and
+                # numbers of tasks that were deleted are given again over there.
+                response = names[one.project.stage].get(annotation.name or "")
                 found.append((one.project, annotation, response))
         found.sort(key=lambda one: (one[1].created, one[1].number))
         return [
@@ -166,6 +164,10 @@ class Storing:
         unsure: set[Wanted] = set()
         for one in fetched:
             by_task = {number: response for response, number in one.project.tasks.items()}
+            for annotation in one.annotations:
+                # Its name is lost: it is told, and takes nothing back.
+                if annotation.name is None and annotation.task in by_task:
+                    unsure.add((by_task[annotation.task], one.project.construct_keys))
             for unread in one.unreadable:
                 wanted = by_task.get(unread.task or 0, 0), one.project.construct_keys
                 if unread.number is None:

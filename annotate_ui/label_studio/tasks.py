@@ -27,9 +27,28 @@ def study_name(connection: Connection) -> str:
     return str(connection.execute(select(table(StudyIdentity).c.public_id)).scalar_one())
 
 
-def task_name(study: str, response_id: int, stage: int) -> str:
-    """Return the name of a response's task, which tells nothing of the response or its system."""
-    return blake2b(f"{study} {response_id} {stage}".encode(), digest_size=16).hexdigest()
+def task_names(connection: Connection, stage: int) -> dict[int, str]:
+    """Return the name of each response's task, which tells nothing of the response or its system.
+
+    It depends on the texts: numbers of responses come again in a study that is restored to an
+    earlier backup, and other texts may have got them since.
+    """
+    study = study_name(connection)
+    r, q = table(Response), table(Query)
+    rows = connection.execute(
+        select(r.c.id, r.c.content_hash, q.c.text, q.c.references).join_from(
+            r, q, r.c.query_id == q.c.id
+        )
+    )
+    return {
+        row.id: blake2b(
+            repr((study, row.id, stage, row.content_hash, row.text, row.references)).encode(
+                "utf-8", "surrogatepass"
+            ),
+            digest_size=16,
+        ).hexdigest()
+        for row in rows
+    }
 
 
 def task_data(

@@ -14,14 +14,15 @@ class ElsewhereProject(Noun, table=True):
     """A project on another server in which one stage is rated, with the fields that it shows."""
 
     __tablename__ = "elsewhere_project"
-    __table_args__ = (UniqueConstraint("server", "mark"),)
+    __table_args__ = (UniqueConstraint("instance", "external_id"),)
 
     id: int | None = Field(default=None, primary_key=True)
     server: Text = Field(sa_type=LongText)
+    """The server's address."""
+    instance: Text
+    """Which server it is, whatever its address: one that is set up anew is another."""
     external_id: Text
-    """The project's number over there; a server that is set up anew may give it again."""
-    mark: Text
-    """Stands in its description over there, so that it is known from others of its number."""
+    """The project's number over there."""
     stage: int = Field(ge=1)
     fields: list[Sees] = Field(sa_type=JSON)
     controls: dict[str, dict[str, Any]] = Field(sa_type=JSON)
@@ -57,10 +58,11 @@ class ElsewhereRater(Noun, table=True):
     """Which user of which server a rater is."""
 
     __tablename__ = "elsewhere_rater"
-    __table_args__ = (UniqueConstraint("server", "external_id"),)
+    __table_args__ = (UniqueConstraint("instance", "external_id"),)
 
     id: int | None = Field(default=None, primary_key=True)
     server: Text = Field(sa_type=LongText)
+    instance: Text
     external_id: Text
     """The user's number over there; no name, no e-mail address."""
     rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)

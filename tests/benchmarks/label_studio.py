@@ -96,6 +96,7 @@ class _StandIn:
     """Answers as a server would, from memory."""
 
     url = "http://stand-in"
+    identity = "one"
 
     def __init__(self, file: Path) -> None:
         self._tasks: list[dict[str, Any]] = []

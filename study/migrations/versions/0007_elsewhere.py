@@ -15,8 +15,8 @@ def upgrade() -> None:
         "elsewhere_project",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("server", sa.Text(), nullable=False),
+        sa.Column("instance", sa.String(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
-        sa.Column("mark", sa.String(), nullable=False),
         sa.Column("stage", sa.Integer(), nullable=False),
         sa.Column("fields", sa.JSON(), nullable=False),
         sa.Column("controls", sa.JSON(), nullable=False),
@@ -25,7 +25,9 @@ def upgrade() -> None:
         sa.Column("config_hash", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_elsewhere_project")),
-        sa.UniqueConstraint("server", "mark", name=op.f("uq_elsewhere_project_server_mark")),
+        sa.UniqueConstraint(
+            "instance", "external_id", name=op.f("uq_elsewhere_project_instance_external_id")
+        ),
     )
     op.create_table(
         "elsewhere_task",
@@ -58,6 +60,7 @@ def upgrade() -> None:
         "elsewhere_rater",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("server", sa.Text(), nullable=False),
+        sa.Column("instance", sa.String(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
         sa.Column("rater_id", sa.Integer(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -66,7 +69,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_elsewhere_rater")),
         sa.UniqueConstraint(
-            "server", "external_id", name=op.f("uq_elsewhere_rater_server_external_id")
+            "instance", "external_id", name=op.f("uq_elsewhere_rater_instance_external_id")
         ),
     )
     op.create_index(

@@ -6,6 +6,7 @@ does. What the real server says is tried in `real/`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 from annotate_ui.label_studio.server import Project, ServerError
 from annotate_ui.label_studio.tasks import NAME
@@ -17,6 +18,7 @@ class StandIn:
     url = "http://stand-in.example.org"
 
     def __init__(self) -> None:
+        self.identity = uuid4().hex
         self.made: dict[int, dict[str, Any]] = {}
         self.tasks: dict[int, dict[int, dict[str, Any]]] = {}
         self._number = 0

@@ -123,7 +123,7 @@ def test_people_of_two_servers_are_not_one(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = written(tmp_path, task(1, annotation(1, 5, QR=20), annotation(2, 6, QR=30)))
     with study.write() as connection:
-        people = Raters(connection, "http://one.example.org")
+        people = Raters(connection, "http://one.example.org", "x")
         people.rater(5)
         people.name({6: "anna"})
     with pytest.raises(InputError, match=r"user 5 of http://one\.example\.org is the rater ls-5"):

@@ -1,4 +1,4 @@
-"""A server is known by the marks of its projects, not by numbers that another may give too."""
+"""A server is known by what it is: addresses change hands, and numbers are given again."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,18 @@ import pytest
 from annotate_ui.label_studio.moving import give_up, move
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import ServerError
+from annotate_ui.label_studio.storing import UNKNOWN_TASK
+from annotate_ui.label_studio.tasks import NAME
 from study import Study
 from study.assigning import assign
 from study.errors import StudyError
+from study.importing import import_rows
+from study.importing.rows import Placed, ResponseRow
+from study.keeping.backing_up import backup
+from study.keeping.restoring import restore
 from tests.annotate_ui.label_studio.stand_in import StandIn
 from tests.annotate_ui.label_studio.test_storing import projects, pushed
+from tests.annotate_ui.rated_campaign import fill
 
 
 def rated(study: Study, server: Any) -> Any:
@@ -35,11 +41,11 @@ def test_a_server_set_up_anew_gives_nothing_of_another_study(study: Study, tmp_p
     for task in theirs.tasks.values():
         anew.annotate(theirs.number, task, 6, "12:00", QR=11)
     for command in (pull, push):
-        with pytest.raises(StudyError, match=r"is not the one that was pushed.*--give-up 1`"):
+        with pytest.raises(StudyError, match=r"Another server than before answers.*--give-up 1:"):
             command(study, anew)
     assert study.score_table()["value"].tolist() == [70.0, 70.0]
     assert give_up(study, anew, [project.number]) == 2
-    # Both studies go on there, beside each other, and under the same numbers as before.
+    # Both studies go on there, beside each other.
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
     assert push(study, anew).tasks == 2
     mine = projects(study)[1]
@@ -52,23 +58,25 @@ def test_a_server_set_up_anew_gives_nothing_of_another_study(study: Study, tmp_p
     other.close()
 
 
-def test_a_number_that_a_project_given_up_had_may_come_again(study: Study) -> None:
+def test_users_of_a_server_set_up_anew_are_other_people(study: Study) -> None:
     before: Any = StandIn()
     project = rated(study, before)
     anew: Any = StandIn()
-    with pytest.raises(ServerError, match=f"--give-up {project.number}"):
+    with pytest.raises(StudyError, match=f"--give-up {project.number}:"):
         pull(study, anew)
     give_up(study, anew, [project.number])
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
     push(study, anew)
     again = projects(study)[1]
     assert (again.number, again.server) == (project.number, project.server)
-    anew.annotate(again.number, min(again.tasks.values()), 5, "10:00", QR=10)
-    anew.annotate(again.number, min(again.tasks.values()), 6, "10:00", QR=20)
-    done = pull(study, anew)
-    # User 5 of the server before is user 5 of this one: they have rated this already.
-    assert (done.new, done.withdrawn) == (1, 0)
+    for task in again.tasks.values():
+        anew.annotate(again.number, task, 5, "10:00", QR=10)
+    met = []
+    done = pull(study, anew, meets=lambda users, here: met.append((users, here)))
+    assert met == [([5], ["ls-5"])]
+    assert (done.new, done.changed, done.raters) == (2, 0, {"ls-5-2": 5})
     assert pull(study, anew).anything is False
+    assert sorted(study.score_table()["value"]) == [10.0, 10.0, 70.0, 70.0]
 
 
 def test_a_server_has_one_address(study: Study) -> None:
@@ -84,16 +92,18 @@ def test_a_server_has_one_address(study: Study) -> None:
     assert len(study.score_table()) == len(project.tasks)
 
 
-def test_a_project_given_up_does_not_keep_a_server_from_moving(study: Study) -> None:
+def test_a_server_is_known_without_any_project_and_moves_without(study: Study) -> None:
     server: Any = StandIn()
     project = rated(study, server)
     server.delete_project(project.number)
     known, server.url = server.url, "http://moved.example.org"
-    with pytest.raises(StudyError, match=f"--moved-from {known} --give-up {project.number}`"):
-        move(study, server, known)
-    assert move(study, server, known, given_up=[project.number]) == 1
+    with pytest.raises(StudyError, match="under another address"):
+        push(study, server)
+    assert move(study, server, known) == 1
     assert give_up(study, server, [project.number]) == 2
     again, server.url = server.url, "http://third.example.org"
+    with pytest.raises(StudyError, match="under another address"):
+        push(study, server)
     assert move(study, server, again) == 1
     assert len(study.score_table()) == 2
 
@@ -104,3 +114,46 @@ def test_a_deleted_project_is_told_by_a_push(study: Study) -> None:
     server.delete_project(project.number)
     done = push(study, server)
     assert (done.missing, done.tasks) == ([project.number], 0)
+
+
+def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_path: Path) -> None:
+    server: Any = StandIn()
+    backup(study, tmp_path / "backup")
+    project = pushed(study, server, constructs=["QR"])
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 5, "10:00", QR=7)
+    study.close()
+    restore(tmp_path / "backup", tmp_path / "restored")
+    restored = Study.open(tmp_path / "restored")
+    rows = [
+        Placed(
+            n, ResponseRow(query_id="q0", query="question-0", system=f"system-{n}", response=text)
+        )
+        for n, text in enumerate(["one", "two"])
+    ]
+    import_rows(restored, rows, source="s", sha256="0" * 64, importer="test")
+    assign(restored, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    assert (push(restored, server).adopted, len(server.tasks[project.number])) == (0, 4)
+    done = pull(restored, server)
+    assert (done.new, {one.reason for one in done.aside}) == (0, {UNKNOWN_TASK})
+    restored.close()
+
+
+def test_a_task_whose_name_is_lost_takes_and_gives_nothing(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=2)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    push(study, server)
+    (project,) = projects(study)
+    made = [
+        server.annotate(project.number, task, 5, "10:00", QR=70)
+        for task in sorted(project.tasks.values())
+    ]
+    pull(study, server)
+    for task in project.tasks.values():
+        del server.tasks[project.number][task]["data"][NAME]
+    made[0]["result"][0]["value"]["number"] = 10
+    done = pull(study, server)
+    assert (done.withdrawn, done.changed) == (0, 0)
+    assert [one.reason for one in done.aside] == [UNKNOWN_TASK] * 2
+    assert study.score_table()["value"].tolist() == [70.0, 70.0]
