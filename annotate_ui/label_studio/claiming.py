@@ -56,15 +56,19 @@ class Claims:
         response, keys = wanted
         return {key for key in keys if (rater_id, response, key) in self._elsewhere}
 
-    def claim(self, rater_id: int, wanted: Wanted) -> Slot | None:
-        """Return the rater's slot, an open one if need be; None: all are taken."""
+    def claim(self, rater_id: int, wanted: Wanted, *, stands: bool) -> Slot | None:
+        """Return the rater's slot, an open one if need be; None: all are taken.
+
+        Whose slot was handed on gets an open one, unless a value of theirs `stands` in it; where
+        there is none they go on where they were.
+        """
         mine = self._mine.get((rater_id, wanted))
-        if mine is not None:
+        if mine is not None and (stands or mine.id in self._live):
             return mine
         if not self._open[wanted] and self._abandoned[wanted]:
             self._open[wanted].append(self._handed_on(self._abandoned[wanted].pop(0)))
         if not self._open[wanted]:
-            return None
+            return mine
         mine = replace(self._open[wanted].pop(0), rater_id=rater_id)
         self._new.append({"slot": mine.id, "rater": rater_id})
         self._mine[rater_id, wanted] = mine

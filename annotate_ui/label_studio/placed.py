@@ -1,11 +1,10 @@
 """Annotations with the response that they are of and the rater who gave them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from annotate_ui.label_studio.claiming import Wanted
-from annotate_ui.label_studio.pulled import Fetched
 from annotate_ui.label_studio.reading import Annotation
 from annotate_ui.label_studio.stored import (
     StoredProject,
@@ -51,25 +50,23 @@ def latest(placed: Sequence[Placed]) -> dict[Any, Placed]:
 
 
 def lost_places(
-    fetched: Fetched, placed: Iterable[Placed], filled: Iterable[Placed]
+    project: StoredProject, held: Iterable[tuple[int, Hashable, bool]]
 ) -> dict[int, int]:
     """Return how many places of a project's tasks are held and fill nothing, by response.
 
     Over there a user holds one place of a task, however many annotations are theirs.
+
+    Parameters
+    ----------
+    held
+        Of each annotation its response, its user, and whether a value stands for it.
     """
-    project = fetched.project
-    by_task = {number: response for response, number in project.tasks.items()}
-    holders: dict[int, set[Any]] = defaultdict(set)
-    fillers: dict[int, set[Any]] = defaultdict(set)
-    for users, annotations in ((holders, placed), (fillers, filled)):
-        for one in annotations:
-            response, said = one.response_id, one.annotation
-            if one.project is project and response is not None and response in project.tasks:
-                users[response].add((said.user, said.user or said.number))
-    for unread in fetched.unreadable:
-        response = by_task.get(unread.task or 0)
-        if response is not None:
-            holders[response].add((unread.user, unread.user or unread.number))
+    holders: dict[int, set[Hashable]] = defaultdict(set)
+    fillers: dict[int, set[Hashable]] = defaultdict(set)
+    for response, user, fills in held:
+        holders[response].add(user)
+        if fills:
+            fillers[response].add(user)
     found = {
         response: min(len(users), project.overlap) - min(len(fillers[response]), project.overlap)
         for response, users in holders.items()

@@ -12,6 +12,7 @@ from annotate_ui.label_studio.moving import forget
 from annotate_ui.label_studio.origins import Origins
 from annotate_ui.label_studio.predictions import predicted
 from annotate_ui.label_studio.pushed import Pushed
+from annotate_ui.label_studio.renewing import earlier, remove
 from annotate_ui.label_studio.revisions import newest_ratings
 from annotate_ui.label_studio.sending import Kind, Sender
 from annotate_ui.label_studio.server import Server
@@ -22,7 +23,6 @@ from annotate_ui.label_studio.stored import (
     rated_slots,
     stored_projects,
 )
-from annotate_ui.label_studio.tasks import task_names
 from study.campaign import Study
 from study.errors import StudyError
 from study.progress import Advance
@@ -60,14 +60,14 @@ def push(
         server.check()
         there = standing(study, server)
         gone = _forget_gone(study, server, there.present)
-        renewed, earlier = _replace_untouched(study, server, there.present)
+        outdated = earlier(study, server, there.present)
         with study.read() as connection:
             # Refused before anything is made over there.
             predicted(connection, study, predictions, {})
         with study.write() as connection:
             # Projects that are not there any more hold their places until they are given up.
             projects = stored_projects(connection)
-            held = held_places(projects)
+            held = held_places(outdated.without(projects))
             settled = _settled(connection, study, projects)
             split_by_stage(connection, study, held, settled)
         with study.read() as connection:
@@ -84,13 +84,16 @@ def push(
         open_places = [slot for slot in due if slot.id not in settled & done]
         wanted = _wanted(study, open_places, held, done)
         result.there = sum(len(one.tasks) for one in there.known)
-        result.gone, result.renewed, result.earlier = gone, renewed, earlier
+        result.gone, result.earlier = gone, outdated.rated
         result.missing = [one.number for one in there.missing]
         result.lost = sum(sum(one.lost.values()) for one in projects)
-        sender = Sender(study, server, title or study.config.name, predictions, result, advance)
+        sender = Sender(
+            study, server, there, title or study.config.name, predictions, result, advance
+        )
         sender.total = sum(len(responses) for responses in wanted.values())
         for kind in sorted(wanted, key=lambda kind: (kind.stage, kind.construct_keys)):
             sender.send(kind, wanted[kind])
+        result.renewed = remove(study, server, outdated)
         return result
 
 
@@ -122,39 +125,6 @@ def _forget_gone(study: Study, server: Server, present: Iterable[StoredProject])
             lost = [r for r, number in project.tasks.items() if number not in numbers]
             gone += forget(study, project, lost)
     return gone
-
-
-def _replace_untouched(
-    study: Study, server: Server, present: Sequence[StoredProject]
-) -> tuple[int, int]:
-    """Take away tasks that ask an earlier version of a construct, for they are sent anew.
-
-    Return how many there were, and how many stay since somebody has rated them or begun to.
-    """
-    with study.read() as connection:
-        versions = study.construct_versions(connection)
-        names = {one.stage: task_names(connection, one.stage) for one in present}
-    replaced = stay = 0
-    for project in present:
-        asked = [control for control in project.controls.values() if control["kind"] == "number"]
-        # Another process may know a later study.toml than this one, and have pushed it.
-        if not any(
-            control["construct_version"] < versions.get(control["construct"], 0)
-            for control in asked
-        ):
-            continue
-        by_task = {number: response for response, number in project.tasks.items()}
-        untouched = [
-            by_task[int(task["id"])]
-            for task in server.export(project.number)
-            if int(task["id"]) in by_task and not (task.get("annotations") or task.get("drafts"))
-        ]
-        removed = [
-            r for r in untouched if server.delete_unrated(project.tasks[r], names[project.stage][r])
-        ]
-        replaced += forget(study, project, removed)
-        stay += len(project.tasks)
-    return replaced, stay
 
 
 def _wanted(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import insert
 
 from annotate_ui.label_studio.configuration import Configuration, configuration
-from annotate_ui.label_studio.identity import project_mark, standing
+from annotate_ui.label_studio.identity import Standing, project_mark
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.predictions import predicted
 from annotate_ui.label_studio.pushed import Pushed, PushedProject
@@ -45,6 +45,7 @@ class Sender:
         self,
         study: Study,
         server: Server,
+        there: Standing,
         title: str,
         predictions: str | None,
         result: Pushed,
@@ -52,6 +53,8 @@ class Sender:
     ) -> None:
         self._study, self._server, self._title = study, server, title
         self._predictions, self._result, self._advance = predictions, result, advance
+        self._listed, self._present = there.listed, list(there.present)
+        self._known = len(there.known)
         self._sent = 0
         self.total = 0
         with study.read() as connection:
@@ -85,10 +88,9 @@ class Sender:
     def _project(
         self, kind: Kind, made: Configuration, responses: Sequence[int]
     ) -> tuple[StoredProject, bool]:
-        there = standing(self._study, self._server)
         alike = [
             one
-            for one in there.present
+            for one in self._present
             if (one.stage, one.fields, one.overlap) == (kind.stage, kind.fields, kind.overlap)
             and one.controls == made.controls
             and one.predictions == self._predictions
@@ -98,8 +100,8 @@ class Sender:
                 return one, False
         # The mark tells a project that an interrupted push made, before its number was stored.
         made_of = f"{made.xml}\n{kind.fields}\n{self._predictions}\n{kind.overlap}"
-        mark = project_mark(self._name, len(there.known), made_of)
-        number = next((one.id for one in there.listed if mark in one.description), None)
+        mark = project_mark(self._name, self._known, made_of)
+        number = next((one.id for one in self._listed if mark in one.description), None)
         is_new = number is None
         if number is None:
             number = self._make(kind, made, mark)
@@ -119,6 +121,8 @@ class Sender:
             )
         with self._study.read() as connection:
             found = stored_projects(connection)[-1]
+        self._present.append(found)
+        self._known += 1
         return found, is_new
 
     def _make(self, kind: Kind, made: Configuration, mark: str) -> int:

@@ -133,7 +133,14 @@ class Server:
     def projects(self) -> list[Project]:
         """Return all projects that the token's user sees."""
         return self._tried(
-            "list projects", lambda: [_project(found) for found in self._sdk.projects.list()]
+            "list projects",
+            # Of its counts only this one is read; others take the server long.
+            lambda: [
+                _project(found)
+                for found in self._sdk.projects.list(
+                    include="id,description,task_number", page_size=100
+                )
+            ],
         )
 
     def create_project(
@@ -204,6 +211,16 @@ class Server:
             if error.status != 404:
                 raise
         return True
+
+    def delete_tasks(self, number: int, tasks: Sequence[int]) -> None:
+        """Delete tasks of a project, whatever is of them."""
+        chosen = {"all": False, "included": list(tasks)}
+        self._tried(
+            f"delete tasks of project {number}",
+            lambda: self._sdk.actions.create(
+                id="delete_tasks", project=number, selected_items=chosen
+            ),
+        )
 
     def _download(self, number: int, file: Any) -> None:
         file.seek(0)

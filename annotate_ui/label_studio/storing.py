@@ -1,7 +1,7 @@
 """Storing what was pulled: each difference from what is stored is a revision, and nothing else."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -86,10 +86,46 @@ class Storing:
             self._revisions.withdraw(slot, slot.construct_keys, DELETED)
         for project in fetched:
             self._set_unread_aside(project)
-            filling = [one for one, _ in filled]
-            store_lost(self._connection, project.project, lost_places(project, placed, filling))
+            held = self._held(project, placed, counted, filled)
+            store_lost(self._connection, project.project, lost_places(project.project, held))
         self._revisions.flush()
         self._aside.store(self._result)
+
+    def _held(
+        self,
+        fetched: Fetched,
+        placed: Sequence[Placed],
+        counted: Mapping[Any, Placed],
+        filled: Sequence[tuple[Placed, Slot]],
+    ) -> Iterator[tuple[int, Any, bool]]:
+        """Yield who holds places of a project's tasks, and whether a value stands for it."""
+        project = fetched.project
+        fills = {one.annotation.number for one, _ in filled if one.project is project}
+        for one in placed:
+            response = one.response_id
+            if one.project is not project or response is None or response not in project.tasks:
+                continue
+            user, number = one.annotation.user, one.annotation.number
+            stands = number in fills or (
+                counted[one.same] is one and self._stands(one.rater_id, response, project)
+            )
+            yield response, user or f"annotation {number}", stands
+        by_task = {number: response for response, number in project.tasks.items()}
+        for unread in fetched.unreadable:
+            response = by_task.get(unread.task or 0)
+            if response is not None:
+                rater = self._raters.known(unread.user)
+                stands = self._stands(rater, response, project)
+                yield response, unread.user or f"annotation {unread.number}", stands
+
+    def _stands(self, rater_id: int | None, response: int, project: StoredProject) -> bool:
+        """Say whether a rater has a value from this project that was not taken back."""
+        mine = self._claims.mine(rater_id or 0, (response, project.construct_keys))
+        return (
+            mine is not None
+            and bool(self._revisions.standing(mine))
+            and self._origins.project(mine) == project.id
+        )
 
     def _placed(self, fetched: Sequence[Fetched]) -> list[Placed]:
         """Return every annotation with its response and rater, in the order of rating."""
@@ -135,7 +171,8 @@ class Storing:
             return None, OTHER_SERVER
         if self._on_another_channel(one, mine) == one.wanted[1]:
             return None, OTHER_CHANNEL
-        found = self._claims.claim(rater_id, one.wanted)
+        stands = mine is not None and bool(self._revisions.standing(mine))
+        found = self._claims.claim(rater_id, one.wanted, stands=stands)
         if found is None:
             return None, NO_SLOT
         # What was shown is what the project shows, whatever study.toml says by now.

@@ -67,6 +67,11 @@ class StandIn:
         self.delete_task(number)
         return True
 
+    def delete_tasks(self, number: int, tasks: Sequence[int]) -> None:
+        """Delete tasks of a project."""
+        for task in tasks:
+            del self.tasks[number][task]
+
     def delete_task(self, number: int) -> None:
         """Delete a task."""
         for tasks in self.tasks.values():

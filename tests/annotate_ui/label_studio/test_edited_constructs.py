@@ -65,14 +65,46 @@ def test_a_task_that_is_rated_at_that_moment_stays(study: Study) -> None:
     push(first, server)
     (project,) = projects(first)
     (task,) = project.tasks.values()
-    delete = server.delete_unrated
+    export, times = server.export, []
 
-    def rated_meanwhile(number: int, name: str) -> bool:
-        server.annotate(project.number, task, 5, "10:00", FL=3)
-        return bool(delete(number, name))
+    def rated_meanwhile(number: int) -> Any:
+        times.append(number)
+        # Between the first look and the last.
+        if times.count(project.number) == 2:
+            server.annotate(project.number, task, 5, "10:00", FL=3)
+        return export(number)
 
-    server.delete_unrated = rated_meanwhile
+    server.export = rated_meanwhile
     edited = asking(study, "well")
     done = push(edited, server)
-    assert (done.renewed, done.tasks) == (0, 0)
-    assert pull(edited, server).new == 1
+    assert (done.renewed, done.tasks) == (0, 1)
+    assert (list(server.tasks[project.number]), pull(edited, server).new) == ([task], 1)
+
+
+def test_what_runs_with_an_earlier_study_toml_leaves_later_tasks(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=2)
+    running = asking(study, "wel").held()
+    assign(running, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    push(running, server)
+    edited = asking(study, "well")
+    assert (push(edited, server).renewed, push(running, server).renewed) == (2, 0)
+    assert (push(running, server).tasks, push(edited, server).tasks) == (0, 0)
+
+
+def test_new_tasks_are_there_before_the_others_go(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=2)
+    first = asking(study, "wel")
+    assign(first, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    push(first, server)
+    there = []
+    delete = server.delete_tasks
+
+    def looked_at(number: int, tasks: Any) -> None:
+        there.append(sum(len(some) for some in server.tasks.values()))
+        delete(number, tasks)
+
+    server.delete_tasks = looked_at
+    assert push(asking(study, "well"), server).renewed == 2
+    assert there == [4]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from annotate_ui.label_studio.moving import give_up
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reading import UNREADABLE
@@ -193,6 +194,30 @@ def test_a_project_with_a_construct_that_is_gone_goes_on(study: Study) -> None:
     assert push(edited, server).tasks == 2
 
 
+def test_a_place_that_is_there_is_not_split_when_others_are_gone(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    together = settings(study, "[rating]", 'disclosure = "all"')
+    open_for(together, 3, "QR", "CC")
+    push(together, server)
+    (project,) = projects(study)
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70, CC=60)
+    pull(together, server)
+    server.delete_project(project.number)
+    give_up(together, server, [project.number])
+    assert push(together, server).tasks == 1
+    path = study.folder / "study.toml"
+    path.write_text(path.read_text().replace('"all"', '"staged"'))
+    staged = Study.open(study.folder)
+    assert push(staged, server).tasks == 0
+    there = projects(study)[1]
+    assert there.overlap == 2
+    for user in (6, 7):
+        server.annotate(there.number, min(there.tasks.values()), user, "11:00", QR=20, CC=30)
+    done = pull(staged, server)
+    assert (done.new, done.aside) == (4, [])
+
+
 def test_a_slot_whose_construct_is_gone_asks_for_the_others(study: Study) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=1)
@@ -289,6 +314,30 @@ def test_places_from_which_nothing_comes_are_made_again(study: Study, why: str) 
     done = push(study, server)
     assert (done.lost, done.tasks) == (1, 1)
     assert push(study, server).tasks == 0
+
+
+@pytest.mark.parametrize("why", ["left", "unreadable"])
+def test_a_place_whose_value_stands_is_not_made_again(study: Study, why: str) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, 2, constructs=["QR"])
+    made = [
+        server.annotate(project.number, task, 5, "10:00", QR=70) for task in project.tasks.values()
+    ]
+    pull(study, server)
+    if why == "left":
+        with study.read() as connection:
+            key = rater_key(connection, study, "ls-5")
+        leave(study, key, "left")
+    else:
+        for one in made:
+            one["created_at"] = "soon"
+    assert pull(study, server).withdrawn == 0
+    done = push(study, server)
+    assert (done.lost, done.tasks) == (0, 0)
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 6, "11:00", QR=50)
+    assert pull(study, server).new == 2
+    assert len(study.score_table()) == 4
 
 
 def test_a_place_is_lost_only_while_its_annotation_is_there(study: Study) -> None:

@@ -8,7 +8,8 @@ from sqlalchemy import select
 from annotate_ui.label_studio.alone import alone
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.stored import LEFT, StoredProject, stored_projects
+from annotate_ui.label_studio.slots import slots
+from annotate_ui.label_studio.stored import LEFT, StoredProject, rated_slots, stored_projects
 from annotate_ui.label_studio.storing import NO_SLOT, UNKNOWN_TASK
 from annotate_ui.taking_part.leaving import leave, rater_key
 from study import Study
@@ -126,6 +127,25 @@ def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study) -> None:
     assert pull(study, server).changed == 1
     assert pull(study, server).anything is False
     assert [r.value for r in told(study, "ls-5", "QR")] == [70.0, None, 71.0]
+
+
+def test_who_comes_back_takes_a_place_that_is_open_again(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    given = server.tasks[project.number][task]["annotations"]
+    for user, at in ((5, "10:00"), (6, "11:00"), (5, "12:00")):
+        given.clear()
+        server.annotate(project.number, task, user, at, QR=70)
+        assert pull(study, server).new >= 1
+        assert pull(study, server).anything is False
+    with study.read() as connection:
+        live = [
+            slot for slot in slots(connection, study) if task == project.tasks[slot.response_id]
+        ]
+        assert {slot.id for slot in live} <= rated_slots(connection)
+    counted = study.score_table().query("value == value")
+    assert counted["scorer"].tolist() == ["ls-5"]
 
 
 def test_who_has_left_gives_nothing_more(study: Study) -> None:
