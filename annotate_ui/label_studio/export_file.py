@@ -27,7 +27,6 @@ from study.errors import Fault
 from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
 from study.importing.formats.responses import FIELDS as OF_RESPONSES
-from study.importing.formats.scores import names_responses
 from study.importing.reading.cells import blank
 from study.importing.reading.file import Record
 from study.importing.reading.layout import Fields, folded
@@ -56,16 +55,14 @@ def recognises(head: Head) -> bool:
 def refuses(head: Head) -> Fault | None:
     """Say what is wrong with an export in a form that leaves out whose values are which.
 
-    One whose responses are named and not held is a table of scores like any other.
+    It names people by their e-mail addresses, too.
     """
     there = folded(head.columns)
     if _SHORT_FORM - there or {"construct", "value"} <= there:
         return None
-    if names_responses(head) and not there & {"response", "answer"}:
-        return None
     return Fault(
         "it is an export of Label Studio in a short form (JSON_MIN, CSV or TSV), which doesn't "
-        "tell ratings from texts.",
+        "tell ratings from texts and names people by their addresses.",
         "Export the project as JSON. If it is a table of your own, choose its format with "
         "--as NAME.",
     )

@@ -101,13 +101,15 @@ def test_a_short_form_is_no_file_of_responses(
             import_file(study, path, importer=importer)
 
 
-def test_a_short_form_that_names_responses_is_a_table_of_scores(
+def test_a_short_form_that_names_responses_is_a_table_of_scores_when_it_is_said(
     study: Study, tmp_path: Path
 ) -> None:
     import_file(study, written(tmp_path, task(1, response_id="a")))
     path = tmp_path / "x.csv"
     path.write_text("response_id,QR,annotator,annotation_id,lead_time\na,50,anna,3,9\n")
-    import_file(study, path, kinds={"anna": "human"})
+    with pytest.raises(InputError, match="names people by their addresses"):
+        import_file(study, path, kinds={"anna": "human"})
+    import_file(study, path, importer="scores-wide", kinds={"anna": "human"})
     assert study.score_table()["value"].tolist() == [50]
 
 
