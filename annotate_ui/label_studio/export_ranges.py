@@ -101,19 +101,18 @@ def range_warnings(
 
 
 def _not_on_the_grid(control: str, key: str, seen: Seen, said: Range) -> Iterator[Fault]:
-    if said.fits():
-        return  # Single values that miss the grid are missing, each with its reason.
-    for row, value in seen.given:
-        problem = None if said.given.problem(value) else said.off_grid(value)
-        if problem is not None:
-            yield Fault(
-                f"values of the control {control!r} don't fall on the points of {key}: {problem}.",
-                f"Correct {_scale(control, 'LOW:HIGH')}, give {key} a scale in study.toml that "
-                f"has these points (or no step), or leave the control out with "
-                f"--control {quote(storable_text(control) + '=')}.",
-                row,
-            )
-            return
+    within = [(row, value) for row, value in seen.given if said.given.problem(value) is None]
+    missed = [(row, off) for row, value in within if (off := said.off_grid(value)) is not None]
+    # Single values that miss the grid are missing, each with its reason.
+    if missed and (not said.fits() or 2 * len(missed) > len(within)):
+        row, problem = missed[0]
+        yield Fault(
+            f"values of the control {control!r} don't fall on the points of {key}: {problem}.",
+            f"Correct {_scale(control, 'LOW:HIGH')}, give {key} a scale in study.toml that "
+            f"has these points (or no step), or leave the control out with "
+            f"--control {quote(storable_text(control) + '=')}.",
+            row,
+        )
 
 
 def _unsaid_stars(control: str, key: str, seen: Seen, scale: Scale) -> Iterator[Fault]:

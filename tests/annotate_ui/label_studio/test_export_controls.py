@@ -175,3 +175,13 @@ def test_numbers_of_a_tenth_of_the_scale_are_warned_of(study: Study, tmp_path: P
     (warning,) = [line for line in import_file(study, path).warnings if "--scale" in line]
     assert "all 10 values of the control 'QR' lie in 0 to 10" in warning
     assert "--scale QR=LOW:HIGH" in warning
+
+
+def test_where_most_values_miss_the_points_the_range_is_wrong(
+    fluency: Study, tmp_path: Path
+) -> None:
+    path = written(
+        tmp_path, *(task(n, annotation(n, 5, f=value)) for n, value in enumerate([0, 0.2, 0.7]))
+    )
+    with pytest.raises(InputError, match=r"row 2: .*'f' don't fall on the points of FL.*0\.2"):
+        import_file(fluency, path, controls={"f": "FL"}, ranges={"f": (0, 1)})
