@@ -212,7 +212,7 @@ def sync_command(
       ccrs label-studio sync my-study --interval 300
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.server import ServerError
+    from annotate_ui.label_studio.faults import ServerError
     from annotate_ui.label_studio.sync import Round, sync, sync_once
 
     people = _people(raters)

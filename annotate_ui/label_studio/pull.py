@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from annotate_ui.label_studio.alone import alone
+from annotate_ui.label_studio.faults import ServerError
 from annotate_ui.label_studio.identity import Standing, standing
 from annotate_ui.label_studio.pulled import Fetched, Pulled
 from annotate_ui.label_studio.raters import Raters
 from annotate_ui.label_studio.reading import read_task
-from annotate_ui.label_studio.server import Server, ServerError
+from annotate_ui.label_studio.server import Server
 from annotate_ui.label_studio.stored import StoredProject, stored_scales
 from annotate_ui.label_studio.storing import Storing
 from annotate_ui.label_studio.tasks import NAME

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import insert
 
 from annotate_ui.label_studio.configuration import Configuration, configuration
+from annotate_ui.label_studio.faults import ServerError
 from annotate_ui.label_studio.identity import Standing, project_mark
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.predictions import predicted
 from annotate_ui.label_studio.pushed import Pushed, PushedProject
-from annotate_ui.label_studio.server import Server, ServerError
+from annotate_ui.label_studio.server import Server
 from annotate_ui.label_studio.stored import (
     StoredProject,
     store_tasks,

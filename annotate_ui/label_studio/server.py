@@ -1,6 +1,5 @@
 """A Label Studio server, spoken to through label-studio-sdk, which is loaded when it is needed."""
 
-import json
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,9 +9,11 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
+from annotate_ui.label_studio.export_stream import tasks_in
+from annotate_ui.label_studio.faults import ServerError
 from annotate_ui.label_studio.tasks import NAME
 from study.errors import StudyError
 
@@ -21,27 +22,12 @@ TIMEOUT = 120.0
 """Seconds for which an answer is waited for. Exports are made before they are sent."""
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5
-# What the server says where its database is locked or it is overloaded.
-_PASSING = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _REMEDIES = {
     401: "The token is not accepted; copy it again from Account & Settings.",
     403: "The token's user may not do this.",
     404: "It is not there; check the address, and whether the project was deleted.",
 }
-
-
-class ServerError(StudyError):
-    """Label Studio could not be reached, or refused; `status` is what it answered, if anything."""
-
-    def __init__(self, message: str, status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-
-    @property
-    def passes(self) -> bool:
-        """Whether the same call may succeed later."""
-        return self.status is None or self.status in _PASSING
 
 
 @dataclass(frozen=True)
@@ -277,45 +263,6 @@ class Server:
                 f"{self.url}: could not {what}: the answer can't be read ({said}). Check that the "
                 "address is that of a Label Studio, and whether it is being restarted."
             ) from None
-
-
-def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
-    """Yield the tasks of a project's export one by one: as objects, all take several times more.
-
-    Raises
-    ------
-    ServerError
-        The export is cut off or no list. What was yielded before is then not all there is.
-    """
-    file.seek(0)
-    decode = json.JSONDecoder().raw_decode
-    try:
-        text = file.read().decode("utf-8")
-        place = _next(text, 0, "[")
-        if text[_next(text, place)] == "]":
-            return
-        while True:
-            task, place = decode(text, _next(text, place))
-            if not isinstance(task, dict):
-                raise TypeError(f"{str(task)[:50]!r} is no task")
-            yield task
-            place = _next(text, place)
-            if text[place] == "]":
-                return
-            place = _next(text, place, ",")
-    except (ValueError, TypeError, IndexError) as error:
-        raise ServerError(
-            f"The export of project {number} is no whole list of tasks ({error}); run it again."
-        ) from None
-
-
-def _next(text: str, place: int, sign: str = "") -> int:
-    """Return where the next character stands that is not white space, or what follows `sign`."""
-    while text[place] in " \t\r\n":
-        place += 1
-    if not text.startswith(sign, place):
-        raise ValueError(f"{sign!r} is missing at character {place}")
-    return place + len(sign)
 
 
 def address(url: str) -> str:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from annotate_ui.label_studio.export_stream import tasks_in
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import Project, tasks_in
+from annotate_ui.label_studio.server import Project
 from annotate_ui.label_studio.stored import stored_projects
 from study import Study
 from study.assigning import assign

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from annotate_ui.label_studio.server import Project, ServerError
+from annotate_ui.label_studio.faults import ServerError
+from annotate_ui.label_studio.server import Project
 from annotate_ui.label_studio.tasks import NAME
 
 

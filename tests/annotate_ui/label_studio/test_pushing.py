@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from annotate_ui.label_studio.faults import ServerError
 from annotate_ui.label_studio.moving import give_up, move
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import ServerError
 from study import Study
 from study.assigning import assign
 from study.errors import StudyError

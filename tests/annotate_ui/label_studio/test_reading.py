@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from annotate_ui.label_studio.export_stream import tasks_in
+from annotate_ui.label_studio.faults import ServerError
 from annotate_ui.label_studio.reading import (
     ALONE,
     LONG,
@@ -18,7 +20,6 @@ from annotate_ui.label_studio.reading import (
     Annotation,
     read_task,
 )
-from annotate_ui.label_studio.server import ServerError, tasks_in
 from study.errors import StudyError
 from study.scales import Scale
 

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from annotate_ui.label_studio.faults import ServerError
 from annotate_ui.label_studio.moving import give_up
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reading import MISSING, NO_NUMBER, SKIPPED
-from annotate_ui.label_studio.server import Server, ServerError
+from annotate_ui.label_studio.server import Server
 from annotate_ui.label_studio.stored import OTHER_CHANNEL
 from annotate_ui.label_studio.storing import (
     DELETED,

@@ -13,7 +13,8 @@ import pytest
 
 from annotate_ui.cli.label_studio import _opened
 from annotate_ui.label_studio import server as module
-from annotate_ui.label_studio.server import Server, ServerError
+from annotate_ui.label_studio.faults import ServerError
+from annotate_ui.label_studio.server import Server
 from annotate_ui.label_studio.token import VARIABLE
 from study import Study
 from study.campaign import HeldStudy

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from annotate_ui.label_studio import server as module
+from annotate_ui.label_studio.faults import ServerError
 from annotate_ui.label_studio.moving import move
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import Server, ServerError
+from annotate_ui.label_studio.server import Server
 from study import Study
 from study.errors import StudyError
 from tests.annotate_ui.label_studio.real.acting import projects
