@@ -27,6 +27,13 @@ def pushed_lines(done: Pushed) -> list[str]:
         lines.append(
             f"{done.gone:,} tasks had been deleted over there; what nobody had rated is sent again."
         )
+    if done.unknown:
+        named = ", ".join(str(number) for number in done.unknown)
+        lines.append(
+            f"Projects {named} were made for this study, and it knows nothing of them: it was "
+            "restored to an earlier backup, or a copy of it was pushed. Their ratings are not "
+            "pulled; export them over there before they are deleted."
+        )
     if done.missing:
         named = " ".join(f"--give-up {number}" for number in done.missing)
         lines.append(

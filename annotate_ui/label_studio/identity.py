@@ -1,6 +1,6 @@
 """Whether a server is the one that a study was pushed to: an address may change hands."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -16,7 +16,22 @@ def project_mark(study_name: str, number: int, made_of: str) -> str:
     It stands in the project's description, by which an interrupted push finds it again.
     """
     digest = blake2b(f"{number}\n{made_of}".encode(), digest_size=8).hexdigest()
-    return f"[ccrs-study {study_name} {number} {digest}]"
+    return f"{_mark(study_name)}{number} {digest}]"
+
+
+def _mark(study_name: str) -> str:
+    return f"[ccrs-study {study_name} "
+
+
+def unknown_projects(
+    study_name: str, listed: Iterable[Project], known: Collection[int]
+) -> list[int]:
+    """Return the numbers of projects that were made for this study and that it knows nothing of.
+
+    It was restored to an earlier backup, or a copy of it was pushed.
+    """
+    mark = _mark(study_name)
+    return [one.id for one in listed if mark in one.description and one.id not in known]
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,7 @@ def push(
         sender.total = sum(len(responses) for responses in wanted.values())
         for kind in sorted(wanted, key=lambda kind: (kind.stage, kind.construct_keys)):
             sender.send(kind, wanted[kind])
+        result.unknown = sender.unknown()
         result.renewed = remove(study, server, outdated)
         return result
 

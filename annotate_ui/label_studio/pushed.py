@@ -39,6 +39,8 @@ class Pushed:
     """Tasks of an earlier version of a construct that nobody had touched, and were replaced."""
     earlier: int = 0
     """Tasks of an earlier version of a construct that somebody has rated, and that stay."""
+    unknown: list[int] = field(default_factory=list)
+    """Projects over there that were made for this study and that it knows nothing of."""
     missing: list[int] = field(default_factory=list)
     """Projects of the study that are not there any more; their tasks wait for `--give-up`."""
     lost: int = 0

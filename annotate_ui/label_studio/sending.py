@@ -9,7 +9,7 @@ from sqlalchemy import insert
 
 from annotate_ui.label_studio.configuration import Configuration, configuration
 from annotate_ui.label_studio.faults import ServerError
-from annotate_ui.label_studio.identity import Standing, project_mark
+from annotate_ui.label_studio.identity import Standing, project_mark, unknown_projects
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.predictions import predicted
 from annotate_ui.label_studio.pushed import Pushed, PushedProject
@@ -61,6 +61,10 @@ class Sender:
         with study.read() as connection:
             self._name = study_name(connection)
             self._versions = study.construct_versions(connection)
+
+    def unknown(self) -> list[int]:
+        """Return the projects that bear the study's mark and that it knows nothing of."""
+        return unknown_projects(self._name, self._listed, {one.number for one in self._present})
 
     def send(self, kind: Kind, responses: Sequence[int]) -> None:
         """Send the tasks of one kind, to a project that is there or a new one."""

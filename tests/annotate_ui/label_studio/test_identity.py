@@ -139,6 +139,22 @@ def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_pa
     restored.close()
 
 
+def test_a_project_that_an_earlier_backup_knows_nothing_of_is_told(
+    study: Study, tmp_path: Path
+) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=2)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    backup(study, tmp_path / "backup")
+    assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
+    assert push(study, server).unknown == []
+    (project,) = projects(study)
+    restore(tmp_path / "backup", tmp_path / "restored")
+    restored = Study.open(tmp_path / "restored")
+    assert push(restored, server).unknown == [project.number]
+    restored.close()
+
+
 def test_a_task_whose_name_is_lost_takes_and_gives_nothing(study: Study) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=2)
