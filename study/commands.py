@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from study.campaign import Study
+    pass
 
 FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
@@ -156,7 +156,7 @@ def import_(
     for path in files:
         asked = {}
         if not as_json and sys.stdin.isatty():
-            asked = _asked(study, path, importer, mapped, answers)
+            asked = import_options.asked(study, path, importer, mapped, answers)
         try:
             with _progress(f"Reading {path.name}", hidden=as_json) as advance:
                 summary = import_file(
@@ -348,38 +348,6 @@ def _settings(path: Path) -> str:
         ) from None
     parse_config(text, str(path))
     return text
-
-
-def _asked(
-    study: "Study",
-    path: Path,
-    importer: str | None,
-    mapped: dict[str, str],
-    answers: dict[str, str],
-) -> dict[str, str]:
-    """Ask for the construct of each control of a file that nobody has said, of any file, so far.
-
-    What is answered goes into `answers`.
-    """
-    from contextlib import suppress
-
-    from study.errors import InputError
-    from study.importing.files import open_questions
-
-    found: list[str] = []
-    # What else is wrong with the file is told when it is imported.
-    with suppress(InputError):
-        found = open_questions(study, path, importer=importer, controls=mapped)
-    known = ", ".join(construct.key for construct in study.config.constructs)
-    for control in found:
-        if control not in answers:
-            answers[control] = click.prompt(
-                f"{path.name}: which construct does the control {control!r} rate? ({known}; "
-                "blank: none)",
-                default="",
-                show_default=False,
-            ).strip()
-    return {control: answers[control] for control in found}
 
 
 def _say(data: Any, lines: list[str], as_json: bool) -> None:

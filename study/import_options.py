@@ -1,10 +1,16 @@
-"""The options of `ccrs import` that name something of a file: NAME=VALUE, each name once."""
+"""The options of `ccrs import` that name something of a file, and what is asked where none does."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from math import isfinite
+from pathlib import Path
 from typing import TypeVar
 
 import click
+
+from study.campaign import Study
+from study.errors import InputError
+from study.importing.files import open_questions
 
 T = TypeVar("T")
 
@@ -66,3 +72,30 @@ def user(text: str) -> tuple[str, str]:
     if not equals or not number.isascii() or not number.isdigit():
         raise click.UsageError(f"--rater {text}: write the user's number, as in 5=anna.")
     return number.lstrip("0") or "0", code.strip()
+
+
+def asked(
+    study: Study,
+    path: Path,
+    importer: str | None,
+    mapped: dict[str, str],
+    answers: dict[str, str],
+) -> dict[str, str]:
+    """Ask for the construct of each control of a file that nobody has said, of any file, so far.
+
+    What is answered goes into `answers`.
+    """
+    found: list[str] = []
+    # What else is wrong with the file is told when it is imported.
+    with suppress(InputError):
+        found = open_questions(study, path, importer=importer, controls=mapped)
+    known = ", ".join(construct.key for construct in study.config.constructs)
+    for control in found:
+        if control not in answers:
+            answers[control] = click.prompt(
+                f"{path.name}: which construct does the control {control!r} rate? ({known}; "
+                "blank: none)",
+                default="",
+                show_default=False,
+            ).strip()
+    return {control: answers[control] for control in found}

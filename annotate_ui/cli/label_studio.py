@@ -122,7 +122,7 @@ def push_command(
     predictions: str | None,
     as_json: bool,
 ) -> None:
-    """Make the projects and tasks for what is assigned to Label Studio; add only what is new.
+    """Make the projects and tasks for what is assigned to Label Studio; change nothing rated.
 
     There is a project for each stage, whose tasks hold only that stage's fields. A stage of a
     query is pushed when its earlier stages are rated and pulled.

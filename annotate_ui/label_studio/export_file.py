@@ -24,9 +24,8 @@ from annotate_ui.label_studio.reading import (
 )
 from annotate_ui.label_studio.tasks import NAME
 from study.errors import Fault
-from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
-from study.importing.formats.responses import FIELDS as OF_RESPONSES
+from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
 from study.importing.reading.cells import blank
 from study.importing.reading.file import Record
 from study.importing.reading.layout import Fields, folded
@@ -34,7 +33,7 @@ from study.importing.reading.reader import Reader
 from study.importing.reading.record_cells import RecordCells
 from study.importing.reading.shown import names as names_of
 from study.importing.reading.source import Head, Source
-from study.importing.rows import ResponseRow, Rows, ScoreRow
+from study.importing.rows import Rows, ScoreRow
 
 WANTS = "the JSON export of a Label Studio project: [{data, annotations: [{result, completed_by}]}]"
 SOURCE = "label_studio"
@@ -110,7 +109,7 @@ def rows(source: Source, options: Options) -> Rows:
         cells = reader.cells(Record(record.number, _named(task["data"], task["id"])))
         held = _holds_texts(cells, task["data"])
         if held:
-            yield from _response(cells, options)
+            yield from response_row(cells, options)
         for annotation in annotations.of(record):
             if isinstance(annotation, Fault):
                 yield annotation
@@ -193,19 +192,6 @@ def _no_rating(annotations: int, seen: Mapping[str, Seen], controls: Mapping[str
     else:
         why = "none of its annotations that count holds a number or stars"
     return f"no rating came in of this export: {why}."
-
-
-def _response(cells: RecordCells, options: Options) -> Rows:
-    yield from cells.row(
-        ResponseRow,
-        query_id=cells.key("query_id"),
-        query=cells.text("query"),
-        response=cells.text("response"),
-        response_id=cells.key("response_id"),
-        system=options.system_of(cells),
-        passages=passages_of(cells),
-        references=cells.listed("references"),
-    )
 
 
 def _mapped(annotation: Annotation, ranges: Mapping[str, Range]) -> Annotation:

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 from annotate_ui.label_studio.claiming import Wanted
 from annotate_ui.label_studio.reading import Annotation
-from annotate_ui.label_studio.stored import (
-    StoredProject,
-)
+from annotate_ui.label_studio.stored import StoredProject
 
 
 class Placed(NamedTuple):

@@ -38,7 +38,8 @@ def push(
 ) -> Pushed:
     """Make the projects and tasks that the slots of this channel want and that are not there.
 
-    Nothing is changed that is there. A stage of a query is pushed when its earlier stages are
+    Nothing is changed that somebody has rated; untouched tasks that ask an earlier version of a
+    construct are replaced. A stage of a query is pushed when its earlier stages are
     rated and pulled, by everybody who has a slot.
 
     Parameters

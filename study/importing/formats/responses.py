@@ -1,5 +1,7 @@
 """Responses, one a row: query, response, system, passages, references."""
 
+from typing import Any
+
 from study.importing.formats.contexts import passages_of
 from study.importing.formats.options import Options
 from study.importing.reading.layout import Fields, folded, has
@@ -43,14 +45,20 @@ def rows(source: Source, options: Options) -> Rows:
         if not isinstance(cells, RecordCells):
             yield cells
             continue
-        yield from cells.row(
-            ResponseRow,
-            query_id=cells.key("query_id"),
-            query=cells.text("query"),
-            response=cells.text("response"),
-            response_id=cells.key("response_id"),
-            system=options.system_of(cells),
-            passages=passages_of(cells),
-            references=cells.listed("references"),
-            attributes={**cells.mapping("attributes"), **cells.attributes()},
-        )
+        attributes = {**cells.mapping("attributes"), **cells.attributes()}
+        yield from response_row(cells, options, attributes=attributes)
+
+
+def response_row(cells: RecordCells, options: Options, **more: Any) -> Rows:
+    """Yield the response that a record holds, or what is wrong with it."""
+    yield from cells.row(
+        ResponseRow,
+        query_id=cells.key("query_id"),
+        query=cells.text("query"),
+        response=cells.text("response"),
+        response_id=cells.key("response_id"),
+        system=options.system_of(cells),
+        passages=passages_of(cells),
+        references=cells.listed("references"),
+        **more,
+    )

@@ -65,11 +65,12 @@ def test_a_pull_from_one_server_takes_nothing_of_another_back(study: Study) -> N
 
 
 def test_who_is_on_two_servers_counts_where_they_rated_first(study: Study) -> None:
-    first, second = StandIn(), another()
+    first: Any = StandIn()
+    second = another()
     project = pushed(study, first, constructs=["QR"])
     task = min(project.tasks.values())
     first.annotate(project.number, task, 5, "10:00", QR=70)
-    pull(study, first, raters={5: "anna"})  # type: ignore[arg-type]
+    pull(study, first, raters={5: "anna"})
     open_for(study, 2)
     push(study, second)
     there = projects(study)[1]
@@ -217,8 +218,8 @@ def test_what_was_pushed_is_not_pushed_again_in_other_stages(study: Study, first
     keys = sorted(project.construct_keys)
     for task in project.tasks.values():
         server.annotate(project.number, task, 5, "10:00", **dict.fromkeys(keys, 70))
-    assert pull(edited, server).new == 2 * len(keys)  # type: ignore[arg-type]
-    assert push(edited, server).tasks == (2 if first == "staged" else 0)  # type: ignore[arg-type]
+    assert pull(edited, server).new == 2 * len(keys)
+    assert push(edited, server).tasks == (2 if first == "staged" else 0)
     asked = [one.construct_keys for one in projects(edited)]
     assert len(asked) == len(set(asked))
 
