@@ -164,10 +164,7 @@ def parsed(answer: Answer, scale: Scale, form: Form = "score") -> Parsed:
     """Return the value of an answer, or the reason why it has none."""
     if answer.missing is not None:
         return Parsed(None, answer.missing, None)
-    found = parse_answer(answer.text, scale, answer.finish_reason, form=form)
-    if found.value is not None and scale.problem(found.value):
-        return Parsed(None, "out_of_range", None)
-    return found
+    return parse_answer(answer.text, scale, answer.finish_reason, form=form)
 
 
 def served(study: Study, run_id: int) -> dict[str, int]:

@@ -1,6 +1,8 @@
 """A run: each content judged once, resumed where it stopped, never twice, nothing silent."""
 
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -268,6 +270,27 @@ def test_one_writer_a_run(any_study: Study, scripted: type[Scripted]) -> None:
     ):
         judge_study(any_study, JudgeSettings())
     assert judge_study(any_study, JudgeSettings()).judged == 59
+
+
+def test_nothing_is_stored_once_the_lock_is_lost(
+    campaign: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confirmed: list[int] = []
+
+    @contextmanager
+    def lost(study: Study, run_id: int, name: str) -> Iterator[Callable[[], None]]:
+        def confirm() -> None:
+            confirmed.append(len(judgments(study)))
+            if len(confirmed) > 3:
+                raise StudyError("the lock is gone")
+
+        yield confirm
+
+    monkeypatch.setattr("judge.judging.sole_writer", lost)
+    with pytest.raises(StudyError, match="the lock is gone"):
+        judge_study(campaign, JudgeSettings())
+    assert confirmed[-1] > 0
+    assert len(judgments(campaign)) == confirmed[-1]
 
 
 def test_a_construct_that_changed_is_judged_anew(campaign: Study, scripted: type[Scripted]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from judge.answers import REASONS
-from judge.parsing import LONGEST, parse_answer
+from judge.parsing import LONGEST, TOLD_AGAIN, Form, parse_answer
 from study.scales import Scale
 
 POINTS = Scale()
@@ -216,3 +216,12 @@ def seconds(text: str) -> float:
 def test_a_text_too_long_to_be_an_answer_holds_no_score_but_thinking_may_be_long() -> None:
     assert parse_answer("85\n\n" + "It is good. " * 5000, POINTS).reason == "no_score"
     assert parse_answer("<think>" + "No. " * 100_000 + "</think>85", POINTS).value == 85
+
+
+@pytest.mark.parametrize("form", ["score", "rationale"])
+def test_a_score_may_be_repeated_up_to_a_limit(form: Form) -> None:
+    repeated = "85\n\n" + "Score: 85\n" * TOLD_AGAIN
+    assert parse_answer(repeated, POINTS, "stop", form=form).value == 85
+    beyond = repeated + "Score: 85\n"
+    assert len(beyond) < LONGEST
+    assert parse_answer(beyond, POINTS, "stop", form=form) == (None, "several_scores", None)

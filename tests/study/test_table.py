@@ -78,6 +78,9 @@ def test_what_a_later_output_replaced_leaves_the_table_and_is_counted(filled: St
     left = filled.score_table()
     assert left["response_id"].unique().tolist() == ["r1"]
     assert left.attrs["left_out"] == {"given to a response that a later one replaced": 3}
+    preferences = filled.preference_table()
+    assert len(preferences) == 0
+    assert preferences.attrs["left_out"] == {"comparing a response that a later one replaced": 1}
 
 
 def test_values_on_an_earlier_version_of_a_construct_are_counted(filled: Study) -> None:

@@ -89,6 +89,32 @@ def test_raters_for_whom_it_is_undefined_are_named() -> None:
     assert (ceiling.rater.n_responses, ceiling.rater.n_dropped) == (38, 2)
 
 
+def test_an_excluded_rater_enters_neither_mean_and_the_responses_left_out_are_counted() -> None:
+    values = ratings(12, n=43, raters=4, missing=0)
+    # The first two raters share 30 responses, the last two the next 10, where the judge's score
+    # is constant; one response has a single rating, one no judge score, and one no rating.
+    values[:30, 2:] = NA
+    values[30:, :2] = NA
+    values[40, 3] = NA
+    values[42] = NA
+    judge = np.random.default_rng(13).normal(50, 20, 43)
+    judge[30:] = 80
+    judge[41] = NA
+    ceiling = human_ceiling(values, judge, np.arange(43))
+    expected = np.array([by_hand(values, judge, column) for column in (0, 1)])
+    assert ceiling.used == (0, 1)
+    constant = "the judge gives every one the same value (80)"
+    assert ceiling.excluded == {2: constant, 3: constant}
+    assert ceiling.judge is not None
+    assert ceiling.difference is not None
+    assert ceiling.rater.point == pytest.approx(expected[:, 0].mean())
+    assert ceiling.judge.point == pytest.approx(expected[:, 1].mean())
+    assert ceiling.difference.point == pytest.approx((expected[:, 1] - expected[:, 0]).mean())
+    for part in (ceiling.rater, ceiling.judge, ceiling.difference):
+        # All that were rated at all, without the 30 responses of the two raters that count.
+        assert (part.n_responses, part.n_dropped) == (30, 12)
+
+
 def test_a_constant_judge_excludes_every_rater() -> None:
     ceiling = human_ceiling(ratings(8), np.full(60, 80.0), np.arange(60))
     assert ceiling.used == ()

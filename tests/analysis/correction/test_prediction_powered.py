@@ -107,6 +107,20 @@ def test_ratings_alone_are_the_weighted_mean_with_a_t_interval() -> None:
     assert found.of_pool == 0
 
 
+def test_the_squared_error_is_split_into_that_of_the_labels_and_the_rest() -> None:
+    human, judge = (column[:, 0] for column in simulated(5))
+    found = corrected(query_sums(human, judge, np.arange(90)), lam=0.6)
+    # Influences of the queries on H - .6 J and on .6 P, written out for one response a query.
+    labeled = np.isfinite(human)
+    rectified = np.where(labeled, human - 0.6 * judge, 0.0)
+    labels = np.where(labeled, rectified - rectified[labeled].mean(), 0.0) / labeled.sum()
+    pool = 0.6 * (judge - judge.mean()) / 90
+    covariance = labels @ pool
+    assert abs(covariance) > 0.01 * (pool @ pool)
+    assert found.of_labels == pytest.approx(labels @ labels)
+    assert found.of_pool == pytest.approx(pool @ pool + 2 * covariance)
+
+
 def test_difference_of_systems_is_paired() -> None:
     human, judge = simulated(3)
     query = np.arange(90)

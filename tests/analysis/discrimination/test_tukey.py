@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from analysis.discrimination import tukey
 from analysis.discrimination.tukey import (
     FEW,
     NOTHING_MOVES,
+    RandomisedTukey,
     one_sided,
     randomised_tukey_hsd,
     randomised_tukey_hsds,
@@ -199,6 +201,26 @@ def test_continuous_scores_that_tie_on_paper_still_tie() -> None:
     whole = rng.integers(0, 7, (25, 3))
     found = randomised_tukey_hsd(whole * np.pi, 2000).p
     assert (found == randomised_tukey_hsd(whole, 2000).p).all()
+
+
+def test_many_scores_bring_the_permutations_down_to_a_thousand_and_no_further(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cells = np.random.default_rng(3).integers(0, 5, (12, 3)).astype(float)
+    assert randomised_tukey_hsd(cells, 2000).resamples == 2000
+    monkeypatch.setattr(tukey, "MOVES", 12 * 1500)
+    assert randomised_tukey_hsd(cells, 2000).resamples == 1500
+    monkeypatch.setattr(tukey, "MOVES", 12)
+    assert randomised_tukey_hsd(cells, 2000).resamples == 1000
+    assert randomised_tukey_hsd(cells, 300).resamples == 300
+
+
+def test_power_counts_pairs_with_p_below_alpha_and_leaves_untested_ones_out() -> None:
+    p = np.array([0.01, 0.05, 0.2, np.nan])
+    first, second = np.zeros(4, dtype=np.int64), np.arange(1, 5)
+    tested = RandomisedTukey(first, second, np.ones(4), p, 999, 10, 40)
+    assert tested.power() == pytest.approx(1 / 3)
+    assert tested.power(0.06) == pytest.approx(2 / 3)
 
 
 def test_one_sided_as_in_the_paper() -> None:

@@ -177,10 +177,21 @@ def test_answers_carry_the_headers_that_a_page_of_secrets_needs(come: Come) -> N
         assert headers["Referrer-Policy"] == "no-referrer"
         assert headers["Cache-Control"] == "no-store"
         assert headers["X-Content-Type-Options"] == "nosniff"
-    cookie = browser.client.post("/join").headers.get("Set-Cookie", "")
-    if cookie:
-        assert "HttpOnly" in cookie
-        assert "SameSite=Lax" in cookie
+
+
+def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(
+    app: Flask, campaign: Study
+) -> None:
+    (made, _) = invite(campaign)
+    browser = Browser(app.test_client())
+    token = made.link.partition("#")[2]
+    browser.get("/join")
+    answer = browser.client.post("/join", data={"csrf_token": browser.csrf, "token": token})
+    assert answer.location == "/rate"
+    (cookie,) = answer.headers.getlist("Set-Cookie")
+    name, *attributes = cookie.split("; ")
+    assert name.startswith(app.config["SESSION_COOKIE_NAME"])
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(attributes)
 
 
 def test_behind_tls_the_cookie_is_secure(study: Study, tmp_path: object) -> None:

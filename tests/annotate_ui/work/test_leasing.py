@@ -6,9 +6,11 @@ from typing import Any
 
 from sqlalchemy import select, update
 
+from annotate_ui.work.leasing import is_over
 from annotate_ui.work.opening import open_next
 from study import Study
 from study.nouns import Assignment, Rater, now, table
+from tests.annotate_ui.faked_clock import Clock
 from tests.annotate_ui.rated_campaign import fill, finish_step, give, rate, ratings
 
 
@@ -109,6 +111,58 @@ def test_a_late_save_takes_back_a_slot_that_nobody_took(any_study: Study) -> Non
     following = open_next(any_study, anna).step
     assert following is not None
     assert following.stage.number == 2
+
+
+def test_a_lease_is_over_at_the_moment_it_ends(study: Study, clock: Clock) -> None:
+    fill(study, queries=1, systems=1)
+    open_slots(study, 1)
+    (anna,) = raters(study, 1)
+    step = open_next(study, anna).step
+    assert step is not None
+    (row,) = assignments(study)
+    assert row.leased_until == clock.at + timedelta(minutes=120)
+    clock.at = row.leased_until
+    assert is_over(row.leased_until)
+    assert rate(study, anna, step, "QR", 90.0).late
+
+
+def test_a_slot_that_was_handed_on_stays_so_when_its_first_rater_finishes_it(
+    any_study: Study,
+) -> None:
+    fill(any_study, queries=1, systems=1)
+    open_slots(any_study, 1, keys=["QR"])
+    anna, ben = raters(any_study, 2)
+    step = open_next(any_study, anna).step
+    assert step is not None
+    expire(any_study, anna)
+    assert open_next(any_study, ben).step is not None
+    before, handed_on = assignments(any_study)
+    assert handed_on.replaces_id == before.id
+    assert rate(any_study, anna, step, "QR", 90.0).late
+    # The rating is complete and kept, but the slot is held by one rater only.
+    assert assignments(any_study) == [before, handed_on]
+    assert held(any_study) == {1: 1}
+
+
+def test_saving_renews_no_slot_of_the_query_that_was_handed_on(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=2)
+    open_slots(any_study, 1)
+    anna, ben = raters(any_study, 2)
+    step = open_next(any_study, anna).step
+    assert step is not None
+    kept = next(r for r in assignments(any_study) if r.public_id == step.item.public_id)
+    (other,) = (r for r in assignments(any_study) if r.id != kept.id)
+    a = table(Assignment)
+    ended, soon = now() - timedelta(seconds=1), now() + timedelta(minutes=1)
+    with any_study.write() as connection:
+        for slot, until in ((kept, soon), (other, ended)):
+            connection.execute(update(a).where(a.c.id == slot.id).values(leased_until=until))
+    assert open_next(any_study, ben).step is not None
+    assert not rate(any_study, anna, step, "QR", 50.0).late
+    after = {row.id: row.leased_until for row in assignments(any_study)}
+    assert after[kept.id] > soon
+    assert after[other.id] == ended
+    assert held(any_study) == {1: 1, 2: 1}
 
 
 def test_many_who_save_late_while_many_ask_never_make_more_than_k(any_study: Study) -> None:

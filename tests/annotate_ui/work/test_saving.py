@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 from pydantic import ValidationError
+from sqlalchemy import update
 
 from annotate_ui.comparing.saving import save_decision
 from annotate_ui.work.commits import Commit
@@ -15,6 +16,7 @@ from annotate_ui.work.saving import rules_hash, save
 from annotate_ui.work.steps import Step
 from study import Study, study_status
 from study.constructs import CCRS
+from study.nouns import Assignment, table
 from tests.annotate_ui.compared_campaign import choice, open_one, pair_up
 from tests.annotate_ui.rated_campaign import commit, fill, finish_step, give, rate, ratings
 
@@ -131,11 +133,45 @@ def test_only_an_opened_step_of_ones_own_can_be_rated(any_study: Study, rater: i
     ):
         with pytest.raises(NotYoursError):
             save(any_study, who, public_id, stage, commit("QR", 1.0))
+    # Another rater's page and one that does not exist get the same answer.
+    said = []
+    for public_id in (step.item.public_id, "0" * 32):
+        with pytest.raises(NotYoursError) as caught:
+            save(any_study, ben, public_id, 1, commit("QR", 1.0))
+        said.append(str(caught.value))
+    assert said == ["There is no such page for you. Go on from the start page."] * 2
     with pytest.raises(InvalidError, match="not rated at this step"):
         save(any_study, rater, step.item.public_id, 1, commit("AC", 1.0))
     with pytest.raises(InvalidError, match="'XX' is not rated here"):
         save(any_study, rater, step.item.public_id, 1, commit("XX", 1.0))
     assert ratings(any_study) == []
+
+
+def test_a_slot_of_another_channel_cannot_be_rated(any_study: Study, rater: int) -> None:
+    step = opened(any_study, rater)
+    a = table(Assignment)
+    with any_study.write() as connection:
+        connection.execute(update(a).values(channel="label_studio"))
+    with pytest.raises(NotYoursError):
+        rate(any_study, rater, step, "QR", 50.0)
+    assert ratings(any_study) == []
+
+
+def test_the_same_value_under_a_new_construct_version_is_a_new_revision(
+    any_study: Study, rater: int
+) -> None:
+    step = opened(any_study, rater)
+    rate(any_study, rater, step, "QR", 85.0)
+    path = any_study.folder / "study.toml"
+    another = '[[constructs]]\nkey = "QR"\nname = "Relevance"\nquestion = "How relevant?"\n'
+    path.write_text(path.read_text() + another + 'sees = ["question", "response"]\n')
+    changed = Study.open(any_study.folder)
+    again = rate(changed, rater, step, "QR", 85.0, base=1)
+    assert (again.unchanged, again.revision) == (False, 2)
+    stored = [(row.value, row.construct_version) for row in ratings(changed)]
+    assert stored == [(85.0, 1), (85.0, 2)]
+    assert changed.score_table()["value"].tolist() == [85.0]
+    changed.close()
 
 
 @pytest.mark.parametrize(
