@@ -1,14 +1,28 @@
-"""Fixtures that several packages' tests share."""
+"""Fixtures that several packages' tests share, and how deep property tests look."""
 
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
+import hypothesis
 import pytest
 
 from study import Study
+from tests.template_study import TemplateStudy
+
+# No property depends on the machine's speed. `quick` and `ci` try the same examples at every run;
+# `pytest --hypothesis-profile explore` tries new ones and prints how to repeat a failure.
+hypothesis.settings.register_profile(
+    "quick", max_examples=25, deadline=None, derandomize=True, database=None, print_blob=True
+)
+hypothesis.settings.register_profile(
+    "ci", max_examples=100, deadline=None, derandomize=True, database=None, print_blob=True
+)
+hypothesis.settings.register_profile(
+    "explore", max_examples=200, deadline=None, derandomize=False, print_blob=True
+)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -19,6 +33,26 @@ def absent(what: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(f"{what} (required when CI is set)")
     pytest.skip(what)
+
+
+def examples(number: int) -> int:
+    """Return how many examples a property that takes `number` in profile `ci` takes in this one."""
+    return max(min(number, 10), round(number * hypothesis.settings.default.max_examples / 100))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def template_study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemplateStudy]:
+    """Create studies as copies of one, and leave out their waits for the disk."""
+    template = TemplateStudy(tmp_path_factory.mktemp("template-study"))
+    with template.used():
+        yield template
+
+
+@pytest.fixture
+def real_database(template_study: TemplateStudy) -> Iterator[None]:
+    """Create the databases of this test as a user's are created, and wait for the disk."""
+    with template_study.put_aside():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,7 +82,9 @@ def study(tmp_path: Path) -> Iterator[Study]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def any_study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Study]:
+def any_study(
+    request: pytest.FixtureRequest, tmp_path: Path, template_study: TemplateStudy
+) -> Iterator[Study]:
     """Return an empty study on each database.
 
     PostgreSQL is a running server named by CCRS_TEST_POSTGRESQL, an address whose user may
@@ -63,17 +99,7 @@ def any_study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Study]
     if not address:
         absent("CCRS_TEST_POSTGRESQL names no PostgreSQL server")
         return
-    from sqlalchemy import create_engine, text
-    from sqlalchemy.engine import make_url
-
-    name = f"ccrs_test_{uuid4().hex}"
-    server = create_engine(address, isolation_level="AUTOCOMMIT")
-    with server.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    url = make_url(address).set(database=name).render_as_string(hide_password=False)
-    made = Study.create(tmp_path / "any-study", f'database = "{url}"\n')
-    yield made
-    made.close()
-    with server.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    server.dispose()
+    with template_study.postgresql(address) as url:
+        made = Study.create(tmp_path / "any-study", f'database = "{url}"\n')
+        yield made
+        made.close()

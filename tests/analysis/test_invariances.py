@@ -25,6 +25,7 @@ from analysis.reliability.variance_components import bias_for_raters_like_these
 from analysis.resampling import QueryResampling
 from tests.analysis.ragged import ratings, tables
 from tests.analysis.scores import POINTS, simulated, table
+from tests.conftest import examples
 
 CLOSE = {"rel": 1e-9, "abs": 1e-9}
 
@@ -238,7 +239,7 @@ def statistics_of(values: FloatArray, judge: FloatArray, query: Any) -> dict[str
     return found | {"ceiling": ceiling.rater, "difference": ceiling.difference}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(values=tables(), seed=st.integers(0, 2**16))
 def test_order_of_responses_raters_and_queries(values: FloatArray, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -259,7 +260,7 @@ def test_order_of_responses_raters_and_queries(values: FloatArray, seed: int) ->
         assert ends[1] == pytest.approx(ends[0], nan_ok=True, rel=1e-6, abs=1e-9), name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(values=tables(), seed=st.integers(0, 2**16))
 def test_variance_components_know_no_order(values: FloatArray, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -279,7 +280,7 @@ def test_variance_components_know_no_order(values: FloatArray, seed: int) -> Non
         assert ends[1].high == pytest.approx(ends[0].high, nan_ok=True, rel=1e-6, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(values=tables(), shift=st.integers(-50, 50), by=st.sampled_from([0.01, 0.5, 3, 100, -1]))
 def test_alpha_has_no_origin_and_no_unit(values: FloatArray, shift: int, by: float) -> None:
     for level in ("nominal", "ordinal", "interval"):
@@ -289,7 +290,7 @@ def test_alpha_has_no_origin_and_no_unit(values: FloatArray, shift: int, by: flo
         )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(values=tables())
 def test_items_said_twice_keep_every_mean(values: FloatArray) -> None:
     n = len(values)

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings, strategies as st
 from judge.answers import REASONS
 from judge.parsing import LONGEST, TOLD_AGAIN, Form, parse_answer
 from study.scales import Scale
+from tests.conftest import examples
 
 POINTS = Scale()
 FORMS: list[dict[str, Any]] = [
@@ -141,7 +142,7 @@ TEXTS = st.one_of(st.text(), st.lists(FRAGMENTS, max_size=8).map("".join))
 SCALES = [POINTS, Scale(min=1, max=5), Scale(min=0, max=1), Scale(min=-5, max=5)]
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500))
 @given(text=TEXTS, scale=st.sampled_from(SCALES), finish=st.sampled_from([None, "stop", "length"]))
 @example("ſcore: 85", POINTS, None)
 @example('{"score": "\\u0038\\u0035"}', POINTS, None)

@@ -10,6 +10,9 @@ from study import Study, StudyError
 from study.keeping.strangers import MUTABLE
 from study.nouns import Construct, Noun, Passage, Query, Rater, table
 
+# These tests are of creating a study: none takes the copy of a template.
+pytestmark = pytest.mark.usefixtures("real_database")
+
 
 def test_a_study_is_made_and_opened_again(tmp_path: Path) -> None:
     made = Study.create(tmp_path / "a study")

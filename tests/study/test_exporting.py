@@ -13,6 +13,7 @@ from study import Study, StudyError, export_study, import_file, read_scores
 from study.codebook import COLUMNS, MEANING
 from study.importing import PassageRow, Placed, PreferenceRow, ResponseRow, ScoreRow, import_rows
 from study.importing.reading.defused import MARK, defused, restored
+from tests.conftest import examples
 from tests.study.ratings import add_assignment, add_rater, add_ratings, add_responses
 
 STORABLE = st.characters(exclude_categories=("Cs",), exclude_characters="\x00")
@@ -86,7 +87,7 @@ def content(study: Study) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @given(found=rows())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_an_export_comes_back_as_it_was(form: str, found: list[Placed]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -13,6 +13,7 @@ from study import Study, study_status
 from study.commands import status
 from study.nouns import Assignment, Invitation, Reveal, Score, table
 from study.rating_progress import RaterProgress, RatingProgress
+from tests.conftest import examples
 from tests.study.ratings import Rated, add, add_assignment, add_rater, add_ratings, add_responses
 
 KEYS = ["QR", "CC"]
@@ -88,7 +89,7 @@ def test_counts_add_up_whatever_was_saved(any_study: Study) -> None:
     )
 
     @settings(
-        max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+        max_examples=examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
     @given(work)
     def holds(given_: dict[int, dict[str, float | str]]) -> None:

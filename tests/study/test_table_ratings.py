@@ -10,6 +10,7 @@ from study import Study
 from study.errors import StudyError
 from study.nouns import Output
 from study.rating_rows import Edits
+from tests.conftest import examples
 from tests.study.ratings import (
     Rated,
     add,
@@ -71,7 +72,7 @@ def test_the_last_value_before_the_reveal_counts(any_study: Study) -> None:
     numbers = count()
 
     @settings(
-        max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+        max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
     @given(histories)
     @example({"QR": [Rated("withdrawn"), Rated(0.0, after_reveal=True)]})

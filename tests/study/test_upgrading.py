@@ -14,6 +14,9 @@ from study.database import SCHEMA_REVISION
 from study.nouns import Query, Response, table
 from study.upgrading import MIGRATIONS
 
+# These tests are of creating and upgrading: none takes the copy of a template.
+pytestmark = pytest.mark.usefixtures("real_database")
+
 NEXT = """
 import sqlalchemy as sa
 from alembic import op

@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from analysis.agreement.association import (
@@ -195,7 +195,6 @@ def as_arrays(drawn: list[tuple[float, float, int]]) -> tuple[np.ndarray, np.nda
 
 
 @given(rows, st.sampled_from(CASES))
-@settings(deadline=None)
 def test_undefined_exactly_when_there_is_a_reason(
     drawn: list[tuple[float, float, int]], case: tuple[Measure, Scope]
 ) -> None:
@@ -209,7 +208,6 @@ def test_undefined_exactly_when_there_is_a_reason(
 
 
 @given(rows, st.sampled_from(CORRELATIONS), st.sampled_from(SCOPES[:3]))
-@settings(deadline=None)
 def test_symmetry_sign_and_self_agreement(
     drawn: list[tuple[float, float, int]], measure: Measure, scope: Scope
 ) -> None:
@@ -224,7 +222,6 @@ def test_symmetry_sign_and_self_agreement(
 
 
 @given(rows, st.randoms(use_true_random=False), st.sampled_from(CORRELATIONS))
-@settings(deadline=None)
 def test_order_of_items_does_not_matter(drawn, random, measure) -> None:  # type: ignore[no-untyped-def]
     x, y, query = as_arrays(drawn)
     order = list(range(len(drawn)))

@@ -11,6 +11,7 @@ from analysis import Analysis, Options, analyse
 from analysis.report.tables.edits import edits_made, with_edits
 from analysis.report.tables.table import Table
 from tests.analysis.scores import simulated, table
+from tests.conftest import examples
 
 QUICK = Options(resamples=200)
 
@@ -130,7 +131,7 @@ def test_a_response_of_several_systems_counts_once() -> None:
     assert (share.params["count"], share.params["of"]) == (1, 108)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from(["rater-1", "rater-2"]), st.integers(0, 5)),

@@ -19,6 +19,7 @@ from analysis.discrimination.tukey import (
     randomised_tukey_hsd,
     randomised_tukey_hsds,
 )
+from tests.conftest import examples
 
 B = 4000
 
@@ -157,7 +158,7 @@ def test_scipys_permutations_of_samples_agree() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(2, 8), st.integers(1, 12), st.floats(0, 0.4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_relabelling_shifts_and_scales_change_nothing(
     seed: int, systems: int, queries: int, missing: float
 ) -> None:

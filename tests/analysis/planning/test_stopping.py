@@ -4,6 +4,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.planning.looks import look_bounds, spent, stop_at_looks
 from analysis.planning.stopping import confidence_sequence, stop_by_width
+from tests.conftest import examples
 
 POINTS = (0.0, 100.0)
 
@@ -123,7 +124,7 @@ def test_between_looks_one_waits_for_the_next() -> None:
     assert not after.stop
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(
     st.lists(st.integers(0, 100), min_size=1, max_size=80),
     st.floats(-50, 50),

@@ -7,6 +7,7 @@ from scipy.stats import binomtest
 
 from analysis.probes.query_means import Part, none_of, query_means
 from analysis.resampling import QueryResampling
+from tests.conftest import examples
 
 
 def part(values: list[float], query: list[int], dropped: int = 0) -> Part:
@@ -26,7 +27,7 @@ def test_by_hand() -> None:
     assert family.reasons == [None, "no response has both"]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 10_000), st.integers(2, 8), st.integers(1, 30))
 def test_each_is_the_weighted_mean_of_its_responses(seed: int, queries: int, size: int) -> None:
     rng = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ from analysis.reliability.alpha import (
 )
 from analysis.resampling import QueryResampling
 from tests.analysis.ragged import ratings, repeated, tables
+from tests.conftest import examples
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 NA = float("nan")
@@ -134,7 +135,7 @@ def test_undefined_exactly_when_there_is_a_reason(values: np.ndarray, level: Lev
 
 
 @given(tables(max_raters=1), st.integers(2, 4), st.sampled_from(LEVELS))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_perfect_agreement_is_one(column: np.ndarray, raters: int, level: Level) -> None:
     values = np.repeat(column, raters, axis=1)
     if alpha_undefined_reason(values, level) is None:

@@ -15,6 +15,7 @@ from analysis.reliability.chance_corrected import (
 )
 from analysis.reliability.weighted_kappa import weighted_kappa
 from tests.analysis.ragged import ratings, repeated, tables
+from tests.conftest import examples
 
 NA = float("nan")
 COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
@@ -115,7 +116,7 @@ def test_responses_rated_once_do_not_inflate_the_standard_error() -> None:
     assert customary_error(both) > 2 * ours
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(tables(), st.randoms(use_true_random=False))
 def test_order_names_and_levels_make_no_difference(values: np.ndarray, random: object) -> None:
     order = np.random.default_rng(int(random.random() * 1e9))  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ from analysis.reliability.icc import (
 )
 from analysis.reliability.variance_components import variance_components
 from tests.analysis.ragged import ratings, tables
+from tests.conftest import examples
 
 FORMS: tuple[Form, ...] = get_args(Form)
 NA = float("nan")
@@ -94,7 +95,7 @@ def test_a_response_without_ratings_does_not_enter() -> None:
 
 
 @given(tables(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_order_of_raters_and_items_does_not_matter(values, random) -> None:  # type: ignore[no-untyped-def]
     rows, columns = list(range(values.shape[0])), list(range(values.shape[1]))
     random.shuffle(rows)
@@ -104,7 +105,7 @@ def test_order_of_raters_and_items_does_not_matter(values, random) -> None:  # t
 
 
 @given(tables(), st.sampled_from(FORMS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_undefined_exactly_when_there_is_a_reason(values: np.ndarray, form: Form) -> None:
     value = icc(values, form, k=2)
     assert np.isnan(value) == (icc_undefined_reason(values, form) is not None)

@@ -22,6 +22,7 @@ from study import Study
 from study.nouns import Assignment, Noun, Rater, Rating, table
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
+from tests.conftest import examples
 
 PAYLOADS = (
     "<script>alert(1)</script>",
@@ -173,8 +174,7 @@ def test_no_request_breaks_in_or_breaks_the_server(attacked: Any, who: str) -> N
     attacked_rules = set()
 
     @settings(
-        max_examples=1500,
-        deadline=None,
+        max_examples=examples(1500),
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )

@@ -15,6 +15,7 @@ from study.errors import StudyError
 from study.importing import import_rows
 from study.importing.rows import Placed, ScoreRow
 from study.nouns import Assignment, Departure, Rater, Rating, now, table
+from tests.conftest import examples
 from tests.study.assigning.test_assigning import fill, rows
 
 
@@ -439,9 +440,7 @@ def test_a_design_that_cannot_be_is_refused(
         }
     ),
 )
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_plan_is_balanced_seeded_and_extended_without_disturbing(
     tmp_path_factory: Any,
     queries: int,

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from study import InputError, Study, import_file
+from tests.conftest import examples
 from tests.study.importing.conftest import response, rows_of
 
 ODD = st.one_of(
@@ -31,8 +32,7 @@ COLUMNS = {
     "ragas": ("user_input", "response", "retrieved_contexts", "reference", "system"),
 }
 RELAXED = settings(
-    max_examples=80,
-    deadline=None,
+    max_examples=examples(80),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

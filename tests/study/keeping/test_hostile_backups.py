@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 from study import Study, StudyError
 from study.keeping.backing_up import backup
 from study.keeping.restoring import restore
+from tests.conftest import examples
 
 Members = dict[str, bytes]
 
@@ -112,8 +113,7 @@ def test_a_name_that_no_backup_has(good: bytes, tmp_path: Path, name: str) -> No
 
 
 @settings(
-    max_examples=60,
-    deadline=None,
+    max_examples=examples(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(name=st.text(min_size=1, max_size=40), data=st.binary(max_size=50))
@@ -130,8 +130,7 @@ def test_any_further_member(good: bytes, tmp_path: Path, name: str, data: bytes)
 
 
 @settings(
-    max_examples=80,
-    deadline=None,
+    max_examples=examples(80),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
@@ -156,9 +155,7 @@ def test_any_changed_bit(good: bytes, tmp_path: Path, place: float, bit: int, cu
     shutil.rmtree(tmp_path / "back")
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=400))
 def test_any_bytes(tmp_path: Path, data: bytes) -> None:
     refuses(data, tmp_path, "can't be taken as a backup")
