@@ -1,0 +1,1 @@
+"""Outputs of the whole product, recorded and compared."""
