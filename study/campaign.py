@@ -45,8 +45,8 @@ class Study:
         StudyError
             The folder already holds a study, or the settings can't be used.
         """
+        from study.nouns.creation import create_schema
         from study.template import study_toml
-        from study.upgrading import migrate
 
         folder = Path(folder)
         path = folder / "study.toml"
@@ -61,7 +61,7 @@ class Study:
         folder.mkdir(parents=True, exist_ok=True)
         engine = open_engine(config.database, folder)
         try:
-            migrate(engine)
+            create_schema(engine)
             # Written last: a folder with study.toml is a study that can be opened.
             path.write_text(text, encoding="utf-8")
         except StudyExistsError:

@@ -12,8 +12,8 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from study.errors import StorageError, StudyError
 
-SCHEMA_REVISION = "0007"
-"""The newest migration. A test holds this against the folder of migrations."""
+SCHEMA_REVISION = "0001"
+"""Revision of the schema that the models describe. A test compares it with the migrations."""
 
 # A writer waits this long for another's transaction.
 _BUSY_SECONDS = 60

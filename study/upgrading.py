@@ -1,4 +1,4 @@
-"""Migrations: run when a study is made, and by `ccrs upgrade` on one that has data."""
+"""`ccrs upgrade`: migrations of a database that has data."""
 
 import sqlite3
 from contextlib import closing
@@ -10,13 +10,10 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from study.config import read_config
 from study.database import SCHEMA_REVISION, open_engine, schema_revision, writing
-from study.errors import StudyError, StudyExistsError
+from study.errors import StudyError
 
 if TYPE_CHECKING:
     from alembic.config import Config
-
-# Any number that no other program locks.
-_MAKING = 0x63637273
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -48,47 +45,35 @@ def upgrade_study(
     folder = Path(folder)
     config, _ = read_config(folder / "study.toml")
     engine = open_engine(config.database, folder)
+    try:
+        return _upgrade(engine, folder, config.database, backup_confirmed, migrations)
+    finally:
+        engine.dispose()
+
+
+def _upgrade(
+    engine: Engine, folder: Path, database: str, backup_confirmed: bool, migrations: Path
+) -> Upgrade:
     before = schema_revision(engine)
     if before is None:
         raise StudyError(f"{folder}: the database holds no study; restore it from a backup.")
     target = _newest(migrations)
     if before == target:
-        engine.dispose()
         return Upgrade(before, before, None)
     if before > target:
         raise StudyError(f"{folder} was made by a later version; install that one to open it.")
+    copy = None
     if engine.dialect.name == "sqlite":
-        copy = _upgrade_sqlite(engine, folder / config.database, before, migrations)
+        copy = _upgrade_sqlite(engine, folder / database, before, migrations)
+    elif not backup_confirmed:
+        raise StudyError(
+            "Make a backup of the PostgreSQL database first (pg_dump), then run "
+            f"`ccrs upgrade {folder} --backup-confirmed`."
+        )
     else:
-        if not backup_confirmed:
-            raise StudyError(
-                "Make a backup of the PostgreSQL database first (pg_dump), then run "
-                f"`ccrs upgrade {folder} --backup-confirmed`."
-            )
-        copy = None
         with writing(engine) as connection:
             _migrate_checked(connection, migrations)
-    engine.dispose()
     return Upgrade(before, target, copy)
-
-
-def migrate(engine: Engine, migrations: Path = MIGRATIONS) -> None:
-    """Run all migrations on an empty database.
-
-    Raises
-    ------
-    StudyExistsError
-        The database holds a study, be it one that another process has just made.
-    """
-    with writing(engine) as connection:
-        if connection.dialect.name == "postgresql":
-            # SQLite's writing transaction keeps others out by itself.
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MAKING})
-        if inspect(connection).has_table("alembic_version"):
-            raise StudyExistsError(
-                "The database already holds a study; name another in study.toml."
-            )
-        _run(connection, migrations)
 
 
 def _upgrade_sqlite(engine: Engine, path: Path, before: str, migrations: Path) -> Path:

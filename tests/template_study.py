@@ -17,11 +17,11 @@ from uuid import uuid4
 from sqlalchemy import Engine, create_engine, delete, insert, text
 from sqlalchemy.engine import make_url
 
-from study import database, upgrading
+from study import database
 from study.keeping.lifting import append_only_lifted
-from study.nouns import StudyIdentity, table
+from study.nouns import StudyIdentity, creation, table
 
-_create: Callable[[Engine], None] = upgrading.migrate
+_create: Callable[[Engine], None] = creation.create_schema
 _prepare = database._prepare_sqlite
 
 
@@ -38,7 +38,7 @@ class TemplateStudy:
     def used(self) -> Iterator[None]:
         """Have `Study.create` copy the template."""
         with (
-            patch.object(upgrading, "migrate", self._fill),
+            patch.object(creation, "create_schema", self._fill),
             patch.object(database, "_prepare_sqlite", self._prepare_sqlite),
         ):
             yield

@@ -42,8 +42,8 @@ from study.nouns import (
     now,
     table,
 )
+from study.nouns.creation import create_schema
 from study.progress import Advance
-from study.upgrading import migrate
 
 _DATABASE = "study.db"
 _CODE = "[completion code]"
@@ -136,7 +136,7 @@ def _copy_database(study: Study, target: Path, comments: bool, advance: Advance)
     engine = open_engine(target.name, target.parent)
     tables = Noun.metadata.sorted_tables
     try:
-        migrate(engine)
+        create_schema(engine)
         with study.read() as source, engine.connect() as connection:
             # Slots name others of their table; the rows are all there at the end.
             driver = connection.connection.driver_connection

@@ -7,17 +7,12 @@ from pathlib import Path
 
 from study.errors import StudyError
 from study.nouns import Noun
+from study.nouns.triggers import MUTABLE
 
 _TRIGGER = re.compile(
     r'CREATE TRIGGER (\w+)_refuses_(update|delete) BEFORE (UPDATE|DELETE) ON "(\w+)" '
     r"BEGIN SELECT RAISE\(ABORT, '(\w+) is append-only: a change is a new row'\); END"
 )
-
-
-MUTABLE = frozenset(
-    {"rater", "assignment", "invitation", "comparison", "enrolment_link", "elsewhere_task"}
-)
-"""Tables whose rows may change; all others are append-only."""
 
 
 def check_schema(path: Path, source: Path) -> None:

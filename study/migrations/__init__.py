@@ -1,1 +1,1 @@
-"""Migrations of the study's database, run by `ccrs init` and `ccrs upgrade` alone."""
+"""Migrations of databases that have data: `ccrs upgrade` runs those in `versions`."""

@@ -7,8 +7,8 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from study import Study, StudyError
-from study.keeping.strangers import MUTABLE
 from study.nouns import Construct, Noun, Passage, Query, Rater, table
+from study.nouns.triggers import MUTABLE
 
 # These tests are of creating a study: none takes the copy of a template.
 pytestmark = pytest.mark.usefixtures("real_database")
@@ -43,13 +43,13 @@ def test_settings_that_cannot_be_used_leave_nothing_behind(tmp_path: Path) -> No
 def test_a_failed_start_leaves_nothing_in_the_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from study import upgrading
+    from study.nouns import creation
 
     def fail(engine: object) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(upgrading, "migrate", fail)
+        patch.setattr(creation, "create_schema", fail)
         with pytest.raises(OSError, match="No space"):
             Study.create(tmp_path / "s")
     assert list((tmp_path / "s").iterdir()) == []
@@ -58,11 +58,11 @@ def test_a_failed_start_leaves_nothing_in_the_way(
 
 def test_of_two_that_make_one_study_one_succeeds(any_study: Study, tmp_path: Path) -> None:
     """The database is there, study.toml is not yet: the other process is in between."""
-    from study.upgrading import migrate
+    from study.nouns.creation import create_schema
 
     settings = (any_study.folder / "study.toml").read_text()
     with pytest.raises(StudyError, match="already holds a study"):
-        migrate(any_study.engine)
+        create_schema(any_study.engine)
     if any_study.engine.dialect.name == "postgresql":
         with pytest.raises(StudyError, match="already holds a study"):
             Study.create(tmp_path / "other", settings)
@@ -188,7 +188,7 @@ def test_a_failed_transaction_leaves_nothing(any_study: Study) -> None:
         assert connection.execute(select(func.count()).select_from(raters)).scalar_one() == 0
 
 
-def test_the_migrated_schema_is_that_of_the_nouns(any_study: Study) -> None:
+def test_the_schema_of_a_database_is_that_of_the_models(any_study: Study) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 

@@ -1,14 +1,12 @@
-"""Upgrades are proven with a migration of the tests' own, on top of the real ones."""
+"""Upgrades, tested with a migration that exists only here, on top of the real ones."""
 
 import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, inspect
 
-from judge import JudgeSettings, show_run
-from judge.runs.calls import begin_call, end_call
 from study import Study, StudyError, upgrade_study
 from study.database import SCHEMA_REVISION
 from study.nouns import Query, Response, table
@@ -21,7 +19,7 @@ NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-from study.migrations.append_only import protect
+from study.nouns.triggers import protect
 
 revision = "9999"
 down_revision = "{head}"
@@ -32,7 +30,7 @@ def upgrade() -> None:
 """
 REBUILD = """with op.batch_alter_table("query", recreate="always") as batch:
         batch.add_column(sa.Column("language", sa.String()))
-    protect(["query"])"""
+    protect(op.get_bind(), ["query"])"""
 LOSE = 'op.execute("DROP TRIGGER response_refuses_delete"); op.execute("DELETE FROM response")'
 ORPHAN = (
     'op.execute("DROP TRIGGER response_refuses_update"); '
@@ -119,40 +117,46 @@ def test_a_failed_upgrade_can_be_tried_again(filled: Study, tmp_path: Path) -> N
     assert done.after == "9999"
 
 
-def test_a_study_of_the_first_schema_opens(tmp_path: Path) -> None:
-    """The fixture is a study made by release 0.1.0, as SQL."""
-    folder = tmp_path / "study"
-    folder.mkdir()
-    (folder / "study.toml").write_text('name = "Made by 0.1.0"\n')
-    script = (Path(__file__).parent / "releases" / "0.1.0.sql").read_text(encoding="utf-8")
-    connection = sqlite3.connect(folder / "study.db")
-    connection.executescript(script)
-    connection.close()
-    upgrade_study(folder)
-    opened = Study.open(folder)
-    assert len(opened.score_table()) == 5
-    opened.close()
+def test_a_table_that_a_migration_drops_is_noticed(filled: Study, tmp_path: Path) -> None:
+    """A migration that drops a table loses its rows, be they none."""
+    body = 'op.execute("DROP TABLE look")'
+    with pytest.raises(StudyError, match=r"look: 0 before, None after"):
+        upgrade_study(filled.folder, migrations=migrations_with(tmp_path, body))
+    assert rows(filled.folder / "study.db", "SELECT count(*) FROM look") == [(0,)]
 
 
-def test_a_study_of_schema_0004_keeps_its_run_and_takes_calls(tmp_path: Path) -> None:
-    """The fixture is a study as it was before calls were kept, as SQL."""
-    folder = tmp_path / "study"
-    folder.mkdir()
-    (folder / "study.toml").write_text('name = "Of schema 0004"\n')
-    script = (Path(__file__).parent / "releases" / "schema-0004.sql").read_text(encoding="utf-8")
-    connection = sqlite3.connect(folder / "study.db")
-    connection.executescript(script)
+def test_the_copy_of_an_earlier_upgrade_is_not_overwritten(filled: Study, tmp_path: Path) -> None:
+    copy = filled.folder / f"study-before-upgrade-{SCHEMA_REVISION}.db"
+    copy.write_bytes(b"kept")
+    with pytest.raises(StudyError, match="move it away"):
+        upgrade_study(filled.folder, migrations=migrations_with(tmp_path, REBUILD))
+    assert copy.read_bytes() == b"kept"
+    assert rows(filled.folder / "study.db", "SELECT version_num FROM alembic_version") == [
+        (SCHEMA_REVISION,)
+    ]
+
+
+def test_a_study_of_a_later_version_is_refused(filled: Study) -> None:
+    connection = sqlite3.connect(filled.folder / "study.db")
+    connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.commit()
     connection.close()
-    done = upgrade_study(folder)
-    assert (done.before, done.after) == ("0004", SCHEMA_REVISION)
-    opened = Study.open(folder)
-    assert len(opened.score_table()) == 5
-    run = show_run(opened, "judge-1")
-    assert (run.judgments, run.calls, run.account.cost) == (1, [], None)
-    key = begin_call(opened, 1, JudgeSettings(price=(1.0, 2.0)), 3)
-    end_call(opened, key, ended="done", answered=3, judged=3, seconds=1.5)
-    opened.close()
-    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-        rows(folder / "study.db", "DELETE FROM judge_call_end")
-    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-        rows(folder / "study.db", "UPDATE judge_call SET wanted = 0")
+    with pytest.raises(StudyError, match="later version"):
+        upgrade_study(filled.folder)
+
+
+def test_postgresql_wants_a_backup_confirmed(any_study: Study, tmp_path: Path) -> None:
+    if any_study.engine.dialect.name == "sqlite":
+        pytest.skip("SQLite databases are copied")
+    body = 'op.add_column("query", sa.Column("language", sa.String()))'
+    migrations = migrations_with(tmp_path, body)
+    with pytest.raises(StudyError, match="--backup-confirmed"):
+        upgrade_study(any_study.folder, migrations=migrations)
+    lost = migrations_with(tmp_path / "bad", 'op.execute("DROP TABLE look")')
+    with pytest.raises(StudyError, match="row counts"):
+        upgrade_study(any_study.folder, migrations=lost, backup_confirmed=True)
+    Study.open(any_study.folder).close()
+    done = upgrade_study(any_study.folder, migrations=migrations, backup_confirmed=True)
+    assert (done.before, done.after, done.copy) == (SCHEMA_REVISION, "9999", None)
+    with any_study.read() as connection:
+        assert "language" in {column["name"] for column in inspect(connection).get_columns("query")}

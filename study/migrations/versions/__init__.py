@@ -1,1 +1,1 @@
-"""One file for each step of the schema, from the first on."""
+"""One module per migration, in the order of their revisions; the only place that lists them."""

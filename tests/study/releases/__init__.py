@@ -1,1 +1,0 @@
-"""Databases as past releases made them, as SQL; upgrades are tested on them."""
