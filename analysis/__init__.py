@@ -4,31 +4,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.answer_correctness.composing import composed_ac as composed_ac
-    from analysis.compose import Analysis as Analysis, Options as Options, analyse as analyse
-    from analysis.errors import AnalysisError as AnalysisError, TableError as TableError
-    from analysis.estimates import Estimate as Estimate
-    from analysis.reliability.alpha import krippendorff_alpha as krippendorff_alpha
-    from analysis.report import write_report as write_report
-    from analysis.scales import Scale as Scale
-    from analysis.tables import PreferenceTable as PreferenceTable, ScoreTable as ScoreTable
+    from analysis.core import Analysis as Analysis, Options as Options, analyse as analyse
+    from analysis.core.errors import AnalysisError as AnalysisError, TableError as TableError
+    from analysis.core.estimates import Estimate as Estimate
+    from analysis.core.scales import Scale as Scale
+    from analysis.core.tables import PreferenceTable as PreferenceTable, ScoreTable as ScoreTable
+    from analysis.render import write_report as write_report
+    from analysis.statistics.answer_correctness.composed_ac import composed_ac as composed_ac
+    from analysis.statistics.reliability.alpha import krippendorff_alpha as krippendorff_alpha
 
 _HOME = {
-    "Analysis": "analysis.compose",
-    "AnalysisError": "analysis.errors",
-    "Estimate": "analysis.estimates",
-    "Options": "analysis.compose",
-    "PreferenceTable": "analysis.tables",
-    "Scale": "analysis.scales",
-    "ScoreTable": "analysis.tables",
-    "TableError": "analysis.errors",
-    "analyse": "analysis.compose",
-    "composed_ac": "analysis.answer_correctness.composing",
-    "krippendorff_alpha": "analysis.reliability.alpha",
-    "write_report": "analysis.report",
+    "Analysis": "analysis.core",
+    "AnalysisError": "analysis.core.errors",
+    "Estimate": "analysis.core.estimates",
+    "Options": "analysis.core",
+    "PreferenceTable": "analysis.core.tables",
+    "Scale": "analysis.core.scales",
+    "ScoreTable": "analysis.core.tables",
+    "TableError": "analysis.core.errors",
+    "analyse": "analysis.core",
+    "composed_ac": "analysis.statistics.answer_correctness.composed_ac",
+    "krippendorff_alpha": "analysis.statistics.reliability.alpha",
+    "write_report": "analysis.render",
 }
 
-# A function named as its module is imported from there: `from analysis.reliability.icc import icc`.
+# A function named as its module is imported from there:
+# `from analysis.statistics.reliability.icc import icc`.
 __all__ = list(_HOME)
 
 

@@ -16,13 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from analysis.agreement.association import Measure, association
-from analysis.agreement.repeated_measures import SUBJECTS_NEEDED, repeated_measures_correlation
-from analysis.matrix import ConstructData, FloatArray, construct_data
-from analysis.query_statistic import centered, comparable
-from analysis.reliability.alpha import Level, krippendorff_alpha
-from analysis.reliability.icc import Form, icc
-from analysis.tables import ScoreTable
+from analysis.core.construct_data import ConstructData, FloatArray, construct_data
+from analysis.core.query_statistic import centered, comparable
+from analysis.core.tables import ScoreTable
+from analysis.statistics.agreement.association import Measure, association
+from analysis.statistics.agreement.repeated_measures import (
+    SUBJECTS_NEEDED,
+    repeated_measures_correlation,
+)
+from analysis.statistics.reliability.alpha import Level, krippendorff_alpha
+from analysis.statistics.reliability.icc import Form, icc
 
 #: Two figures are equal within this.
 TOLERANCE = 1e-9

@@ -4,28 +4,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from annotate_ui.inviting import invite as invite, revoke as revoke
-    from annotate_ui.serving.server import serve as serve
-    from annotate_ui.taking_part.enrolling import (
+    from annotate_ui.participants.enrolment import (
         close_link as close_link,
         enrol as enrol,
         make_link as make_link,
         renew_link as renew_link,
     )
-    from annotate_ui.taking_part.leaving import leave as leave, readmit as readmit
+    from annotate_ui.participants.invitation import invite as invite, revoke as revoke
+    from annotate_ui.participants.withdrawal import leave as leave, readmit as readmit
+    from annotate_ui.server.application import serve as serve
     from annotate_ui.web.app import create_app as create_app
 
 _HOME = {
-    "close_link": "annotate_ui.taking_part.enrolling",
+    "close_link": "annotate_ui.participants.enrolment",
     "create_app": "annotate_ui.web.app",
-    "enrol": "annotate_ui.taking_part.enrolling",
-    "invite": "annotate_ui.inviting",
-    "leave": "annotate_ui.taking_part.leaving",
-    "make_link": "annotate_ui.taking_part.enrolling",
-    "readmit": "annotate_ui.taking_part.leaving",
-    "renew_link": "annotate_ui.taking_part.enrolling",
-    "revoke": "annotate_ui.inviting",
-    "serve": "annotate_ui.serving.server",
+    "enrol": "annotate_ui.participants.enrolment",
+    "invite": "annotate_ui.participants.invitation",
+    "leave": "annotate_ui.participants.withdrawal",
+    "make_link": "annotate_ui.participants.enrolment",
+    "readmit": "annotate_ui.participants.withdrawal",
+    "renew_link": "annotate_ui.participants.enrolment",
+    "revoke": "annotate_ui.participants.invitation",
+    "serve": "annotate_ui.server.application",
 }
 
 __all__ = list(_HOME)

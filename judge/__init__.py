@@ -4,73 +4,79 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge.ac_metrics import store_ac_metrics as store_ac_metrics
-    from judge.audit.auditing import RunResponse as RunResponse, show_response as show_response
-    from judge.audit.comparing import RunComparison as RunComparison, compare_runs as compare_runs
-    from judge.audit.exporting import RunExport as RunExport, export_run as export_run
-    from judge.audit.listing import RunSummary as RunSummary, list_runs as list_runs
-    from judge.audit.reparsing import Reparsing as Reparsing, reparse_run as reparse_run
-    from judge.audit.run_details import RunDetails as RunDetails
-    from judge.audit.showing import show_run as show_run
-    from judge.judging import RunStoppedError as RunStoppedError, judge_study as judge_study
-    from judge.matches import (
+    from judge.inspect.compare import RunComparison as RunComparison, compare_runs as compare_runs
+    from judge.inspect.export import RunExport as RunExport, export_run as export_run
+    from judge.inspect.list import RunSummary as RunSummary, list_runs as list_runs
+    from judge.inspect.reparse import Reparsing as Reparsing, reparse_run as reparse_run
+    from judge.inspect.response_details import (
+        RunResponse as RunResponse,
+        show_response as show_response,
+    )
+    from judge.inspect.run_details import RunDetails as RunDetails
+    from judge.inspect.show import show_run as show_run
+    from judge.metrics.lexical import (
         exact_match as exact_match,
         normalized_match as normalized_match,
         token_f1 as token_f1,
     )
-    from judge.outcome import Outcome as Outcome
     from judge.parsing import Parsed as Parsed, parse_answer as parse_answer
-    from judge.previewing import Preview as Preview, preview as preview
-    from judge.probes.outcome import ProbeOutcome as ProbeOutcome, ProbePreview as ProbePreview
-    from judge.probes.probing import (
-        ProbingStoppedError as ProbingStoppedError,
-        preview_probes as preview_probes,
-        probe_study as probe_study,
-    )
-    from judge.prompts import PromptVersion as PromptVersion
-    from judge.settings import JudgeSettings as JudgeSettings
-    from judge.versions import (
+    from judge.prompts.prompt_versions import (
         VersionSummary as VersionSummary,
         copy_version as copy_version,
         list_versions as list_versions,
         prompt_version as prompt_version,
     )
+    from judge.prompts.template import PromptVersion as PromptVersion
+    from judge.running.lexical_scores import store_ac_metrics as store_ac_metrics
+    from judge.running.preview import Preview as Preview, preview as preview
+    from judge.running.probe_outcome import (
+        ProbeOutcome as ProbeOutcome,
+        ProbePreview as ProbePreview,
+    )
+    from judge.running.probe_run import (
+        ProbingStoppedError as ProbingStoppedError,
+        preview_probes as preview_probes,
+        probe_study as probe_study,
+    )
+    from judge.running.run_outcome import Outcome as Outcome
+    from judge.running.runner import RunStoppedError as RunStoppedError, judge_study as judge_study
+    from judge.settings import JudgeSettings as JudgeSettings
 
 _HOME = {
     "JudgeSettings": "judge.settings",
-    "Outcome": "judge.outcome",
+    "Outcome": "judge.running.run_outcome",
     "Parsed": "judge.parsing",
-    "Preview": "judge.previewing",
-    "ProbeOutcome": "judge.probes.outcome",
-    "ProbePreview": "judge.probes.outcome",
-    "ProbingStoppedError": "judge.probes.probing",
-    "PromptVersion": "judge.prompts",
-    "Reparsing": "judge.audit.reparsing",
-    "RunComparison": "judge.audit.comparing",
-    "RunDetails": "judge.audit.run_details",
-    "RunExport": "judge.audit.exporting",
-    "RunResponse": "judge.audit.auditing",
-    "RunStoppedError": "judge.judging",
-    "RunSummary": "judge.audit.listing",
-    "VersionSummary": "judge.versions",
-    "compare_runs": "judge.audit.comparing",
-    "copy_version": "judge.versions",
-    "exact_match": "judge.matches",
-    "export_run": "judge.audit.exporting",
-    "judge_study": "judge.judging",
-    "list_runs": "judge.audit.listing",
-    "list_versions": "judge.versions",
-    "normalized_match": "judge.matches",
+    "Preview": "judge.running.preview",
+    "ProbeOutcome": "judge.running.probe_outcome",
+    "ProbePreview": "judge.running.probe_outcome",
+    "ProbingStoppedError": "judge.running.probe_run",
+    "PromptVersion": "judge.prompts.template",
+    "Reparsing": "judge.inspect.reparse",
+    "RunComparison": "judge.inspect.compare",
+    "RunDetails": "judge.inspect.run_details",
+    "RunExport": "judge.inspect.export",
+    "RunResponse": "judge.inspect.response_details",
+    "RunStoppedError": "judge.running.runner",
+    "RunSummary": "judge.inspect.list",
+    "VersionSummary": "judge.prompts.prompt_versions",
+    "compare_runs": "judge.inspect.compare",
+    "copy_version": "judge.prompts.prompt_versions",
+    "exact_match": "judge.metrics.lexical",
+    "export_run": "judge.inspect.export",
+    "judge_study": "judge.running.runner",
+    "list_runs": "judge.inspect.list",
+    "list_versions": "judge.prompts.prompt_versions",
+    "normalized_match": "judge.metrics.lexical",
     "parse_answer": "judge.parsing",
-    "preview": "judge.previewing",
-    "preview_probes": "judge.probes.probing",
-    "probe_study": "judge.probes.probing",
-    "prompt_version": "judge.versions",
-    "reparse_run": "judge.audit.reparsing",
-    "show_response": "judge.audit.auditing",
-    "show_run": "judge.audit.showing",
-    "store_ac_metrics": "judge.ac_metrics",
-    "token_f1": "judge.matches",
+    "preview": "judge.running.preview",
+    "preview_probes": "judge.running.probe_run",
+    "probe_study": "judge.running.probe_run",
+    "prompt_version": "judge.prompts.prompt_versions",
+    "reparse_run": "judge.inspect.reparse",
+    "show_response": "judge.inspect.response_details",
+    "show_run": "judge.inspect.show",
+    "store_ac_metrics": "judge.running.lexical_scores",
+    "token_f1": "judge.metrics.lexical",
 }
 
 __all__ = list(_HOME)

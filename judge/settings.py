@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from judge.matches import DEFAULT, Match
-from judge.prompts import PAPER
+from judge.metrics.lexical import DEFAULT, Match
+from judge.prompts.template import PAPER
 from study.errors import StudyError, nearest
-from study.words import Key
+from study.types import Key
 
 # Options that are not named like their setting.
 _OPTIONS = {"send_temperature": "no_temperature"}

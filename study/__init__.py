@@ -4,27 +4,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from study.campaign import Study as Study
-    from study.config import StudyConfig as StudyConfig
     from study.errors import Fault as Fault, InputError as InputError, StudyError as StudyError
-    from study.exporting import export_study as export_study
+    from study.export.study_export import export_study as export_study
     from study.importing import import_file as import_file, read_scores as read_scores
     from study.scales import Scale as Scale
+    from study.schema.upgrade import upgrade_study as upgrade_study
+    from study.settings.study_toml import StudyConfig as StudyConfig
     from study.status import study_status as study_status
-    from study.upgrading import upgrade_study as upgrade_study
+    from study.study import Study as Study
 
 _HOME = {
-    "Study": "study.campaign",
-    "StudyConfig": "study.config",
+    "Study": "study.study",
+    "StudyConfig": "study.settings.study_toml",
     "Fault": "study.errors",
     "InputError": "study.errors",
     "StudyError": "study.errors",
     "Scale": "study.scales",
-    "export_study": "study.exporting",
+    "export_study": "study.export.study_export",
     "import_file": "study.importing",
     "read_scores": "study.importing",
     "study_status": "study.status",
-    "upgrade_study": "study.upgrading",
+    "upgrade_study": "study.schema.upgrade",
 }
 
 __all__ = list(_HOME)

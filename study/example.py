@@ -3,8 +3,8 @@
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from study.campaign import Study
 from study.importing import import_file
+from study.study import Study
 
 
 def build_example(folder: Path | str) -> Study:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, exists, func, select
 
-from study.juries import in_words, without_scores
-from study.nouns import (
+from study.facts.juries import in_words, without_scores
+from study.facts.rating_progress import RatingProgress, rating_progress
+from study.facts.response_roles import is_answer
+from study.schema import (
     Assignment,
     CheckPair,
     Decision,
@@ -23,11 +25,9 @@ from study.nouns import (
     Response,
     table,
 )
-from study.rating_progress import RatingProgress, rating_progress
-from study.response_roles import is_answer
 
 if TYPE_CHECKING:
-    from study.campaign import Study
+    from study.study import Study
 
 
 @dataclass(frozen=True)

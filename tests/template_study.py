@@ -17,9 +17,8 @@ from uuid import uuid4
 from sqlalchemy import Engine, create_engine, delete, insert, text
 from sqlalchemy.engine import make_url
 
-from study import database
-from study.keeping.lifting import append_only_lifted
-from study.nouns import StudyIdentity, creation, table
+from study.lifecycle.append_only import append_only_lifted
+from study.schema import StudyIdentity, creation, database, table
 
 _create: Callable[[Engine], None] = creation.create_schema
 _prepare = database._prepare_sqlite

@@ -9,14 +9,17 @@ import click
 import pytest
 from pydantic import BaseModel
 
-from judge.answers import REASONS
-from judge.schedule.work import EMPTY_RESPONSE
+from judge.protocol.answer import REASONS
+from judge.running.work_items import EMPTY_RESPONSE
 from judge.settings import JudgeSettings
-from study.campaign_sections import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
-from study.cli import GROUP, cli
+from study.cli.root import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
-from study.config import StudyConfig
-from study.config_sections import (
+from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
+from study.scales import Scale
+from study.settings.campaign import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
+from study.settings.constructs import ConstructSpec
+from study.settings.label_studio import LabelStudioSpec
+from study.settings.sections import (
     AnalysisSpec,
     CheckSpec,
     HypothesisSpec,
@@ -25,10 +28,7 @@ from study.config_sections import (
     ScorerSpec,
     SystemSpec,
 )
-from study.constructs import ConstructSpec
-from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
-from study.label_studio_section import LabelStudioSpec
-from study.scales import Scale
+from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

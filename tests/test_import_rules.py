@@ -44,8 +44,8 @@ def test_a_package_imports_only_what_the_house_allows(package: str) -> None:
 
 
 def test_the_root_command_imports_no_package_above_it() -> None:
-    for name in ("cli.py", "commands.py"):
-        assert set(imported(ROOT / "study" / name)) & OURS <= {"study"}
+    for name in ("root.py", "commands.py"):
+        assert set(imported(ROOT / "study" / "cli" / name)) & OURS <= {"study"}
 
 
 def test_analysis_knows_no_database_and_no_web() -> None:
@@ -61,13 +61,13 @@ def test_the_example_stands_alone() -> None:
 @pytest.mark.parametrize(
     "module",
     [
-        "study.cli",
-        "study.commands",
-        "study.assigning.command",
-        "judge.cli",
-        "judge.commands",
-        "study.assigning.adjudicate_command",
-        "study.keeping.commands",
+        "study.cli.root",
+        "study.cli.commands",
+        "study.cli.assign",
+        "judge.cli.judge_command",
+        "judge.cli.inspect_commands",
+        "study.cli.adjudicate",
+        "study.cli.lifecycle_commands",
         "annotate_ui.cli.enrol",
         "annotate_ui.cli.invite",
         "annotate_ui.cli.label_studio",

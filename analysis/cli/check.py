@@ -13,7 +13,7 @@ from analysis.cli.table_options import kind_option, scale_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.gate.checking import Checked
+    from analysis.gate.evaluation import Checked
 
 
 @click.command()
@@ -51,14 +51,14 @@ def check(
     ccrs check my-study --baseline my-study/report/report.json
     ccrs check scores.csv --scale 0:100 --thresholds gate.toml
     """
-    from analysis.compose import analyse
-    from analysis.errors import AnalysisError
+    from analysis.core import analyse
+    from analysis.core.errors import AnalysisError
     from analysis.gate.baseline import read_baseline
-    from analysis.gate.checking import check as checked
+    from analysis.gate.evaluation import check as checked
     from analysis.gate.thresholds import Threshold
-    from analysis.report.terminal import working
-    from study.config import read_checks, read_config
+    from analysis.render.terminal import working
     from study.errors import StudyError
+    from study.settings.study_toml import read_checks, read_config
 
     for path in filter(None, (source, thresholds, baseline)):
         if not path.exists():

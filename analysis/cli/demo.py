@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from analysis.cli.report_output import write
 from analysis.cli.source import CannotRun, from_study
-from analysis.cli.writing import write
 
 
 @click.command()
@@ -41,8 +41,8 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
     from contextlib import nullcontext
     from tempfile import TemporaryDirectory
 
-    from analysis.errors import AnalysisError
-    from analysis.report.folder import check_folder
+    from analysis.core.errors import AnalysisError
+    from analysis.render.output_folder import check_folder
     from study.errors import StudyError
     from study.example import build_example
 

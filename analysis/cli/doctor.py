@@ -14,9 +14,9 @@ from analysis.cli.source import CannotRun, from_file, from_study
 from analysis.cli.table_options import kind_option, scale_option
 
 if TYPE_CHECKING:
+    from analysis.core.tables import ScoreTable
     from analysis.doctor.diagnosis import Diagnosis
-    from analysis.tables import ScoreTable
-    from study.importing.reading.source import Source
+    from study.importing.readers.source import Source
 
 #: Words in a scorer's name that speak for a kind; anybody else is taken for a person.
 _HINTS = {
@@ -58,8 +58,8 @@ def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_jso
     ccrs doctor ratings.xlsx.csv --kind anna=human --kind gpt=judge
     ccrs doctor my-study
     """
+    from analysis.core.errors import AnalysisError
     from analysis.doctor.diagnosis import diagnose
-    from analysis.errors import AnalysisError
     from study.errors import StudyError
 
     if not source.exists():
@@ -89,10 +89,10 @@ def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Pat
 
 
 def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patient:
-    from analysis.table_options import read_kinds
-    from study.constructs import CCRS
-    from study.importing.importers import importer_for
-    from study.importing.reading.source import Source
+    from analysis.core.table_declarations import read_kinds
+    from study.importing.importer_registry import importer_for
+    from study.importing.readers.source import Source
+    from study.settings.constructs import CCRS
 
     source = Source(path)
     name = shlex.quote(str(path))
@@ -119,9 +119,9 @@ def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patien
 
 def _columns(source: Source) -> dict[str, str]:
     """Each column with what it holds."""
-    from study.importing.bare import wide_constructs
     from study.importing.formats import preferences, responses, scores, scores_wide
-    from study.importing.reading.layout import folded, layout_of
+    from study.importing.read_table import wide_constructs
+    from study.importing.readers.column_layout import folded, layout_of
 
     names = source.head.columns
     there = folded(names)
@@ -146,7 +146,7 @@ def _columns(source: Source) -> dict[str, str]:
 
 def _without_kind(source: Source, columns: dict[str, str]) -> list[str]:
     """Scorers whose kind no row says, in order of appearance."""
-    from study.importing.reading.file import Record
+    from study.importing.readers.input_file import Record
 
     by_role = {role: column for column, role in columns.items()}
     found: dict[str, bool] = {}
@@ -174,7 +174,7 @@ def _guess(scorer: str) -> str:
 
 def _reach_of_preferences(path: Path, kinds: tuple[str, ...]) -> float:
     """Return the largest preference in either direction, at least 1."""
-    from analysis.table_options import read_kinds
+    from analysis.core.table_declarations import read_kinds
     from study.importing import read_preferences
 
     values = read_preferences(path, kinds=read_kinds(kinds))["value"].abs()
@@ -194,7 +194,7 @@ def _command(
 
 
 def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) -> None:
-    from analysis.report.words import counted, listed
+    from analysis.render.formatting import counted, listed
 
     click.echo(f"{source.name or source}: {patient.form}")
     if patient.columns:

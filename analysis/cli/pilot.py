@@ -17,9 +17,9 @@ def pilot_of(
     """Components of the first construct that gives some, with responses a query and the width."""
     import numpy as np
 
-    from analysis.errors import AnalysisError
-    from analysis.layouts import of_one_layout
-    from analysis.matrix import construct_data
+    from analysis.core.construct_data import construct_data
+    from analysis.core.errors import AnalysisError
+    from analysis.core.layouts import of_one_layout
     from analysis.planning.components import components_of
 
     scores, said = of_one_layout(found.scores)
@@ -67,7 +67,7 @@ def overridden(pilot: Components, text: str) -> Components:
 def reading_minutes(folder: Path) -> float:
     """Minutes to read a response of a study; 1 where it has no texts."""
     from study import Study
-    from study.assigning.reading_time import words_a_response
+    from study.assignment.reading_time import words_a_response
 
     study = Study.open(folder)
     try:

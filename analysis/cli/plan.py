@@ -12,7 +12,7 @@ from analysis.cli.source import CannotRun, from_file, from_study
 from analysis.cli.table_options import SCALE_FORM, kind_option
 
 if TYPE_CHECKING:
-    from analysis.planning.simulating import Plan
+    from analysis.planning.simulation import Plan
 
 #: Half widths asked for where none is named; those in points are for a scale 100 wide.
 WANTED = {
@@ -118,11 +118,11 @@ def plan(
     ccrs plan pilot.csv --wanted krippendorff_alpha=0.1 --wanted bias=4
     ccrs plan --components rater=8,judge=15 --raters 3,5,8 --out plan.html
     """
-    from analysis.errors import AnalysisError
+    from analysis.core.errors import AnalysisError
+    from analysis.core.table_declarations import read_scales
     from analysis.planning import components as parts
     from analysis.planning.curve import write_curves
-    from analysis.planning.simulating import plan as planned
-    from analysis.table_options import read_scales
+    from analysis.planning.simulation import plan as planned
     from study.errors import StudyError
     from study.progress import progress_bar
 
@@ -184,7 +184,7 @@ def plan(
 
 
 def _wanted(texts: tuple[str, ...], width: float) -> dict[str, float]:
-    from analysis.planning.designs import STATISTICS
+    from analysis.planning.simulated_study import STATISTICS
 
     if not texts:
         in_points = {name for name, what in STATISTICS.items() if what.points}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analysis.cli.report_output import write
 from analysis.cli.source import CannotRun, from_file, from_study
 from analysis.cli.table_options import kind_option, scale_option
-from analysis.cli.writing import write
 
 if TYPE_CHECKING:
-    from analysis.tables import ScoreTable
+    from analysis.core.tables import ScoreTable
 
 
 @click.command()
@@ -136,8 +136,8 @@ def report(
     ccrs report scores.csv --scale 0:100
     ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
     """
-    from analysis.errors import AnalysisError
-    from analysis.report.folder import check_folder
+    from analysis.core.errors import AnalysisError
+    from analysis.render.output_folder import check_folder
     from study.errors import StudyError
 
     for path in filter(None, (source, preferences, hypotheses)):

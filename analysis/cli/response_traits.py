@@ -20,9 +20,9 @@ def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame
     """
     import pandas as pd
 
-    from judge.probes.layout import has_markdown
-    from judge.probes.position import supporting
-    from study.response_rows import RESPONSE_COLUMNS, current_responses, response_rows
+    from judge.perturbations.layout import has_markdown
+    from judge.perturbations.position import supporting
+    from study.facts.response_rows import RESPONSE_COLUMNS, current_responses, response_rows
 
     wanted = set(responses)
     known = current_responses(connection)[0] if wanted else []

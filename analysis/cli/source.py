@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from analysis.compose import Options
-    from analysis.probes.probe_table import ProbeTable
-    from analysis.rules import RulesApart
-    from analysis.scales import Scale
-    from analysis.tables import PreferenceTable, ScoreTable
-    from study.config import StudyConfig
-    from study.config_sections import JurySpec
+    from analysis.core import Options
+    from analysis.core.instruction_mismatch import RulesApart
+    from analysis.core.probe_table import ProbeTable
+    from analysis.core.scales import Scale
+    from analysis.core.tables import PreferenceTable, ScoreTable
+    from study.settings.sections import JurySpec
+    from study.settings.study_toml import StudyConfig
 
 
 Place = tuple[str, str, str]
@@ -51,20 +51,20 @@ class CannotRun(click.ClickException):
 
 
 def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
-    from analysis.cli.hypotheses import declared
+    from analysis.cli.hypothesis_options import declared
     from analysis.cli.response_traits import response_traits
     from analysis.cli.run_attributes import attributes
-    from analysis.compose import Options
-    from analysis.scales import Scale
-    from analysis.tables import PreferenceTable, ScoreTable
-    from judge.audit.reporting import run_record
+    from analysis.core import Options
+    from analysis.core.scales import Scale
+    from analysis.core.tables import PreferenceTable, ScoreTable
+    from judge.inspect.run_record import run_record
     from study import Study
-    from study.interim_looks import interim_looks
-    from study.judge_runs import judge_runs
-    from study.probe_rows import probe_table, suspected_responses
-    from study.rater_rules import rules_of_raters
+    from study.facts.interim_analysis import interim_looks
+    from study.facts.judge_runs import judge_runs
+    from study.facts.probe_table import probe_table, suspected_responses
+    from study.facts.rater_instructions import rules_of_raters
+    from study.facts.score_table import preference_table, score_table
     from study.status import current_systems
-    from study.table import preference_table, score_table
 
     study = Study.open(folder)
     try:
@@ -122,7 +122,7 @@ def _own_scales(
     config: StudyConfig, scorers: Iterable[str], constructs: Sequence[str]
 ) -> dict[tuple[str, str], Scale]:
     """Scales of scorers that are on one of their own."""
-    from analysis.scales import Scale
+    from analysis.core.scales import Scale
 
     return {
         (name, key): Scale(**own.model_dump())
@@ -156,7 +156,7 @@ def _probes(
     config: StudyConfig, probed: Any, suspects: Mapping[str, tuple[int, int]], traits: Any
 ) -> ProbeTable:
     """Answers to probes, with what is known of responses, scorers and systems beside them."""
-    from analysis.probes.probe_table import ProbeTable, Suspects
+    from analysis.core.probe_table import ProbeTable, Suspects
     from study.columns import EXPECTED
 
     known = {name: Suspects(*counts) for name, counts in suspects.items()}
@@ -180,7 +180,7 @@ def _reasons_of(
 
     def reasons(places: Sequence[Place]) -> dict[Place, str]:
         from study import Study
-        from study.judge_reasons import judge_reasons
+        from study.facts.rationales import judge_reasons
 
         opened = Study.open(folder)
         try:
@@ -194,7 +194,7 @@ def _reasons_of(
 
 def _notes(config: StudyConfig) -> dict[str, str]:
     """Remarks on scorers; of a jury first of whom it consists."""
-    from study.juries import in_words
+    from study.facts.juries import in_words
 
     notes = {name: spec.note for name, spec in config.scorers.items() if spec.note}
     for name, jury in config.juries.items():
@@ -224,7 +224,7 @@ def _rules_apart(
     folder: Path,
 ) -> Iterator[RulesApart]:
     """Compare the raters' rules with the words of each judge's prompts, where they are known."""
-    from analysis.rules import RulesApart, lacking
+    from analysis.core.instruction_mismatch import RulesApart, lacking
 
     made = {run["name"]: run for run in runs}
     for construct, of_raters in rules.items():
@@ -237,7 +237,7 @@ def _rules_apart(
 
 def _prompt(run: Mapping[str, Any], construct: str, folder: Path) -> str | None:
     """Return the words put to a judge; None where this version of ours has others or none."""
-    from judge.versions import prompt_version
+    from judge.prompts.prompt_versions import prompt_version
     from study.errors import StudyError
 
     try:
@@ -257,11 +257,11 @@ def from_file(
     chosen: dict[str, Any],
     hypotheses: Path | None = None,
 ) -> Source:
-    from analysis.cli.hypotheses import declared
-    from analysis.compose import Options
-    from analysis.scales import parse_scale
-    from analysis.table_options import check_kinds, check_scales, read_kinds, read_scales
-    from analysis.tables import PreferenceTable, ScoreTable
+    from analysis.cli.hypothesis_options import declared
+    from analysis.core import Options
+    from analysis.core.scales import parse_scale
+    from analysis.core.table_declarations import check_kinds, check_scales, read_kinds, read_scales
+    from analysis.core.tables import PreferenceTable, ScoreTable
     from study import read_scores
     from study.importing import read_preferences
 
@@ -286,7 +286,7 @@ def from_file(
         scorers |= dict.fromkeys(rows["scorer"])
     check_kinds(of_kind, list(scorers))
     if hypotheses is not None:
-        from study.config import read_hypotheses
+        from study.settings.study_toml import read_hypotheses
 
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"made_of": _made_of(scores), **chosen})

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.compose.answer_correctness import CONSTRUCT, EXACT_MATCH
+from analysis.core.construct_data import ConstructData, construct_data
+from analysis.core.tables import ScoreTable
 from analysis.doctor.scale_guess import looks_like
-from analysis.matrix import ConstructData, construct_data
-from analysis.tables import ScoreTable
+from analysis.topics.answer_correctness.estimates import CONSTRUCT, EXACT_MATCH
 
 #: Sizes that statistics ask for (statistics' own pages say why).
 ALT_TEST_RATERS, ALT_TEST_QUERIES, FEW_RATERS, CORRELATION = 3, 30, 5, 3

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.compose import Analysis, analyse
-from analysis.errors import AnalysisError
-from analysis.estimates import Estimate
-from analysis.tables import ScoreTable
+from analysis.core import Analysis, analyse
+from analysis.core.errors import AnalysisError
+from analysis.core.estimates import Estimate
+from analysis.core.tables import ScoreTable
 
 Key = tuple[Any, ...]
 

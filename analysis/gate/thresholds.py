@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from analysis.errors import AnalysisError
-from analysis.estimates import Estimate
+from analysis.core.errors import AnalysisError
+from analysis.core.estimates import Estimate
 
 On = Literal["value", "ci_low", "ci_high"]
 

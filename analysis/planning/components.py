@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import AnalysisError
-from analysis.query_statistic import FloatArray, as_codes, as_values
-from analysis.reliability.two_way import two_way
-from analysis.reliability.variance_components import variance_components
+from analysis.core.errors import AnalysisError
+from analysis.core.query_statistic import FloatArray, as_codes, as_values
+from analysis.statistics.reliability.two_way import two_way
+from analysis.statistics.reliability.variance_components import variance_components
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from analysis.errors import AnalysisError
-from analysis.planning.designs import STATISTICS
-from analysis.planning.simulating import Plan
-from analysis.report.figures.drawing import ACCENT, INK, MUTED, Drawing, as_svg, canvas, head
+from analysis.core.errors import AnalysisError
+from analysis.planning.simulated_study import STATISTICS
+from analysis.planning.simulation import Plan
+from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, as_svg, canvas, head
 
 _DASHES = ("-", "--", ":", "-.")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -113,7 +113,7 @@ def caption(plan: Plan) -> str:
 
 
 def _page(plan: Plan, drawings: list[Drawing]) -> str:
-    css = files("analysis.report").joinpath("report.css").read_text(encoding="utf-8")
+    css = files("analysis.render").joinpath("report.css").read_text(encoding="utf-8")
     rows = []
     for answer in plan.answers:
         found = [answer.queries, answer.responses, answer.ratings]

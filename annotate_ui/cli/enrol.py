@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from annotate_ui.cli.common import AS_JSON, FOLDER, say
+from annotate_ui.cli.options import AS_JSON, FOLDER, say
 
 if TYPE_CHECKING:
-    from annotate_ui.taking_part.enrolling import LinkState
-    from study.campaign import Study
+    from annotate_ui.participants.enrolment import LinkState
+    from study.study import Study
 
 
 @click.command()
@@ -68,7 +68,7 @@ def enrol(
       ccrs enrol my-study --close spring
       ccrs enrol my-study --renew spring
     """
-    from study.campaign import Study
+    from study.study import Study
 
     making = name is not None
     if listing + (closed is not None) + (renewed is not None) + making != 1:
@@ -99,7 +99,7 @@ def _make(
     languages: str | None,
     as_json: bool,
 ) -> None:
-    from annotate_ui.taking_part.enrolling import make_link
+    from annotate_ui.participants.enrolment import make_link
 
     codes = [] if languages is None else languages.split(",")
     link, url = make_link(study, name, quota, queries, codes)
@@ -116,7 +116,7 @@ def _make(
 
 
 def _renew(study: Study, name: str, as_json: bool) -> None:
-    from annotate_ui.taking_part.enrolling import renew_link
+    from annotate_ui.participants.enrolment import renew_link
 
     url = renew_link(study, name)
     lines = [url, f"{name}: the address of before has ended; who joined by it goes on."]
@@ -125,7 +125,7 @@ def _renew(study: Study, name: str, as_json: bool) -> None:
 
 def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_json: bool) -> None:
     """Print an address that is shown once, with what the owner must know of it."""
-    from annotate_ui.inviting import open_slots
+    from annotate_ui.participants.invitation import open_slots
 
     slots = open_slots(study)
     lines.append("This address is not shown again. Whoever has it can join.")
@@ -145,7 +145,7 @@ def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_
 def _on_this_computer(study: Study) -> list[str]:
     from urllib.parse import urlsplit
 
-    from annotate_ui.serving.listening import is_loopback
+    from annotate_ui.server.sockets import is_loopback
 
     base = study.config.rating.base_url
     if not is_loopback(urlsplit(base).hostname or ""):
@@ -161,7 +161,7 @@ def _people(count: int) -> str:
 
 
 def _close(study: Study, name: str, as_json: bool) -> None:
-    from annotate_ui.taking_part.enrolling import close_link
+    from annotate_ui.participants.enrolment import close_link
 
     was_open = close_link(study, name)
     line = (
@@ -174,7 +174,7 @@ def _close(study: Study, name: str, as_json: bool) -> None:
 
 
 def _list(study: Study, as_json: bool) -> None:
-    from annotate_ui.taking_part.enrolling import list_links
+    from annotate_ui.participants.enrolment import list_links
 
     found = list_links(study)
     if found and not as_json:

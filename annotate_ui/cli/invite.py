@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from annotate_ui.cli.common import AS_JSON, FOLDER, say
+from annotate_ui.cli.options import AS_JSON, FOLDER, say
 
 if TYPE_CHECKING:
-    from annotate_ui.inviting import Invited, RaterLink
-    from study.campaign import Study
+    from annotate_ui.participants.invitation import Invited, RaterLink
+    from study.study import Study
 
 
 @click.command()
@@ -83,7 +83,7 @@ def invite(
       ccrs invite my-study --remove anna
       ccrs invite my-study --readmit anna
     """
-    from study.campaign import Study
+    from study.study import Study
 
     making = bool(raters or new or renew or out)
     if sum(map(bool, (listing, revoked, removed, readmitted, making))) > 1:
@@ -111,7 +111,7 @@ def invite(
 def _invite(
     study: Study, raters: tuple[str, ...], new: int, renew: bool, out: Path | None, as_json: bool
 ) -> None:
-    from annotate_ui.inviting import invite as make_links, list_links
+    from annotate_ui.participants.invitation import invite as make_links, list_links
 
     invited = make_links(study, raters, new=new, renew=renew, out=out)
     idle = _idle(study, invited)
@@ -142,7 +142,7 @@ def _invite(
 
 def _idle(study: Study, invited: list[Invited]) -> list[str]:
     """Return who has been invited to nothing."""
-    from annotate_ui.inviting import open_slots
+    from annotate_ui.participants.invitation import open_slots
 
     idle = [one.rater for one in invited if not one.assignments]
     return [] if idle and open_slots(study) else idle
@@ -151,7 +151,7 @@ def _idle(study: Study, invited: list[Invited]) -> list[str]:
 def _warnings(study: Study, invited: list[Invited], idle: list[str]) -> list[str]:
     from urllib.parse import urlsplit
 
-    from annotate_ui.serving.listening import is_loopback
+    from annotate_ui.server.sockets import is_loopback
 
     warnings = []
     if idle:
@@ -174,7 +174,7 @@ def _links(count: int) -> str:
 
 
 def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
-    from annotate_ui.inviting import revoke
+    from annotate_ui.participants.invitation import revoke
 
     done = revoke(study, *raters)
     lines = [
@@ -188,7 +188,7 @@ def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
 
 
 def _remove(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
-    from annotate_ui.taking_part.leaving import leave, rater_key
+    from annotate_ui.participants.withdrawal import leave, rater_key
 
     with study.read() as connection:
         # All are looked up first: one that is misspelled removes nobody.
@@ -205,7 +205,7 @@ def _remove(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
 
 
 def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
-    from annotate_ui.taking_part.leaving import rater_key, readmit
+    from annotate_ui.participants.withdrawal import rater_key, readmit
 
     with study.read() as connection:
         for code in raters:
@@ -219,7 +219,7 @@ def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
 
 
 def _list(study: Study, as_json: bool) -> None:
-    from annotate_ui.inviting import list_links
+    from annotate_ui.participants.invitation import list_links
 
     found = list_links(study)
     if found and not as_json:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annotate_ui.cli.common import AS_JSON, FOLDER, say
-from annotate_ui.cli.label_studio_told import SHOWN, pulled_lines, pushed_lines
+from annotate_ui.cli.label_studio_output import SHOWN, pulled_lines, pushed_lines
+from annotate_ui.cli.options import AS_JSON, FOLDER, say
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.server import Server
-    from study.campaign import Study
+    from annotate_ui.label_studio.client import Server
+    from study.study import Study
 
 _SERVER = (
     click.option(
@@ -212,7 +212,7 @@ def sync_command(
       ccrs label-studio sync my-study --interval 300
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.faults import ServerError
+    from annotate_ui.label_studio.server_error import ServerError
     from annotate_ui.label_studio.sync import Round, sync, sync_once
 
     people = _people(raters)
@@ -256,10 +256,10 @@ def _opened(
     moved_from: str | None,
     given_up: tuple[int, ...] = (),
 ) -> Iterator[tuple[Study, Server]]:
-    from annotate_ui.label_studio.moving import give_up, move
-    from annotate_ui.label_studio.server import Server
-    from annotate_ui.label_studio.token import read_token
-    from study.campaign import Study
+    from annotate_ui.label_studio.access_token import read_token
+    from annotate_ui.label_studio.client import Server
+    from annotate_ui.label_studio.relocation import give_up, move
+    from study.study import Study
 
     # Under the constructs as they are now: whoever edits study.toml meanwhile makes new versions.
     study = Study.open(folder).held()
@@ -293,8 +293,8 @@ def _people(raters: tuple[str, ...]) -> dict[int, str]:
 
 def _tell_edits(folder: Path, before: str) -> str:
     """Say once that study.toml was edited since; return its hash by now."""
-    from study.config import read_config
     from study.errors import StudyError
+    from study.settings.study_toml import read_config
 
     try:
         _, now = read_config(folder / "study.toml")

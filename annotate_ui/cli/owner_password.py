@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from annotate_ui.cli.common import AS_JSON, FOLDER, say
+from annotate_ui.cli.options import AS_JSON, FOLDER, say
 
 
 @click.command("owner-password")
@@ -25,8 +25,8 @@ def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
       ccrs owner-password my-study
       pass show my-study | ccrs owner-password my-study --stdin
     """
-    from annotate_ui.owner_password import set_password
-    from study.campaign import Study
+    from annotate_ui.web.owner.password import set_password
+    from study.study import Study
 
     study = Study.open(folder)
     try:

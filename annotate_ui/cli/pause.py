@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from annotate_ui.cli.common import AS_JSON, FOLDER, say
+from annotate_ui.cli.options import AS_JSON, FOLDER, say
 
 
 @click.command()
@@ -23,8 +23,8 @@ def pause(folder: Path, message: str | None, taking_up: bool, as_json: bool) -> 
       ccrs pause my-study --message "Back on Monday."
       ccrs pause my-study --resume
     """
-    from annotate_ui.work.pausing import pause as pause_study, resume
-    from study.campaign import Study
+    from annotate_ui.participation import pause as pause_study, resume
+    from study.study import Study
 
     if taking_up and message is not None:
         raise click.UsageError("--message is for raters who wait; it does not go with --resume.")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from annotate_ui.cli.common import FOLDER
+from annotate_ui.cli.options import FOLDER
 
 
 @click.command()
@@ -59,8 +59,8 @@ def serve(
       ccrs serve my-study --proxies 1
       ccrs serve my-study --public --proxies 1 --secret-file /etc/ccrs/secret
     """
-    from annotate_ui.serving.server import serve as serve_pages
-    from study.campaign import Study
+    from annotate_ui.server.application import serve as serve_pages
+    from study.study import Study
 
     study = Study.open(folder)
     try:

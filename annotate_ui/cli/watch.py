@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annotate_ui.cli.common import AS_JSON, FOLDER, say
+from annotate_ui.cli.options import AS_JSON, FOLDER, say
 
 if TYPE_CHECKING:
-    from study.campaign import Study
+    from study.study import Study
 
 
 @click.command()
@@ -57,7 +57,7 @@ def watch(
       ccrs watch my-study --remove anna
       ccrs watch my-study --readmit anna
     """
-    from study.campaign import Study
+    from study.study import Study
 
     asked = [agreement, judge is not None, stopping, items, remove is not None, readmit is not None]
     if sum(asked) > 1:
@@ -77,8 +77,8 @@ def watch(
 
 
 def _progress(study: Study, items: bool, as_json: bool) -> None:
-    from annotate_ui.watching.progress import campaign_progress
-    from annotate_ui.watching.signals import rater_signals
+    from annotate_ui.monitoring.campaign_progress import campaign_progress
+    from annotate_ui.monitoring.careless_responding import rater_signals
 
     signals = rater_signals(study)
     progress = campaign_progress(study, signals)
@@ -87,7 +87,7 @@ def _progress(study: Study, items: bool, as_json: bool) -> None:
         document["signals"] = [one.as_json() for one in signals]
         say(document["items"] if items else document, [], as_json)
         return
-    from annotate_ui.watching.terminal import show_campaign, show_items
+    from annotate_ui.cli.terminal import show_campaign, show_items
 
     if items:
         show_items(progress)
@@ -97,8 +97,8 @@ def _progress(study: Study, items: bool, as_json: bool) -> None:
 
 
 def _look(study: Study, kind: Any, judge: str | None, as_json: bool) -> None:
-    from analysis.errors import AnalysisError
-    from annotate_ui.watching.looks import look
+    from analysis.core.errors import AnalysisError
+    from annotate_ui.monitoring.interim_analysis import look
     from study.errors import StudyError
 
     try:
@@ -108,7 +108,7 @@ def _look(study: Study, kind: Any, judge: str | None, as_json: bool) -> None:
     if as_json:
         say(found.as_json(), [], as_json)
         return
-    from annotate_ui.watching.terminal import show_look, show_stopping
+    from annotate_ui.cli.terminal import show_look, show_stopping
 
     if found.stopping is None:
         show_look(found)
@@ -119,7 +119,7 @@ def _look(study: Study, kind: Any, judge: str | None, as_json: bool) -> None:
 
 
 def _remove(study: Study, code: str, as_json: bool) -> None:
-    from annotate_ui.taking_part.leaving import leave, rater_key
+    from annotate_ui.participants.withdrawal import leave, rater_key
 
     with study.read() as connection:
         rater_id = rater_key(connection, study, code)
@@ -136,7 +136,7 @@ def _remove(study: Study, code: str, as_json: bool) -> None:
 
 
 def _readmit(study: Study, code: str, as_json: bool) -> None:
-    from annotate_ui.taking_part.leaving import readmit
+    from annotate_ui.participants.withdrawal import readmit
 
     readmit(study, code)
     lines = [

@@ -4,14 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.server import Server as Server
+    from annotate_ui.label_studio.client import Server as Server
     from annotate_ui.label_studio.sync import sync_once as sync_once
 
 CHANNEL = "label_studio"
 """The channel of assignments that are rated there, and the source of their ratings."""
 
 _HOME = {
-    "Server": "annotate_ui.label_studio.server",
+    "Server": "annotate_ui.label_studio.client",
     "sync_once": "annotate_ui.label_studio.sync",
 }
 

@@ -11,8 +11,8 @@ from hashlib import blake2b
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from study.constructs import ConstructSpec
-from study.words import Sees
+from study.settings.constructs import ConstructSpec
+from study.types import Sees
 
 COMMENT = "comment"
 TARGET = "response"

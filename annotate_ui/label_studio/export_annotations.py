@@ -5,12 +5,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotate_ui.label_studio.export_seen import is_reference
-from annotate_ui.label_studio.reading import Annotation, moment, read_task, unlisted, user_of, whole
-from annotate_ui.label_studio.tasks import NAME
+from annotate_ui.label_studio.annotation_reader import (
+    Annotation,
+    moment,
+    read_task,
+    unlisted,
+    user_of,
+    whole,
+)
+from annotate_ui.label_studio.export_inventory import is_reference
+from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
-from study.importing.reading.file import Record
-from study.importing.reading.source import Source
+from study.importing.readers.input_file import Record
+from study.importing.readers.source import Source
 from study.scales import Scale
 
 REFERENCES = (

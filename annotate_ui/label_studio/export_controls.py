@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from shlex import quote
 from typing import Any
 
+from annotate_ui.label_studio.annotation_reader import storable_text
+from annotate_ui.label_studio.export_inventory import Seen, seen_controls
 from annotate_ui.label_studio.export_ranges import range_faults
-from annotate_ui.label_studio.export_seen import Seen, seen_controls
-from annotate_ui.label_studio.reading import storable_text
 from study.errors import Fault, InputError, nearest
-from study.importing.formats.options import Options
-from study.importing.reading.shown import names as names_of
-from study.importing.reading.source import Source
+from study.importing.formats.format_options import Options
+from study.importing.readers.source import Source
+from study.text import names as names_of
 
 
 def meanings(

@@ -8,12 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotate_ui.label_studio.export_annotations import Annotations
-from annotate_ui.label_studio.export_controls import asked, controls_of
-from annotate_ui.label_studio.export_people import users
-from annotate_ui.label_studio.export_ranges import Range, range_warnings, said_range
-from annotate_ui.label_studio.export_seen import Seen, seen_controls
-from annotate_ui.label_studio.reading import (
+from annotate_ui.label_studio.annotation_reader import (
     MISSING,
     NO_NUMBER,
     TWICE,
@@ -22,18 +17,23 @@ from annotate_ui.label_studio.reading import (
     Unfit,
     whole,
 )
-from annotate_ui.label_studio.tasks import NAME
+from annotate_ui.label_studio.export_annotations import Annotations
+from annotate_ui.label_studio.export_controls import asked, controls_of
+from annotate_ui.label_studio.export_inventory import Seen, seen_controls
+from annotate_ui.label_studio.export_ranges import Range, range_warnings, said_range
+from annotate_ui.label_studio.export_users import users
+from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
-from study.importing.formats.options import Options
+from study.importing.formats.format_options import Options
 from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
-from study.importing.reading.cells import blank
-from study.importing.reading.file import Record
-from study.importing.reading.layout import Fields, folded
-from study.importing.reading.reader import Reader
-from study.importing.reading.record_cells import RecordCells
-from study.importing.reading.shown import names as names_of
-from study.importing.reading.source import Head, Source
+from study.importing.readers.cells import blank
+from study.importing.readers.column_layout import Fields, folded
+from study.importing.readers.input_file import Record
+from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.record_reader import Reader
+from study.importing.readers.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
+from study.text import names as names_of
 
 WANTS = "the JSON export of a Label Studio project: [{data, annotations: [{result, completed_by}]}]"
 SOURCE = "label_studio"

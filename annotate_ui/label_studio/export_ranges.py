@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import isclose
 from shlex import quote
 
-from annotate_ui.label_studio.export_seen import Seen
-from annotate_ui.label_studio.reading import storable_text
+from annotate_ui.label_studio.annotation_reader import storable_text
+from annotate_ui.label_studio.export_inventory import Seen
 from study.errors import Fault
-from study.importing.formats.options import Options
+from study.importing.formats.format_options import Options
 from study.scales import Scale
 
 # As many as there are unless the form says otherwise.

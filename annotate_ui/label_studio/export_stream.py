@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
-from annotate_ui.label_studio.faults import ServerError
+from annotate_ui.label_studio.server_error import ServerError
 
 
 def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from html import escape
 
-from annotate_ui.taking_part.texts import texts_of
-from annotate_ui.web.markdown import markdown
-from study.campaign import Study
-from study.constructs import ConstructSpec
+from annotate_ui.participants.markdown import markdown
+from annotate_ui.participants.rater_texts import texts_of
+from study.settings.constructs import ConstructSpec
+from study.study import Study
 
 
 def instructions(study: Study, constructs: Sequence[ConstructSpec], place: str) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio.configuration import TARGET
-from study.campaign import Study
 from study.errors import StudyError, nearest
-from study.nouns import JudgeRun, Judgment, Score, table
+from study.schema import JudgeRun, Judgment, Score, table
+from study.study import Study
 
 WARNING = (
     "Raters see the judge's scores before they give theirs, and are drawn towards them: their "

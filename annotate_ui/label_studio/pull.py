@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from annotate_ui.label_studio.alone import alone
-from annotate_ui.label_studio.faults import ServerError
-from annotate_ui.label_studio.identity import Standing, standing
-from annotate_ui.label_studio.pulled import Fetched, Pulled
-from annotate_ui.label_studio.raters import Raters
-from annotate_ui.label_studio.reading import read_task
-from annotate_ui.label_studio.server import Server
-from annotate_ui.label_studio.stored import StoredProject, stored_scales
-from annotate_ui.label_studio.storing import Storing
-from annotate_ui.label_studio.tasks import NAME
-from study.campaign import Study
+from annotate_ui.label_studio.annotation_reader import read_task
+from annotate_ui.label_studio.annotation_store import Storing
+from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.lock import alone
+from annotate_ui.label_studio.projects import StoredProject, stored_scales
+from annotate_ui.label_studio.pull_result import Fetched, Pulled
+from annotate_ui.label_studio.server_error import ServerError
+from annotate_ui.label_studio.server_identity import Standing, standing
+from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
 from study.progress import Advance
 from study.scales import Scale
+from study.study import Study
 
 
 def pull(

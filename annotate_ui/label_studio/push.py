@@ -6,26 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import Connection
 
 from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.alone import alone
-from annotate_ui.label_studio.identity import standing
-from annotate_ui.label_studio.moving import forget
-from annotate_ui.label_studio.origins import Origins
+from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.lock import alone
+from annotate_ui.label_studio.outdated_tasks import earlier, remove
 from annotate_ui.label_studio.predictions import predicted
-from annotate_ui.label_studio.pushed import Pushed
-from annotate_ui.label_studio.renewing import earlier, remove
-from annotate_ui.label_studio.revisions import newest_ratings
-from annotate_ui.label_studio.sending import Kind, Sender
-from annotate_ui.label_studio.server import Server
-from annotate_ui.label_studio.slots import Slot, ready, slots, split_by_stage
-from annotate_ui.label_studio.stored import (
+from annotate_ui.label_studio.projects import (
     StoredProject,
     held_places,
     rated_slots,
     stored_projects,
 )
-from study.campaign import Study
+from annotate_ui.label_studio.provenance import Origins
+from annotate_ui.label_studio.push_result import Pushed
+from annotate_ui.label_studio.relocation import forget
+from annotate_ui.label_studio.reserved_slots import Slot, ready, slots, split_by_stage
+from annotate_ui.label_studio.revisions import newest_ratings
+from annotate_ui.label_studio.server_identity import standing
+from annotate_ui.label_studio.task_upload import Kind, Sender
 from study.errors import StudyError
 from study.progress import Advance
+from study.study import Study
 
 
 def push(

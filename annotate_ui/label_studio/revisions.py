@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.pulled import Pulled
-from annotate_ui.label_studio.reading import Annotation
-from annotate_ui.label_studio.slots import Slot
-from study.campaign import Study
-from study.nouns import Assignment, Rating, RatingBase, table
+from annotate_ui.label_studio.annotation_reader import Annotation
+from annotate_ui.label_studio.pull_result import Pulled
+from annotate_ui.label_studio.reserved_slots import Slot
+from study.schema import Assignment, Rating, RatingBase, table
+from study.study import Study
 
 # Rows that are written at once, so that not all of them are held.
 _TOGETHER = 2000

@@ -4,15 +4,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from annotate_ui.label_studio.faults import ServerError
+from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.projects import stored_projects
 from annotate_ui.label_studio.pull import pull
-from annotate_ui.label_studio.pulled import Pulled
+from annotate_ui.label_studio.pull_result import Pulled
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.pushed import Pushed
-from annotate_ui.label_studio.server import Server
-from annotate_ui.label_studio.stored import stored_projects
-from study.campaign import Study
+from annotate_ui.label_studio.push_result import Pushed
+from annotate_ui.label_studio.server_error import ServerError
 from study.progress import Advance
+from study.study import Study
 
 
 @dataclass(frozen=True)

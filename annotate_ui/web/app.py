@@ -9,27 +9,27 @@ from flask import Flask
 from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from annotate_ui.taking_part.completing import completion
-from annotate_ui.taking_part.texts import texts_of
-from annotate_ui.web import (
-    comparing,
-    consenting,
-    ending,
-    enrolling,
-    history,
-    joining,
-    leaving,
-    rating,
-)
-from annotate_ui.web.catalogues import words_of
+from annotate_ui.participants.completion import completion
+from annotate_ui.participants.rater_texts import texts_of
+from annotate_ui.web.controls.scale_layout import show_scales
+from annotate_ui.web.error_pages import explain_problems
 from annotate_ui.web.headers import set_headers
-from annotate_ui.web.limits import limiter
-from annotate_ui.web.owner import pages as owner
-from annotate_ui.web.problems import explain_problems
-from annotate_ui.web.scales import show_scales
-from annotate_ui.web.signed_in import check_host, load_rater, page_context
-from annotate_ui.web.wording import install_words
-from study.campaign import Study
+from annotate_ui.web.i18n.catalogues import words_of
+from annotate_ui.web.i18n.translation import install_words
+from annotate_ui.web.owner import routes as owner
+from annotate_ui.web.rate_limits import limiter
+from annotate_ui.web.rater import (
+    closing_page,
+    comparison_page,
+    consent_page,
+    enrolment_pages,
+    history_page,
+    link_pages,
+    rating_pages,
+    withdrawal_page,
+)
+from annotate_ui.web.rater_session import check_host, load_rater, page_context
+from study.study import Study
 
 _HOME = Path(__file__).parent
 # A rater comes back with the same browser for as long as a campaign of a few weeks lasts.
@@ -87,7 +87,16 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     app.context_processor(page_context)
     app.after_request(set_headers)
     explain_problems(app)
-    raters = (joining, enrolling, consenting, leaving, rating, comparing, history, ending)
+    raters = (
+        link_pages,
+        enrolment_pages,
+        consent_page,
+        withdrawal_page,
+        rating_pages,
+        comparison_page,
+        history_page,
+        closing_page,
+    )
     for part in (*raters, owner):
         app.register_blueprint(part.pages)
     return app

@@ -12,19 +12,19 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
-from judge.answers import REJECTED, Answer, Failure
 from judge.engines.engine import Delivery, Ready
-from judge.engines.openai.probabilities import top
-from judge.engines.openai.reply import read_reply
-from judge.engines.openai.score_tokens import ScoreTokens
-from judge.printable import printable
-from judge.prompts import PromptVersion
-from judge.requests import Request
-from judge.runs.run import Conditions, Run, identity, run_digest, with_shuffle
+from judge.engines.openai.logprob_support import top
+from judge.prompts.template import PromptVersion
+from judge.protocol.answer import REJECTED, Answer, Failure
+from judge.protocol.chat_completion import read_reply
+from judge.protocol.logprob_distribution import ScoreTokens
+from judge.protocol.request import Request
+from judge.protocol.token_count import TokenCount
+from judge.running.run_identity import Conditions, Run, identity, run_digest, with_shuffle
 from judge.settings import JudgeSettings
-from judge.tokens import TokenCount
-from study.campaign import Study
+from judge.text import printable
 from study.errors import Fault, InputError, StudyError
+from study.study import Study
 
 # OpenAI's limits for one file.
 MOST_REQUESTS = 50_000

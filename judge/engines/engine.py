@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import Protocol, cast
 
-from judge.answers import Answer, Failure
-from judge.prompts import PromptVersion
-from judge.requests import Request
-from judge.runs.run import Conditions, Run
+from judge.prompts.template import PromptVersion
+from judge.protocol.answer import Answer, Failure
+from judge.protocol.request import Request
+from judge.protocol.token_count import TokenCount
+from judge.running.run_identity import Conditions, Run
 from judge.settings import JudgeSettings
-from judge.tokens import TokenCount
-from study.campaign import Study
 from study.errors import StudyError, nearest
+from study.study import Study
 
 GROUP = "ccrs.engines"
 

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from judge.answers import Answer, Failure
 from judge.engines.engine import Delivery, Ready
-from judge.engines.recordings import Key, Recordings, recorded_answers
-from judge.prompts import PromptVersion
-from judge.requests import Request
-from judge.runs.run import Conditions, Run
+from judge.engines.recorded_answers import Key, Recordings, recorded_answers
+from judge.prompts.template import PromptVersion
+from judge.protocol.answer import Answer, Failure
+from judge.protocol.request import Request
+from judge.protocol.token_count import TokenCount
+from judge.running.run_identity import Conditions, Run
 from judge.settings import JudgeSettings
-from judge.tokens import TokenCount
-from study.campaign import Study
 from study.errors import StudyError
-from study.nouns import PROMPT_NOT_WHOLE
+from study.schema import PROMPT_NOT_WHOLE
+from study.study import Study
 
 _TOGETHER = 500
 

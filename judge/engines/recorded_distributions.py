@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from judge.engines.openai.score_tokens import MOST_TOGETHER, ScoreTokens
-from judge.prompts import PromptVersion
-from study.importing.reading.record_cells import RecordCells
-from study.importing.reading.shown import shown
+from judge.prompts.template import PromptVersion
+from judge.protocol.logprob_distribution import MOST_TOGETHER, ScoreTokens
+from study.importing.readers.record_cells import RecordCells
 from study.scales import Scale
+from study.text import shown
 
 
 def recorded_distribution(cells: RecordCells, prompts: PromptVersion) -> dict[str, float] | None:

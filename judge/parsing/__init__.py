@@ -3,15 +3,15 @@
 A wrong value is worse than a missing one, so an answer counts only if all of it is understood:
 wrapping that means nothing is taken off, and what is left must be one score. Nothing is searched
 for inside sentences, clipped, rescaled or rounded. Labels and refusals are read in English only.
-`judge/answer_forms.jsonl` lists answers with their outcomes.
+`judge/parsing/answer_forms.jsonl` lists answers with their outcomes.
 """
 
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from judge.parsing.forms import Found, find_score
-from judge.parsing.others import is_refusal, other_scores
-from judge.parsing.wrapping import after_thinking, plain
+from judge.parsing.markup import after_thinking, plain
+from judge.parsing.other_content import is_refusal, other_scores
+from judge.parsing.score_forms import Found, find_score
 from study.scales import Scale
 
 PARSER_VERSION = "1"

@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from study.datasets.fetching import FetchSummary as FetchSummary, fetch as fetch
+    from study.datasets.dataset_study import FetchSummary as FetchSummary, fetch as fetch
     from study.datasets.openqa_accuracy import openqa_table1 as openqa_table1
 
 _HOME = {
-    "FetchSummary": ("study.datasets.fetching", "FetchSummary"),
-    "fetch": ("study.datasets.fetching", "fetch"),
+    "FetchSummary": ("study.datasets.dataset_study", "FetchSummary"),
+    "fetch": ("study.datasets.dataset_study", "fetch"),
     "openqa_table1": ("study.datasets.openqa_accuracy", "openqa_table1"),
 }
 

@@ -12,12 +12,12 @@ from sqlalchemy import select
 
 from study.datasets.lexical import exact_match
 from study.datasets.openqa_source import CONSTRUCT
-from study.nouns import Query, Response, table
+from study.schema import Query, Response, table
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-    from study.campaign import Study
+    from study.study import Study
 
 VERDICT_GIVERS = {
     "BEM": "BEM",

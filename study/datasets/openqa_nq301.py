@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from study.datasets.dataset_source import Contents, Dataset, TieBreak
 from study.datasets.lexical import exact_match, token_f1
 from study.datasets.openqa_accuracy import openqa_table1
 from study.datasets.openqa_files import (
@@ -16,14 +17,13 @@ from study.datasets.openqa_files import (
     rated_answers,
     system_outputs,
 )
-from study.datasets.openqa_matching import LinkedAnswer, link
+from study.datasets.openqa_links import LinkedAnswer, link
 from study.datasets.openqa_source import CONSTRUCT, SETTINGS, SOURCE
-from study.datasets.sources import Contents, Dataset, TieBreak
 from study.importing.rows import Placed, ResponseRow, ScoreRow
-from study.words import ScorerKind
+from study.types import ScorerKind
 
 if TYPE_CHECKING:
-    from study.campaign import Study
+    from study.study import Study
 
 _VERDICT = {"Yes": 1.0, "No": 0.0}
 _LEADING_VERDICT = re.compile(r"\s*(yes|no)\b", re.IGNORECASE)

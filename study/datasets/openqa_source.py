@@ -1,6 +1,6 @@
 """Where OpenQA-eval NQ301 comes from, and the settings of its study."""
 
-from study.datasets.sources import Source, SourceFile
+from study.datasets.dataset_source import Source, SourceFile
 
 CONSTRUCT = "AC"
 

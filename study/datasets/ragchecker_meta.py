@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from study.datasets.sources import Contents, Dataset, Source, SourceFile
+from study.datasets.dataset_source import Contents, Dataset, Source, SourceFile
 from study.errors import StudyError
 from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
 

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import insert, select
 
-from study.campaign import Study
-from study.datasets.sources import TieBreak
-from study.nouns import (
+from study.datasets.dataset_source import TieBreak
+from study.schema import (
     Assignment,
     AssignmentBase,
     Rater,
@@ -22,6 +21,7 @@ from study.nouns import (
     now,
     table,
 )
+from study.study import Study
 
 
 def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:

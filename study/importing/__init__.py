@@ -4,11 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from study.importing.bare import (
+    from study.importing.file_import import import_file as import_file
+    from study.importing.import_store import import_rows as import_rows
+    from study.importing.import_summary import ImportSummary as ImportSummary
+    from study.importing.read_table import (
         read_preferences as read_preferences,
         read_scores as read_scores,
     )
-    from study.importing.files import import_file as import_file
     from study.importing.rows import (
         PassageRow as PassageRow,
         Placed as Placed,
@@ -16,20 +18,18 @@ if TYPE_CHECKING:
         ResponseRow as ResponseRow,
         ScoreRow as ScoreRow,
     )
-    from study.importing.storing import import_rows as import_rows
-    from study.importing.summary import ImportSummary as ImportSummary
 
 _HOME = {
-    "ImportSummary": "study.importing.summary",
+    "ImportSummary": "study.importing.import_summary",
     "PassageRow": "study.importing.rows",
     "Placed": "study.importing.rows",
     "PreferenceRow": "study.importing.rows",
     "ResponseRow": "study.importing.rows",
     "ScoreRow": "study.importing.rows",
-    "import_file": "study.importing.files",
-    "import_rows": "study.importing.storing",
-    "read_preferences": "study.importing.bare",
-    "read_scores": "study.importing.bare",
+    "import_file": "study.importing.file_import",
+    "import_rows": "study.importing.import_store",
+    "read_preferences": "study.importing.read_table",
+    "read_scores": "study.importing.read_table",
 }
 
 __all__ = list(_HOME)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from study.errors import Fault
-from study.words import Attributes, Key, ScorerKind, Text
+from study.types import Attributes, Key, ScorerKind, Text
 
 ResponseRole = Literal["answer", "training", "check"]
 

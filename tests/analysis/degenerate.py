@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import Options, PreferenceTable, Scale, ScoreTable
-from analysis.matrix import Reference
+from analysis.core.construct_data import Reference
 from tests.analysis.scores import POINTS, simulated
 
 

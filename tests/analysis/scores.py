@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from analysis.scales import Scale
-from analysis.tables import ScoreTable
+from analysis.core.scales import Scale
+from analysis.core.tables import ScoreTable
 
 POINTS = Scale(0, 100)
 

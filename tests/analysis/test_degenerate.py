@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from analysis import analyse, write_report
-from analysis.report.json_document import schema
+from analysis.render.json_report import schema
 from tests.analysis.degenerate import CASES
 
 

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis import Options, Scale, analyse
-from analysis.agreement.association import Measure, association
-from analysis.agreement.ceiling import human_ceiling
-from analysis.agreement.scopes import Scope
-from analysis.estimates import Estimate
-from analysis.query_statistic import FloatArray, QueryStatistic
-from analysis.reliability.alpha import alpha_of_weights, krippendorff_alpha
-from analysis.reliability.icc import icc, icc_interval, icc_undefined_reason
-from analysis.reliability.variance_components import bias_for_raters_like_these
-from analysis.resampling import QueryResampling
+from analysis.core.estimates import Estimate
+from analysis.core.pairs import Scope
+from analysis.core.query_statistic import FloatArray, QueryStatistic
+from analysis.core.resampling import QueryResampling
+from analysis.statistics.agreement.association import Measure, association
+from analysis.statistics.agreement.human_ceiling import human_ceiling
+from analysis.statistics.reliability.alpha import alpha_of_weights, krippendorff_alpha
+from analysis.statistics.reliability.icc import icc, icc_interval, icc_undefined_reason
+from analysis.statistics.reliability.variance_components import bias_for_raters_like_these
 from tests.analysis.ragged import ratings, tables
 from tests.analysis.scores import POINTS, simulated, table
 from tests.conftest import examples

@@ -7,7 +7,7 @@ from sqlalchemy import insert, select
 from study import Study
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
-from study.nouns import Assignment, Rater, RaterBase, Response, random_id, table
+from study.schema import Assignment, Rater, RaterBase, Response, random_id, table
 
 
 def fill(study: Study, responses: int = 2) -> None:

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 from sqlalchemy import insert, select
 
-from annotate_ui.comparing.choices import Choice
-from annotate_ui.comparing.opening import next_comparison
+from annotate_ui.tasks.comparison_input import Choice
+from annotate_ui.tasks.next_comparison import next_comparison
 from study import Study
-from study.nouns import Comparison, Decision, Query, Rater, Response, random_id, table
+from study.schema import Comparison, Decision, Query, Rater, Response, random_id, table
 
 
 def pair_up(study: Study, rater: str, keys: Sequence[str] = ("QR", "AC")) -> int:

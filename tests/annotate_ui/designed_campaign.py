@@ -6,17 +6,9 @@ from uuid import uuid4
 
 from sqlalchemy import insert, select
 
-from annotate_ui.work.opening import Opened, open_next
+from annotate_ui.tasks.workflow import Opened, open_next
 from study import Study
-from study.nouns import (
-    Assignment,
-    ExpectedValue,
-    ExpectedValueBase,
-    Query,
-    Rater,
-    Response,
-    table,
-)
+from study.schema import Assignment, ExpectedValue, ExpectedValueBase, Query, Rater, Response, table
 from tests.annotate_ui.rated_campaign import rate
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
 
-from study.nouns import base
+from study.schema import base
 
 
 class Clock:

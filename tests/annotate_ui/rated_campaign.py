@@ -7,15 +7,15 @@ from uuid import uuid4
 
 from sqlalchemy import insert, select
 
-from annotate_ui.work.commits import Commit
-from annotate_ui.work.opening import open_next
-from annotate_ui.work.saving import save
-from annotate_ui.work.steps import Step
-from annotate_ui.work.stored import Stored
+from annotate_ui.tasks.rating_input import Commit
+from annotate_ui.tasks.save import save
+from annotate_ui.tasks.steps import Step
+from annotate_ui.tasks.stored_rating import Stored
+from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
-from study.nouns import Assignment, Rater, Rating, Response, table
+from study.schema import Assignment, Rater, Rating, Response, table
 
 ALL = ("QR", "CC", "ID", "AC", "IR")
 

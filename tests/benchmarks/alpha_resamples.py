@@ -5,9 +5,9 @@ import time
 import krippendorff
 import numpy as np
 
-from analysis.query_statistic import FloatArray, IntArray
-from analysis.reliability.alpha import Level, alpha_of_weights
-from analysis.resampling import QueryResampling
+from analysis.core.query_statistic import FloatArray, IntArray
+from analysis.core.resampling import QueryResampling
+from analysis.statistics.reliability.alpha import Level, alpha_of_weights
 from tests.benchmarks.measuring import median_seconds
 
 RESPONSES, RATERS, QUERIES, RESAMPLES = 5000, 5, 1250, 10_000

@@ -18,7 +18,7 @@ from sqlalchemy import insert
 
 from judge import JudgeSettings, judge_study
 from study import Study
-from study.nouns import Output, Passage, Query, Response, ResponsePassage, digest, table
+from study.schema import Output, Passage, Query, Response, ResponsePassage, digest, table
 from tests.judge.stub.process import Stub, running_stub
 
 # The paper's size: 4,719 queries, two retrievers with three systems each, five constructs; twenty

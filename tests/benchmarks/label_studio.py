@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from annotate_ui.label_studio.client import Project
 from annotate_ui.label_studio.export_stream import tasks_in
+from annotate_ui.label_studio.projects import stored_projects
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import Project
-from annotate_ui.label_studio.stored import stored_projects
 from study import Study
-from study.assigning import assign
+from study.assignment import assign
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
 

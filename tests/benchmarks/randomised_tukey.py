@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analysis.discrimination.tukey import randomised_tukey_hsds
+from analysis.statistics.discrimination.tukey import randomised_tukey_hsds
 from tests.benchmarks.measuring import median_seconds
 
 QUERIES, SYSTEMS, METRICS, RESAMPLES = 4719, 6, 5, 10_000
@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 import numba
 numba.config.CACHE_DIR = tempfile.mkdtemp()
 import numpy as np
-from analysis.discrimination.tukey import randomised_tukey_hsd
+from analysis.statistics.discrimination.tukey import randomised_tukey_hsd
 cells = np.arange(30.0).reshape(10, 3) % 7
 for _ in range(2):
     started = time.perf_counter()

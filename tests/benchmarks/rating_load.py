@@ -34,13 +34,13 @@ from rich.table import Table
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.engine import make_url
 
-from annotate_ui.inviting import invite
+from annotate_ui.participants.invitation import invite
 from study import Study
-from study.nouns import Assignment, Rating, table
-from tests.annotate_ui.browser.campaign import fill, give
+from study.schema import Assignment, Rating, table
+from tests.annotate_ui.browser.marked_campaign import fill, give
 from tests.annotate_ui.browser.server import Server, free_port
 from tests.annotate_ui.http_rater import Confirmed, HttpRater
-from tests.annotate_ui.serving.gunicorn import OUTSIDE, PASSED_ON, Gunicorn
+from tests.annotate_ui.server.gunicorn import OUTSIDE, PASSED_ON, Gunicorn
 
 AIM = 0.15
 """Seconds that 95% of the saves may take."""

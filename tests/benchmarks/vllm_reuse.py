@@ -22,25 +22,25 @@ from typing import Any
 
 from sqlalchemy import select
 
-from judge.answers import Answer
 from judge.engines.engine import Ready
-from judge.engines.vllm.loading import Loaded, ModelSpec, load
-from judge.engines.vllm.reuse import Reuse
-from judge.engines.vllm.streaming import Decoding, Streaming, answer_all
-from judge.requests import Request
-from judge.runs.run import Conditions
-from judge.schedule.choosing import wanted_constructs
-from judge.schedule.content import places
-from judge.schedule.survey import requests
-from judge.schedule.work import Scope
-from judge.tokens import TokenCount
-from judge.versions import prompt_version
+from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
+from judge.engines.vllm.prefix_reuse import Reuse
+from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
+from judge.prompts.prompt_versions import prompt_version
+from judge.protocol.answer import Answer
+from judge.protocol.request import Request
+from judge.protocol.token_count import TokenCount
+from judge.running.construct_selection import wanted_constructs
+from judge.running.content import places
+from judge.running.plan import requests
+from judge.running.run_identity import Conditions
+from judge.running.work_items import Scope
 from study import Study
 from study.example import build_example
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
-from study.nouns import Output, table
 from study.scales import Scale
+from study.schema import Output, table
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = ("ccrs-paper-v1", "ccrs-context-first-v1")

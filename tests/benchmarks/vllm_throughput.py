@@ -18,13 +18,13 @@ from typing import Any
 
 from judge import JudgeSettings, judge_study
 from judge.engines.engine import Ready
-from judge.runs.run import Conditions
-from judge.schedule.choosing import wanted_constructs
-from judge.schedule.content import places
-from judge.schedule.survey import requests
-from judge.schedule.work import Scope
-from judge.tokens import TokenCount
-from judge.versions import prompt_version
+from judge.prompts.prompt_versions import prompt_version
+from judge.protocol.token_count import TokenCount
+from judge.running.construct_selection import wanted_constructs
+from judge.running.content import places
+from judge.running.plan import requests
+from judge.running.run_identity import Conditions
+from judge.running.work_items import Scope
 from study import Study
 from tests.benchmarks.vllm_reuse import ROOT, machine, paper_like
 
@@ -155,7 +155,7 @@ def vllms_own(folder: Path, version: str) -> dict[str, Any]:
     """Generate from the same tokens in the same order, all given at once."""
     from vllm import LLM, SamplingParams
 
-    from judge.engines.vllm.layout import chat_layout
+    from judge.engines.vllm.chat_layout import chat_layout
 
     study = Study.open(folder / "study")
     prompts = prompt_version(version)

@@ -13,18 +13,18 @@ from functools import cache
 
 import numpy as np
 
-from analysis.agreement.association import Measure, association
-from analysis.agreement.ceiling import human_ceiling
-from analysis.agreement.scopes import Scope
-from analysis.calibration.recalibration_line import recalibration_line
-from analysis.query_statistic import FloatArray, QueryStatistic
-from analysis.reliability.alpha import alpha_of_weights
-from analysis.reliability.icc import icc_interval
-from analysis.reliability.variance_components import bias_for_raters_like_these
-from analysis.resampling import PERCENTILE_FROM, Interval, QueryResampling, Scheme, Transform
-from analysis.statistic_family import StatisticFamily
-from analysis.validity.correlations import CorrelationFamily, prepared
-from analysis.validity.derived import averaged_by_fisher, with_derived
+from analysis.core.pairs import Scope
+from analysis.core.query_statistic import FloatArray, QueryStatistic
+from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling, Scheme, Transform
+from analysis.core.statistic_family import StatisticFamily
+from analysis.statistics.agreement.association import Measure, association
+from analysis.statistics.agreement.human_ceiling import human_ceiling
+from analysis.statistics.calibration.recalibration_line import recalibration_line
+from analysis.statistics.reliability.alpha import alpha_of_weights
+from analysis.statistics.reliability.icc import icc_interval
+from analysis.statistics.reliability.variance_components import bias_for_raters_like_these
+from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
+from analysis.statistics.validity.derived_correlations import averaged_by_fisher, with_derived
 from tests.coverage.campaigns import BIAS, Campaign, Design, campaign, shared_queries
 
 LEVEL = 0.95

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from analysis.correction.prediction_powered import Corrected, corrected
-from analysis.correction.query_sums import query_sums
-from analysis.query_statistic import FloatArray
+from analysis.core.query_statistic import FloatArray
+from analysis.statistics.correction.prediction_powered import Corrected, corrected
+from analysis.statistics.correction.query_sums import query_sums
 
 LABELS = (15, 30, 75)
 CEILINGS = (0.0, 0.4, 0.78)

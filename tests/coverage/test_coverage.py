@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.measured_coverage import ENOUGH, MEASURED, QUERIES
-from analysis.resampling import PERCENTILE_FROM
+from analysis.core.interval_coverage import ENOUGH, MEASURED, QUERIES
+from analysis.core.resampling import PERCENTILE_FROM
 from tests.coverage.campaigns import Design
 from tests.coverage.cells import Cell, Panel, Population, Shared
 from tests.coverage.simulation import cells, finished, write

@@ -10,11 +10,18 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import select
 
 from study import Study, study_status
-from study.commands import status
-from study.nouns import Assignment, Invitation, Reveal, Score, table
-from study.rating_progress import RaterProgress, RatingProgress
+from study.cli.commands import status
+from study.facts.rating_progress import RaterProgress, RatingProgress
+from study.schema import Assignment, Invitation, Reveal, Score, table
 from tests.conftest import examples
-from tests.study.ratings import Rated, add, add_assignment, add_rater, add_ratings, add_responses
+from tests.study.rating_fixtures import (
+    Rated,
+    add,
+    add_assignment,
+    add_rater,
+    add_ratings,
+    add_responses,
+)
 
 KEYS = ["QR", "CC"]
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)

@@ -5,11 +5,11 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import NotFound
 
-from annotate_ui.owner_password import newest_password
-from annotate_ui.web.owner import session as owner_session, watched
-from annotate_ui.web.problems import Problem, answer
-from annotate_ui.web.signed_in import study
-from annotate_ui.web.wording import gettext as _
+from annotate_ui.web.error_pages import Problem, answer
+from annotate_ui.web.i18n.translation import gettext as _
+from annotate_ui.web.owner import monitored, owner_session
+from annotate_ui.web.owner.password import newest_password
+from annotate_ui.web.rater_session import study
 from study.errors import StudyError
 
 pages = Blueprint("owner", __name__, url_prefix="/owner")
@@ -41,7 +41,7 @@ def admit() -> ResponseReturnValue | None:
 @pages.after_request
 def _changed(response: Response) -> Response:
     if request.method == "POST":
-        watched.forget()
+        monitored.forget()
     return response
 
 

@@ -13,12 +13,12 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
-from judge.answers import Answer
-from judge.engines.openai.reply import Trouble, read_reply
-from judge.engines.openai.score_tokens import ScoreTokens
-from judge.engines.openai.tally import Tally
-from judge.engines.openai.waiting import spent_quota
-from judge.printable import printable
+from judge.engines.openai.endpoint_usage import Tally
+from judge.protocol.answer import Answer
+from judge.protocol.chat_completion import Trouble, read_reply
+from judge.protocol.logprob_distribution import ScoreTokens
+from judge.protocol.retry_after import spent_quota
+from judge.text import printable
 from study.errors import StudyError
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}

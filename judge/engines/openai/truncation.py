@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from judge.answers import TRUNCATED_BY_SERVER, Answer, Failure
 from judge.engines.openai.endpoint import Endpoint
-from judge.tokens import TokenCount
+from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer, Failure
+from judge.protocol.token_count import TokenCount
 
 # A prompt whose count falls so far short of the estimate was cut; between the two it is counted
 # in halves, since texts differ: numbers and names have more tokens a byte than prose.

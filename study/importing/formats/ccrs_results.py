@@ -1,12 +1,12 @@
 """Result files of CCRS: one JSON document a system, its items in the order of the queries."""
 
 from study.errors import Fault, InputError, nearest
-from study.importing.formats.options import Options
-from study.importing.reading.json_text import leave_out_beside, objects
-from study.importing.reading.layout import Fields
-from study.importing.reading.reader import Reader
-from study.importing.reading.record_cells import RecordCells
-from study.importing.reading.source import Head, Source
+from study.importing.formats.format_options import Options
+from study.importing.readers.column_layout import Fields
+from study.importing.readers.json_text import leave_out_beside, objects
+from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.record_reader import Reader
+from study.importing.readers.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
 
 WANTS = 'a JSON document {"ccrs_results": [{"metrics": {"Contextual_Coherence": 85, ...}}]}'

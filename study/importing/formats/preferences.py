@@ -1,11 +1,11 @@
 """Preferences: two responses to a query, and which of them is better."""
 
-from study.importing.formats.options import Options
+from study.importing.formats.format_options import Options
 from study.importing.formats.scores import BESIDE
-from study.importing.reading.layout import Fields, has
-from study.importing.reading.reader import Reader
-from study.importing.reading.record_cells import RecordCells
-from study.importing.reading.source import Head, Source
+from study.importing.readers.column_layout import Fields, has
+from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.record_reader import Reader
+from study.importing.readers.source import Head, Source
 from study.importing.rows import PreferenceRow, Rows
 
 WANTS = "query_id, response_a, response_b, construct, scorer and value (positive: b is better)"

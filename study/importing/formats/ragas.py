@@ -1,11 +1,11 @@
 """Samples of ragas: user_input, retrieved_contexts, response, reference."""
 
-from study.importing.formats.contexts import passages_of
-from study.importing.formats.options import Options
-from study.importing.reading.layout import Fields, has
-from study.importing.reading.reader import Reader
-from study.importing.reading.record_cells import RecordCells
-from study.importing.reading.source import Head, Source
+from study.importing.formats.context_passages import passages_of
+from study.importing.formats.format_options import Options
+from study.importing.readers.column_layout import Fields, has
+from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.record_reader import Reader
+from study.importing.readers.source import Head, Source
 from study.importing.rows import ResponseRow, Rows
 
 WANTS = "user_input and response, and mostly retrieved_contexts and reference"

@@ -3,13 +3,13 @@
 from typing import Any
 
 from study.errors import Fault, InputError
-from study.importing.formats.contexts import passages_of
-from study.importing.formats.options import Options
-from study.importing.reading.json_text import leave_out_beside, objects
-from study.importing.reading.layout import Fields
-from study.importing.reading.reader import Reader
-from study.importing.reading.record_cells import RecordCells
-from study.importing.reading.source import Head, Source
+from study.importing.formats.context_passages import passages_of
+from study.importing.formats.format_options import Options
+from study.importing.readers.column_layout import Fields
+from study.importing.readers.json_text import leave_out_beside, objects
+from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.record_reader import Reader
+from study.importing.readers.source import Head, Source
 from study.importing.rows import ResponseRow, Rows, ScoreRow
 
 WANTS = 'a JSON document {"results": [{query_id, query, response, gt_answer, retrieved_context}]}'

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from study.importing.formats.contexts import passages_of
-from study.importing.formats.options import Options
-from study.importing.reading.layout import Fields, folded, has
-from study.importing.reading.reader import Reader
-from study.importing.reading.record_cells import RecordCells
-from study.importing.reading.source import Head, Source
+from study.importing.formats.context_passages import passages_of
+from study.importing.formats.format_options import Options
+from study.importing.readers.column_layout import Fields, folded, has
+from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.record_reader import Reader
+from study.importing.readers.source import Head, Source
 from study.importing.rows import ResponseRow, Rows
 
 WANTS = "a query and a response in each row, and mostly query_id, system and passages"

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 
+from study.csv_injection import MARK
 from study.errors import Fault, InputError
-from study.importing.formats.options import Options
+from study.importing.formats.format_options import Options
 from study.importing.formats.scores import BESIDE, NAMING, beside, names_responses, naming
-from study.importing.reading.defused import MARK
-from study.importing.reading.layout import Fields, folded, has
-from study.importing.reading.reader import Reader
-from study.importing.reading.record_cells import RecordCells
-from study.importing.reading.shown import names as names_of
-from study.importing.reading.source import Head, Source
+from study.importing.readers.column_layout import Fields, folded, has
+from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.record_reader import Reader
+from study.importing.readers.source import Head, Source
 from study.importing.rows import Rows, ScoreRow
+from study.text import names as names_of
 
 WANTS = (
     "response_id (or query_id and system) and a column for each construct (with scorer), or for "

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from study.cli import cli
+from study.cli.root import cli
 from tests.analysis.scores import simulated
 
 HOLDS = """

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from study.cli import cli
+from study.cli.root import cli
 from tests.analysis.scores import simulated
 
 

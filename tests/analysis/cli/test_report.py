@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 from analysis import verify as verifying
 from analysis.cli.report import report
 from study import Study, import_file
-from study.nouns import JudgeRun, Judgment, Response, table
+from study.schema import JudgeRun, Judgment, Response, table
 from tests.analysis.scores import simulated
 
 

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from analysis.cli.report import report
-from analysis.discrimination.hypotheses import Hypothesis
-from study.config import read_hypotheses
+from analysis.statistics.discrimination.hypotheses import Hypothesis
 from study.example import build_example
+from study.settings.study_toml import read_hypotheses
 from tests.analysis.scores import simulated
 
 PAPER = Path(__file__).resolve().parents[3] / "data" / "hypotheses" / "ccrs-paper.toml"

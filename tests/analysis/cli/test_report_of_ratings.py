@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from sqlalchemy import insert
 
 from analysis.cli.report import report
-from judge.versions import prompt_version
+from judge.prompts.prompt_versions import prompt_version
 from study import Study
-from study.constructs import CCRS
-from study.nouns import JudgeRun, Judgment, table
-from tests.study.ratings import (
+from study.schema import JudgeRun, Judgment, table
+from study.settings.constructs import CCRS
+from tests.study.rating_fixtures import (
     Rated,
     add,
     add_assignment,

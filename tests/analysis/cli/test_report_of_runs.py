@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from analysis.cli.doctor import doctor
 from analysis.cli.report import report
-from analysis.report.json_document import schema
+from analysis.render.json_report import schema
 from judge import JudgeSettings, judge_study
 from study import Study
-from study.cli import cli
-from tests.judge.campaign import Scripted, fill
+from study.cli.root import cli
+from tests.judge.small_studies import Scripted, fill
 
 JURY = '[juries.jury]\nof = ["plain", "shuffled", "fenced"]\nby = "mean"\n'
 
@@ -23,7 +23,7 @@ JURY = '[juries.jury]\nof = ["plain", "shuffled", "fenced"]\nby = "mean"\n'
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study judged by a scripted stand-in: the same prompt always gets the same score."""
     fresh = type("Fresh", (Scripted,), {"asked": []})
-    monkeypatch.setattr("judge.judging.load_engine", {"openai": fresh}.__getitem__)
+    monkeypatch.setattr("judge.running.runner.load_engine", {"openai": fresh}.__getitem__)
     study = Study.create(tmp_path / "mine", f'name = "Mine"\n{JURY}')
     fill(study, queries=8)
     for name, more in (

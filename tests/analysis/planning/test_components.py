@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from analysis.errors import AnalysisError
+from analysis.core.errors import AnalysisError
 from analysis.planning.components import Components, components_of, parse_components
-from analysis.planning.designs import Design, simulated
+from analysis.planning.simulated_study import Design, simulated
 
 
 def test_a_pilot_gives_back_what_it_was_drawn_from() -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from annotate_ui.inviting import invite
+from annotate_ui.participants.invitation import invite
 from study import Study
-from tests.annotate_ui.browser.campaign import fill, give, served_at
+from tests.annotate_ui.browser.marked_campaign import fill, give, served_at
 from tests.annotate_ui.browser.pages import Rater, Served
+from tests.annotate_ui.browser.relay import Wire
 from tests.annotate_ui.browser.server import Server, free_port
-from tests.annotate_ui.browser.wire import Wire
 from tests.annotate_ui.rated_campaign import ALL
 from tests.conftest import absent
 

@@ -3,8 +3,8 @@
 from sqlalchemy import update
 
 from study import Study
-from study.nouns import Assignment, table
-from tests.annotate_ui.browser.campaign import fill
+from study.schema import Assignment, table
+from tests.annotate_ui.browser.marked_campaign import fill
 
 SCALES = """
 [[constructs]]

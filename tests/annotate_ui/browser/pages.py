@@ -11,9 +11,9 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from study import Study
+from tests.annotate_ui.browser.relay import Wire
 from tests.annotate_ui.browser.server import Server
-from tests.annotate_ui.browser.stored import Rated, ratings
-from tests.annotate_ui.browser.wire import Wire
+from tests.annotate_ui.browser.stored_state import Rated, ratings
 
 FIRST_STAGE, SECOND_STAGE, THIRD_STAGE = ("QR",), ("CC", "ID"), ("AC", "IR")
 _FOCUSED = "() => document.activeElement?.id || document.activeElement?.tagName"

@@ -10,10 +10,10 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from study import Study
-from study.cli import cli as root
+from study.cli.root import cli as root
 from tests.annotate_ui.browser.pages import Served
+from tests.annotate_ui.browser.relay import Wire
 from tests.annotate_ui.browser.server import Server, free_port
-from tests.annotate_ui.browser.wire import Wire
 
 PASSWORD = "three plain random words"
 CODE = "PLAYED-7"

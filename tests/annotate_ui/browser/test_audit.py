@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from study import Study
-from tests.annotate_ui.browser.auditing import grave_violations
-from tests.annotate_ui.browser.campaign import fill
+from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Serve
+from tests.annotate_ui.browser.marked_campaign import fill
 from tests.annotate_ui.browser.pages import Rater, active, enter, field, moving_on, rate_step, state
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.annotate_ui.browser.auditing import grave_violations
+from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Newcomer
 from tests.annotate_ui.browser.pages import (
     Rater,

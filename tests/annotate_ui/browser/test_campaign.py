@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from study import Study
-from tests.annotate_ui.browser.campaign_players import (
+from tests.annotate_ui.browser.campaign_actors import (
     PHONE,
     STEP,
     WIDE,
@@ -39,7 +39,7 @@ from tests.annotate_ui.browser.pages import (
     wait_all_saved,
 )
 from tests.annotate_ui.browser.played_campaign import CODE, ccrs, played
-from tests.annotate_ui.browser.stored import ratings
+from tests.annotate_ui.browser.stored_state import ratings
 
 PAUSED = "The pool of questions is being checked. Back at noon."
 

@@ -9,7 +9,7 @@ from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
 from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.pages import field, moving_on, rate_step, saved
-from tests.annotate_ui.browser.stored import ratings
+from tests.annotate_ui.browser.stored_state import ratings
 
 PAYLOADS = (
     "<script>window.ran = 1</script>",

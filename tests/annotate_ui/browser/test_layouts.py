@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from study import Study
-from tests.annotate_ui.browser.auditing import grave_violations
-from tests.annotate_ui.browser.campaign import fill, response
+from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.layouts import fill_three, side_by_side, with_scales
+from tests.annotate_ui.browser.marked_campaign import fill, response
 from tests.annotate_ui.browser.pages import (
     Rater,
     enter,

@@ -9,15 +9,15 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import insert
 
-from annotate_ui.owner_password import set_password
+from annotate_ui.web.owner.password import set_password
 from study import Study
-from study.nouns import Look, now, table
-from tests.annotate_ui.browser.auditing import grave_violations
-from tests.annotate_ui.browser.campaign import fill
+from study.schema import Look, now, table
+from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Serve
+from tests.annotate_ui.browser.marked_campaign import fill
 from tests.annotate_ui.browser.pages import Served
 from tests.annotate_ui.web.owner.test_pages import looked, shown
-from tests.study.assigning.test_adjudicating import rated
+from tests.study.assignment.test_adjudication import rated
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 PASSWORD = "three plain random words"

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from study import Study
-from tests.annotate_ui.browser.campaign import passage, question, reference, response
 from tests.annotate_ui.browser.conftest import Arrive, Serve
+from tests.annotate_ui.browser.marked_campaign import passage, question, reference, response
 from tests.annotate_ui.browser.pages import (
     Rater,
     Served,
@@ -28,7 +28,7 @@ from tests.annotate_ui.browser.pages import (
     tab_to,
 )
 from tests.annotate_ui.browser.server import CCRS
-from tests.annotate_ui.browser.stored import Rated, rater_id, ratings
+from tests.annotate_ui.browser.stored_state import Rated, rater_id, ratings
 from tests.annotate_ui.rated_campaign import finish_step
 
 _WORD = re.compile(rb"(?:question|response|passage|reference)word[0-9x]+")

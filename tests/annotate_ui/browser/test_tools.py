@@ -7,10 +7,10 @@ from playwright.sync_api import Page, ViewportSize, expect
 from sqlalchemy import select
 
 from study import Study
-from study.nouns import OpenedPassage, Rating, table
-from tests.annotate_ui.browser.auditing import grave_violations
-from tests.annotate_ui.browser.campaign import passage
+from study.schema import OpenedPassage, Rating, table
+from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Newcomer, Serve
+from tests.annotate_ui.browser.marked_campaign import passage
 from tests.annotate_ui.browser.pages import (
     Rater,
     enter,

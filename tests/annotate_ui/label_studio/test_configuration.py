@@ -4,13 +4,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from annotate_ui.label_studio.annotation_reader import read_task
 from annotate_ui.label_studio.configuration import configuration, control_name
 from annotate_ui.label_studio.instructions import instructions
-from annotate_ui.label_studio.reading import read_task
-from annotate_ui.label_studio.tasks import task_data, task_names
+from annotate_ui.label_studio.task_data import task_data, task_names
 from study import Study
-from study.constructs import CCRS, ConstructSpec
 from study.scales import Scale
+from study.settings.constructs import CCRS, ConstructSpec
 from tests.annotate_ui.rated_campaign import fill
 
 VERSIONS = {spec.key: 1 for spec in CCRS}

@@ -6,9 +6,9 @@ from typing import Any
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assigning import assign
-from tests.annotate_ui.label_studio.stand_in import StandIn
-from tests.annotate_ui.label_studio.test_storing import projects
+from study.assignment import assign
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.test_annotation_store import projects
 from tests.annotate_ui.rated_campaign import fill
 
 _CONSTRUCT = """

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from study import Study
-from study.commands import import_
+from study.cli.commands import import_
 from study.errors import InputError
 from study.importing import import_file
-from tests.annotate_ui.label_studio.exported import annotation, result, stars, task, written
+from tests.annotate_ui.label_studio.export_builder import annotation, result, stars, task, written
 
 FLUENCY = """
 [[constructs]]

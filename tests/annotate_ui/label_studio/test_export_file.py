@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from annotate_ui.label_studio.raters import Raters
+from annotate_ui.label_studio.users import Raters
 from study import Study
-from study.commands import import_
+from study.cli.commands import import_
 from study.errors import InputError
 from study.importing import import_file
-from study.importing.files import open_questions
-from study.keeping.erasing import erase
-from tests.annotate_ui.label_studio.exported import annotation, stars, task, written
+from study.importing.file_import import open_questions
+from study.lifecycle.erase import erase
+from tests.annotate_ui.label_studio.export_builder import annotation, stars, task, written
 
 
 def test_controls_become_constructs_by_name_and_by_what_is_said(
@@ -186,7 +186,7 @@ def test_in_a_terminal_the_construct_is_asked_for(study: Study, tmp_path: Path) 
     assert open_questions(study, path, controls={"stars": ""}) == ["quality"]
     keyboard, terminal = os.openpty()
     os.write(keyboard, b"AC\n\n")
-    command = [sys.executable, "-c", "from study.cli import main; main()"]
+    command = [sys.executable, "-c", "from study.cli.root import main; main()"]
     done = subprocess.run(
         [*command, "import", str(study.folder), str(path), str(more)],
         stdin=terminal,

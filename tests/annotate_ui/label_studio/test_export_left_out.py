@@ -10,7 +10,7 @@ from annotate_ui.label_studio.export_annotations import CHANGED
 from study import Study
 from study.errors import InputError
 from study.importing import import_file
-from tests.annotate_ui.label_studio.exported import annotation, result, task, written
+from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
 
 NO_RATING = "no rating came in of this export"
 

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.moving import give_up
 from annotate_ui.label_studio.pull import pull
-from annotate_ui.label_studio.pulled import Pulled
+from annotate_ui.label_studio.pull_result import Pulled
 from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.relocation import give_up
 from study import Study
-from study.assigning import assign
-from study.nouns import ElsewhereRater, Rater, Response, table
-from tests.annotate_ui.label_studio.stand_in import StandIn
-from tests.annotate_ui.label_studio.test_storing import projects
+from study.assignment import assign
+from study.schema import ElsewhereRater, Rater, Response, table
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.test_annotation_store import projects
 from tests.annotate_ui.rated_campaign import fill, give
 
 _STEPS = 30

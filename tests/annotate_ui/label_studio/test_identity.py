@@ -5,20 +5,20 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.moving import give_up, move
+from annotate_ui.label_studio.annotation_store import UNKNOWN_TASK
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.storing import UNKNOWN_TASK
-from annotate_ui.label_studio.tasks import NAME
+from annotate_ui.label_studio.relocation import give_up, move
+from annotate_ui.label_studio.task_data import NAME
 from study import Study
-from study.assigning import assign
+from study.assignment import assign
 from study.errors import StudyError
 from study.importing import import_rows
 from study.importing.rows import Placed, ResponseRow
-from study.keeping.backing_up import backup
-from study.keeping.restoring import restore
-from tests.annotate_ui.label_studio.stand_in import StandIn
-from tests.annotate_ui.label_studio.test_storing import projects, pushed
+from study.lifecycle.backup import backup
+from study.lifecycle.restore import restore
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
 from tests.annotate_ui.rated_campaign import fill
 
 

@@ -10,9 +10,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from annotate_ui.inviting import invite
+from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
-from annotate_ui.web.limits import limiter
+from annotate_ui.web.rate_limits import limiter
 from study import Study
 from tests.annotate_ui.rated_campaign import fill, give
 

@@ -1,13 +1,13 @@
 """A judge's reason on the page after the blind value, where study.toml asks for it."""
 
-from annotate_ui.inviting import invite
+from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
-from annotate_ui.web.limits import limiter
+from annotate_ui.web.rate_limits import limiter
 from study import Study
 from tests.annotate_ui.designed_campaign import assign_one, new_rater
 from tests.annotate_ui.rated_campaign import fill, give
+from tests.annotate_ui.tasks.test_adjudicators_see import judged
 from tests.annotate_ui.web.conftest import Browser
-from tests.annotate_ui.work.test_adjudicators_see import judged
 
 
 def test_pages_before_the_blind_value_hold_nothing_of_it_and_the_page_after_shows_it_as_text(

@@ -10,14 +10,14 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from annotate_ui.inviting import invite
-from annotate_ui.taking_part.leaving import leave
+from annotate_ui.participants.invitation import invite
+from annotate_ui.participants.withdrawal import leave
+from annotate_ui.participation import pause
 from annotate_ui.web.app import create_app
-from annotate_ui.web.limits import limiter
-from annotate_ui.work.pausing import pause
+from annotate_ui.web.rate_limits import limiter
 from study import Study
 from study.errors import StudyError
-from study.nouns import OpenedPassage, Rater, Response, Reveal, table
+from study.schema import OpenedPassage, Rater, Response, Reveal, table
 from tests.annotate_ui.designed_campaign import assign_one, configure, new_rater, teach
 from tests.annotate_ui.faked_clock import fake_clock
 from tests.annotate_ui.rated_campaign import fill, give, ratings
@@ -186,7 +186,7 @@ def test_notices_say_what_is_so_and_nothing_that_is_not(
     told = browser.go_on().get_data(as_text=True)
     assert "The study is paused" in told
     assert "Back on &lt;b&gt;Monday&lt;/b&gt;." in told
-    from annotate_ui.work.pausing import resume
+    from annotate_ui.participation import resume
 
     assert "Finish the page" not in told
     resume(study)
@@ -227,7 +227,7 @@ def test_who_left_is_signed_out(any_study: Study, visit: Come) -> None:
 def test_a_request_under_way_when_its_rater_leaves_is_answered_alike(
     study: Study, visit: Come, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from annotate_ui.work.refusals import LeftError
+    from annotate_ui.tasks.refusals import LeftError
 
     def gone(*_: object) -> None:
         raise LeftError("gone")
@@ -236,8 +236,8 @@ def test_a_request_under_way_when_its_rater_leaves_is_answered_alike(
     give(study, "anna")
     browser = visit(study, "anna")
     browser.go_on()
-    monkeypatch.setattr("annotate_ui.web.rating.save_within", gone)
-    monkeypatch.setattr("annotate_ui.web.rating.open_next", gone)
+    monkeypatch.setattr("annotate_ui.web.rater.rating_pages.save_within", gone)
+    monkeypatch.setattr("annotate_ui.web.rater.rating_pages.open_next", gone)
     answer = browser.save("QR", 5)
     assert (answer.status_code, answer.get_json()["error"]["code"]) == (401, "signed_out")
     assert browser.submit("/rate/next").status_code == 401
@@ -314,7 +314,7 @@ def test_a_full_disk_says_so_and_the_same_save_goes_through_afterwards(
         raise StudyError("The study's database says: database or disk is full.")
 
     with monkeypatch.context() as broken:
-        broken.setattr("annotate_ui.web.rating.save_within", full)
+        broken.setattr("annotate_ui.web.rater.rating_pages.save_within", full)
         answer = browser.save("QR", 5, key=key)
         assert answer.status_code in {503, 507}
         assert answer.get_json()["error"]["message"]

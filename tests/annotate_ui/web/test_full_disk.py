@@ -7,10 +7,10 @@ from uuid import uuid4
 
 from sqlalchemy import select
 
-from annotate_ui.inviting import invite
+from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
 from study import Study
-from study.nouns import Rating, table
+from study.schema import Rating, table
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
 from tests.small_disk import fill_up, small_disk

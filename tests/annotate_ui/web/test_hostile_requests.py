@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import func, select
 from werkzeug.routing import Rule
 
-from annotate_ui.inviting import invite
+from annotate_ui.participants.invitation import invite
 from annotate_ui.web import headers
 from annotate_ui.web.app import create_app
-from annotate_ui.web.limits import limiter
+from annotate_ui.web.rate_limits import limiter
 from study import Study
-from study.nouns import Assignment, Noun, Rater, Rating, table
+from study.schema import Assignment, Noun, Rater, Rating, table
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
 from tests.conftest import examples

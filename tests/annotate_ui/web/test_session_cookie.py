@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from flask import Flask
 
-from annotate_ui.inviting import invite
+from annotate_ui.participants.invitation import invite
 from study import Study
 from tests.annotate_ui.web.conftest import Browser
 

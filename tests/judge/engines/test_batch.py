@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from judge import JudgeSettings, judge_study
 from study import InputError, Study, StudyError
-from study.nouns import Judgment, table
-from tests.judge.campaign import fill, score
+from study.schema import Judgment, table
+from tests.judge.small_studies import fill, score
 
 
 def writing(folder: Path, **more: Any) -> JudgeSettings:

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import select
 
 from judge import JudgeSettings, export_run, judge_study
-from judge.answers import Answer
+from judge.protocol.answer import Answer
 from study import InputError, Study, StudyError
-from study.nouns import Judgment, table
-from tests.judge.campaign import Scripted, fill
+from study.schema import Judgment, table
+from tests.judge.small_studies import Scripted, fill
 
 
 def settings(*files: Path, **more: Any) -> JudgeSettings:

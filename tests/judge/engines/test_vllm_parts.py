@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import psutil
 import pytest
 
-from judge.engines.vllm.arguments import check_arguments, no_part_of_identity, of_identity
-from judge.engines.vllm.layout import chat_layout
-from judge.engines.vllm.score_tokens import Digits, WholeNumbers, score_tokens
-from judge.engines.vllm.workers import device_groups, shard
+from judge.engines.vllm.chat_layout import chat_layout
+from judge.engines.vllm.engine_arguments import check_arguments, no_part_of_identity, of_identity
+from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokens
+from judge.engines.vllm.worker_pool import device_groups, shard
 from study.errors import StudyError
 from study.scales import Scale
 from tests.conftest import ROOT
@@ -221,7 +221,7 @@ def test_a_template_that_changes_the_message_is_refused() -> None:
 
 BEGINS_ONE = """
 import subprocess, sys, time
-from judge.engines.vllm.ending import Ending
+from judge.engines.vllm.process_cleanup import Ending
 begun = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 ending = Ending()
 print(begun.pid, flush=True)

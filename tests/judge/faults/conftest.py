@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from study import Study
-from tests.judge.faults.small_study import copied, make_study
+from tests.judge.faults.faulty_run import copied, make_study
 from tests.judge.stub.process import Stub, running_stub
 
 
@@ -33,6 +33,6 @@ def _small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small_study(_small_study: Path, tmp_path: Path) -> Iterator[Study]:
-    """Return a study of `tests.judge.faults.small_study.WHOLE` judgments to be made."""
+    """Return a study of `tests.judge.faults.faulty_run.WHOLE` judgments to be made."""
     with copied(_small_study, tmp_path / "study") as opened:
         yield opened

@@ -2,7 +2,7 @@
 
 from judge import show_run
 from study import Study
-from tests.judge.faults.small_study import WHOLE, judged
+from tests.judge.faults.faulty_run import WHOLE, judged
 from tests.judge.stub.process import Stub
 
 ONE_QUERY = {"construct": "any", "containing": "subject 2"}

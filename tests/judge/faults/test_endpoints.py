@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from judge.judging import RunStoppedError
+from judge.running.runner import RunStoppedError
 from study import Study
 from study.errors import StudyError
-from tests.judge.faults.small_study import (
+from tests.judge.faults.faulty_run import (
     WHOLE,
     InTheBackground,
     assert_stored_once,
@@ -248,7 +248,7 @@ def cached_share(study: Study) -> float:
 def test_a_hosted_cache_profits(
     small_study: Study, stub: Stub, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from tests.judge.faults.small_study import copied, make_study
+    from tests.judge.faults.faulty_run import copied, make_study
 
     template = tmp_path_factory.mktemp("leader") / "study"
     make_study(template)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from judge.judging import RunStoppedError
+from judge.running.runner import RunStoppedError
 from study import Study
-from tests.judge.faults.small_study import (
+from tests.judge.faults.faulty_run import (
     CONSTRUCTS,
     WHOLE,
     assert_stored_once,

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from judge.judging import RunStoppedError
+from judge.running.runner import RunStoppedError
 from study import Study
 from study.errors import StudyError
-from tests.judge.faults.small_study import (
+from tests.judge.faults.faulty_run import (
     WHOLE,
     InTheBackground,
     assert_completes,

@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from study import Study
 from study.errors import StudyError
-from study.nouns import JudgeRun, table
-from tests.judge.faults.small_study import WHOLE, commanded, judged, judgments
+from study.schema import JudgeRun, table
+from tests.judge.faults.faulty_run import WHOLE, commanded, judged, judgments
 from tests.judge.stub.process import Stub
 
 EXPECTED = "stub-judge (expected)"
@@ -60,7 +60,7 @@ def test_a_part_of_the_probability_makes_no_score_but_bounds(
     # The number that was written stands all the same.
     assert scores.loc[scores["scorer"] == "stub-judge", "value"].notna().all()
     path = small_study.folder / "run.jsonl"
-    from judge.audit.exporting import export_run
+    from judge.inspect.export import export_run
 
     export_run(small_study, "stub-judge", path)
     row = json.loads(path.read_text().splitlines()[0])
@@ -77,7 +77,7 @@ def test_a_part_of_the_probability_makes_no_score_but_bounds(
 
 def commanded_show(study: Study, response: str) -> str:
     """Return what `ccrs judge show` says of a response."""
-    from judge.audit.auditing import show_response
+    from judge.inspect.response_details import show_response
 
     return "\n".join(show_response(study, "stub-judge", response, "QR").lines())
 

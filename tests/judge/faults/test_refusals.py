@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from judge import JudgeSettings, judge_study
-from judge.judging import RunStoppedError
+from judge.running.runner import RunStoppedError
 from study import Study
 from study.errors import StudyError
-from tests.judge.faults.small_study import (
+from tests.judge.faults.faulty_run import (
     WHOLE,
     assert_completes,
     assert_stored_once,

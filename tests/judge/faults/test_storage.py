@@ -13,10 +13,10 @@ from shutil import copytree
 import pytest
 
 from judge import show_run
-from judge.judging import RunStoppedError
+from judge.running.runner import RunStoppedError
 from study import Study
 from study.errors import StudyError
-from tests.judge.faults.small_study import (
+from tests.judge.faults.faulty_run import (
     SHORT_WAITS,
     WHOLE,
     InTheBackground,
@@ -44,7 +44,7 @@ def another_process(
     words = [w for name, v in options.items() for w in (f"--{name.replace('_', '-')}", str(v))]
     # A shell starts what runs in the background deaf to Ctrl-C, and children inherit that.
     hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    main = f"{limit}{hears}from study.cli import main; main()"
+    main = f"{limit}{hears}from study.cli.root import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-c", main, "judge", str(study.folder), *words, *more],
         cwd=ROOT,
@@ -138,7 +138,7 @@ def test_a_busy_database_is_waited_for(small_study: Study, stub: Stub) -> None:
 def test_a_database_that_stays_busy_stops_the_run(
     small_study: Study, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("study.database._BUSY_SECONDS", 0.3)
+    monkeypatch.setattr("study.schema.database._BUSY_SECONDS", 0.3)
     stub.behave("slow", delay=0.03)
     with closing(Study.open(small_study.folder)) as hasty:
         run = InTheBackground(lambda: judged(hasty, stub, concurrency=4))

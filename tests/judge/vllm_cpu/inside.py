@@ -15,15 +15,15 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM
 
-import judge.engines.vllm.engine as engine_module
+import judge.engines.vllm.vllm_engine as engine_module
 from judge import JudgeSettings, RunStoppedError, judge_study
-from judge.engines.vllm.loading import Loaded, ModelSpec, load
-from judge.engines.vllm.streaming import Decoding, Streaming
+from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
+from judge.engines.vllm.scheduler_feed import Decoding, Streaming
 from study import Study
 from study.errors import StudyError
-from study.nouns import Judgment, table
 from study.scales import Scale
-from tests.judge.campaign import fill, store
+from study.schema import Judgment, table
+from tests.judge.small_studies import fill, store
 
 ARGUMENTS = {"enforce_eager": True, "dtype": "float32", "block_size": 32, "max_num_seqs": 16}
 SETTINGS = "[judge.vllm]\n" + "".join(

@@ -47,7 +47,7 @@ def tiny(folder: Path) -> Path:
 
 def command(folder: Path, model: Path, *more: str) -> list[str]:
     """Return the command that judges a study with the model."""
-    start = [vllm_python(), "-c", "from study.cli import main; main()"]
+    start = [vllm_python(), "-c", "from study.cli.root import main; main()"]
     given = ["--engine", "vllm", "--model", str(model), "--window", "8192"]
     return [*start, "judge", str(folder), *given, *more]
 

@@ -13,8 +13,8 @@ from urllib.request import build_opener
 
 import pytest
 
-from study.datasets import fetching, sources
-from study.datasets.sources import Contents, Dataset, Source, SourceFile, TieBreak
+from study.datasets import dataset_source, dataset_study
+from study.datasets.dataset_source import Contents, Dataset, Source, SourceFile, TieBreak
 from study.importing.rows import Placed, ResponseRow, ScoreRow
 from tests.conftest import SHARED_DATA, absent
 
@@ -85,7 +85,7 @@ def colors(monkeypatch: pytest.MonkeyPatch) -> Dataset:
     module = ModuleType("colors_for_tests")
     module.DATASET = DATASET  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(fetching.DATASETS, "colors", module.__name__)
+    monkeypatch.setitem(dataset_study.DATASETS, "colors", module.__name__)
     return DATASET
 
 
@@ -138,7 +138,7 @@ def home(
         f"/{source.repository}/{source.commit}/{path}": content for path, content in FILES.items()
     }
     with serving(served) as address:
-        monkeypatch.setattr(sources, "HOST", address)
+        monkeypatch.setattr(dataset_source, "HOST", address)
         yield served
 
 

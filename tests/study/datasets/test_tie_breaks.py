@@ -5,10 +5,10 @@ from sqlalchemy import select
 
 from study import Study
 from study.datasets import fetch
-from study.datasets.sources import Dataset, TieBreak
+from study.datasets.dataset_source import Dataset, TieBreak
 from study.datasets.tie_breaks import store_tie_breaks
-from study.nouns import Assignment, Rater, Rating, table
-from tests.study.datasets.test_fetching import copy
+from study.schema import Assignment, Rater, Rating, table
+from tests.study.datasets.test_dataset_study import copy
 
 
 @pytest.fixture

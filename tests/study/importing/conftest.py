@@ -49,7 +49,7 @@ def filled(study: Study, write: Write) -> Study:
 
 def rows_of(study: Study) -> dict[str, int]:
     """Count the rows of every table of the database."""
-    from study.nouns import Noun
+    from study.schema import Noun
 
     with study.read() as connection:
         return {

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from annotate_ui.label_studio.server import Server
+from annotate_ui.label_studio.client import Server
 from study import Study
-from study.assigning import assign
+from study.assignment import assign
 from tests.annotate_ui.browser.conftest import browser
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member, running
 from tests.annotate_ui.rated_campaign import fill

@@ -5,30 +5,25 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.faults import ServerError
-from annotate_ui.label_studio.moving import give_up
+from annotate_ui.label_studio.annotation_reader import MISSING, NO_NUMBER, SKIPPED
+from annotate_ui.label_studio.annotation_store import DELETED, DUPLICATE, NO_SLOT, UNFIT
+from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.projects import OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.reading import MISSING, NO_NUMBER, SKIPPED
-from annotate_ui.label_studio.server import Server
-from annotate_ui.label_studio.stored import OTHER_CHANNEL
-from annotate_ui.label_studio.storing import (
-    DELETED,
-    DUPLICATE,
-    NO_SLOT,
-    UNFIT,
-)
+from annotate_ui.label_studio.relocation import give_up
+from annotate_ui.label_studio.server_error import ServerError
 from study import Study
-from study.assigning import assign
-from study.nouns import Assignment, Rater, Rating, SetAside, table
-from tests.annotate_ui.label_studio.real.acting import (
+from study.assignment import assign
+from study.schema import Assignment, Rater, Rating, SetAside, table
+from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
+from tests.annotate_ui.label_studio.real.rater_actions import (
     annotate,
     delete,
     edit,
     projects,
     rate_all,
 )
-from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
 from tests.annotate_ui.label_studio.test_edited_constructs import asking
 from tests.annotate_ui.rated_campaign import fill, give
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.predictions import WARNING
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import Server
 from study import Study
-from study.cli import cli
+from study.cli.root import cli
 from study.errors import StudyError
 from study.importing import import_file
-from tests.annotate_ui.label_studio.real.acting import annotate, projects, rate_all
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member
+from tests.annotate_ui.label_studio.real.rater_actions import annotate, projects, rate_all
 
 
 def ccrs(*words: str) -> Result:

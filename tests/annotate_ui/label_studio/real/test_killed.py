@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import func, select
 
+from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import Server
 from study import Study
-from study.assigning import assign
-from study.nouns import Assignment, Rating, table
-from tests.annotate_ui.label_studio.real.acting import projects, rate_all
+from study.assignment import assign
+from study.schema import Assignment, Rating, table
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member
+from tests.annotate_ui.label_studio.real.rater_actions import projects, rate_all
 from tests.annotate_ui.rated_campaign import fill
 
 _KILLS = 10
@@ -32,8 +32,8 @@ def killed_sync(study: Study, url: str, seconds: float | None) -> float | None:
     """
     code = (
         "import sys\n"
-        "from study.campaign import Study\n"
-        "from annotate_ui.label_studio.server import Server\n"
+        "from study.study import Study\n"
+        "from annotate_ui.label_studio.client import Server\n"
         "from annotate_ui.label_studio.sync import sync_once\n"
         f"study = Study.open({str(study.folder)!r})\n"
         f"with Server({url!r}, {OWNER!r}) as server:\n"

@@ -5,15 +5,15 @@ from uuid import uuid4
 
 from playwright.sync_api import Browser, expect
 
+from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import Server
 from study import Study
-from study.assigning import assign
+from study.assignment import assign
 from study.importing import import_rows
 from study.importing.rows import PassageRow, Placed, ResponseRow
-from tests.annotate_ui.label_studio.real.acting import projects
 from tests.annotate_ui.label_studio.real.process import PASSWORD, LabelStudioServer
+from tests.annotate_ui.label_studio.real.rater_actions import projects
 from tests.annotate_ui.rated_campaign import ALL
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script> {{7*7}} $question'

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from annotate_ui.cli.label_studio import _opened
-from annotate_ui.label_studio import server as module
-from annotate_ui.label_studio.faults import ServerError
-from annotate_ui.label_studio.server import Server
-from annotate_ui.label_studio.token import VARIABLE
+from annotate_ui.label_studio import client as module
+from annotate_ui.label_studio.access_token import VARIABLE
+from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.server_error import ServerError
 from study import Study
-from study.campaign import HeldStudy
+from study.study import HeldStudy
 
 pytestmark = pytest.mark.usefixtures("sdk")
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server import Server
 from study import Study
-from study.assigning import assign
-from study.cli import cli
-from tests.annotate_ui.label_studio.real.acting import annotate, projects
+from study.assignment import assign
+from study.cli.root import cli
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
+from tests.annotate_ui.label_studio.real.rater_actions import annotate, projects
 from tests.annotate_ui.rated_campaign import fill, finish_step, give
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from flask import Flask
 
-from annotate_ui.owner_password import set_password
-from annotate_ui.web.owner import attempts
+from annotate_ui.web.owner import login_attempts
+from annotate_ui.web.owner.password import set_password
 from study import Study
 from tests.annotate_ui.web.conftest import Browser
 
@@ -15,9 +15,9 @@ PASSWORD = "three plain random words"
 
 @pytest.fixture(autouse=True)
 def _no_attempts_yet() -> Iterator[None]:
-    attempts.forget()
+    login_attempts.forget()
     yield
-    attempts.forget()
+    login_attempts.forget()
 
 
 @pytest.fixture

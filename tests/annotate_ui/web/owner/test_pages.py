@@ -11,10 +11,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import insert, select
 
-from annotate_ui.inviting import list_links
-from annotate_ui.work.pausing import paused
+from annotate_ui.participants.invitation import list_links
+from annotate_ui.participation import paused
 from study import Study
-from study.nouns import Assignment, Look, Rater, now, table
+from study.schema import Assignment, Look, Rater, now, table
 from tests.annotate_ui.rated_campaign import give
 from tests.annotate_ui.web.conftest import Browser
 
@@ -209,7 +209,7 @@ def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) 
 def test_the_judge_is_shown_only_to_who_asks(
     owner: Browser, protected: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotate_ui.web.owner.agreeing.machine_names", lambda _: {"judge-a"})
+    monkeypatch.setattr("annotate_ui.web.owner.agreement_page.machine_names", lambda _: {"judge-a"})
     looked(protected, "judge", judge="judge-a", figures=[shown("pearson")])
     assert "0.50" not in owner.get("/owner/judge").text
     assert "Better left alone" in owner.get("/owner/judge").text
@@ -224,17 +224,17 @@ def test_a_computation_is_started_and_waited_for(
 ) -> None:
     started: list[tuple[str, str | None]] = []
     monkeypatch.setattr(
-        "annotate_ui.watching.looks.start",
+        "annotate_ui.monitoring.interim_analysis.start",
         lambda _, kind, judge=None: started.append((kind, judge)),
     )
-    monkeypatch.setattr("annotate_ui.web.owner.agreeing.machine_names", lambda _: {"judge-a"})
+    monkeypatch.setattr("annotate_ui.web.owner.agreement_page.machine_names", lambda _: {"judge-a"})
     owner.submit("/owner/compute/agreement")
     assert owner.submit("/owner/compute/judge", judge="--help").status_code == 400
     owner.submit("/owner/compute/judge", judge="judge-a")
     owner.submit("/owner/compute/stopping")
     assert started == [("agreement", None), ("judge", "judge-a"), ("stopping", None)]
     assert owner.submit("/owner/compute/everything").status_code == 404
-    monkeypatch.setattr("annotate_ui.watching.looks.running", lambda _: "agreement")
+    monkeypatch.setattr("annotate_ui.monitoring.interim_analysis.running", lambda _: "agreement")
     assert 'data-running="agreement"' in owner.get("/owner/agreement").text
     assert owner.get("/owner/running").get_json() == {"running": "agreement"}
 

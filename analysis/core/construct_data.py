@@ -1,0 +1,147 @@
+"""One construct of the score table as arrays, a response a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.core.query_statistic import NOISE
+from analysis.core.tables import ScoreTable
+
+Reference = Literal["mean_of_raters", "adjudicated"]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ConstructData:
+    """Scores on one construct; n responses, R raters, S systems, Q queries of the whole table.
+
+    Only first scores (repeat 0) enter: repeats measure a scorer's agreement with itself.
+    """
+
+    construct: str
+    responses: tuple[str, ...]
+    query: IntArray
+    """(n,) codes from 0 to Q - 1."""
+    n_queries: int
+    raters: tuple[str, ...]
+    """Those with at least one rating."""
+    ratings: FloatArray
+    """(n, R), NaN where missing."""
+    scorers: dict[str, FloatArray]
+    """Judges and metrics: (n,), NaN where missing."""
+    kinds: dict[str, str]
+    adjudicated: dict[str, FloatArray]
+    systems: tuple[str, ...]
+    produced: BoolArray
+    """(n, S): which system produced the response."""
+    reference_kind: Reference
+
+    @cached_property
+    def reference(self) -> FloatArray:
+        """Human reference (n,): the mean of the raters, or the adjudicated value; never a mix."""
+        if self.reference_kind == "adjudicated":
+            if len(self.adjudicated) != 1:
+                return np.full(len(self.responses), np.nan)
+            return next(iter(self.adjudicated.values()))
+        return mean_over(self.ratings)
+
+    @property
+    def reference_missing(self) -> str | None:
+        """Why there is no reference at all; None where there is one."""
+        if self.reference_kind == "adjudicated" and len(self.adjudicated) > 1:
+            names = ", ".join(self.adjudicated)
+            return f"several adjudicated scorers ({names}); keep one"
+        if np.isfinite(self.reference).any():
+            return None
+        what = "adjudicated value" if self.reference_kind == "adjudicated" else "human rating"
+        return f"no {what} on {self.construct}"
+
+    def of_system(self, system: str) -> BoolArray:
+        """Which responses (n,) a system produced."""
+        return np.asarray(self.produced[:, self.systems.index(system)])
+
+    @cached_property
+    def several_a_query(self) -> bool:
+        """Whether any query has two responses with a reference."""
+        counts = np.bincount(self.query[np.isfinite(self.reference)], minlength=1)
+        return bool(counts.max() > 1)
+
+
+def mean_over(ratings: FloatArray) -> FloatArray:
+    """Mean of each row's present values (n,), NaN where a row has none."""
+    present = np.isfinite(ratings)
+    count = present.sum(axis=1)
+    given = np.where(present, ratings, 0.0)
+    total = given.sum(axis=1)
+    # Values that cancel each other leave float noise in place of 0.
+    total[np.abs(total) <= NOISE * np.abs(given).sum(axis=1)] = 0.0
+    mean: FloatArray = np.full(len(ratings), np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
+
+
+def construct_data(
+    table: ScoreTable,
+    construct: str,
+    reference: Reference = "mean_of_raters",
+    queries: tuple[str, ...] | None = None,
+) -> ConstructData:
+    """Arrays of one construct.
+
+    `queries` restricts the rows and fixes the codes of the queries (default: those of the table),
+    so that all constructs share the same resamples.
+    """
+    rows = table.frame[table.frame["construct"] == construct]
+    if queries is None:
+        queries = table.queries
+    else:
+        rows = rows[rows["query_id"].isin(queries)]
+    codes, responses = pd.factorize(rows["response_id"].astype("object"))
+    n = len(responses)
+    first = np.unique(codes, return_index=True)[1]
+    query = _positions(rows["query_id"].iloc[first], queries)
+    produced = np.zeros((n, len(table.systems)), dtype=bool)
+    system = _positions(rows["system"], table.systems)
+    produced[codes[system >= 0], system[system >= 0]] = True
+    # Judges first: they are what a report is about.
+    in_order = (*table.scorers(construct, "judge"), *table.scorers(construct))
+    kinds = {name: table.scorer_kinds[name] for name in dict.fromkeys(in_order)}
+    values = {name: _values(rows, codes, n, name) for name in kinds}
+    people = (name for name, kind in kinds.items() if kind == "human")
+    raters = tuple(sorted(name for name in people if np.isfinite(values[name]).any()))
+    ratings = np.column_stack([values[name] for name in raters]) if raters else np.empty((n, 0))
+    return ConstructData(
+        construct=construct,
+        responses=tuple(responses),
+        query=query,
+        n_queries=len(queries),
+        raters=raters,
+        ratings=ratings,
+        scorers={n: values[n] for n, kind in kinds.items() if kind in {"judge", "metric"}},
+        kinds=kinds,
+        adjudicated={n: values[n] for n, kind in kinds.items() if kind == "adjudicated"},
+        systems=table.systems,
+        produced=produced,
+        reference_kind=reference,
+    )
+
+
+def _positions(column: pd.Series[Any], names: tuple[str, ...]) -> IntArray:
+    place = pd.Index(names, dtype="object").get_indexer(pd.Index(column.astype("object")))
+    return place.astype(np.int64)
+
+
+def _values(rows: pd.DataFrame, codes: npt.NDArray[np.intp], n: int, scorer: str) -> FloatArray:
+    values = np.full(n, np.nan)
+    own: npt.NDArray[Any] = ((rows["scorer"] == scorer) & (rows["repeat"] == 0)).to_numpy()
+    # A response of several systems stands there several times, with one value.
+    values[codes[own]] = rows["value"].to_numpy()[own]
+    return values

@@ -1,0 +1,158 @@
+"""What all figures of a report share: the tables, the arrays, and one set of resamples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analysis.core.construct_data import ConstructData, construct_data
+from analysis.core.estimates import Estimate
+from analysis.core.interval_coverage import CROWDED, LEVEL, crowding, measured_coverage
+from analysis.core.options import Options
+from analysis.core.probe_table import ProbeTable
+from analysis.core.query_statistic import QueryStatistic
+from analysis.core.resampling import Interval, QueryResampling, Replicates, Transform
+from analysis.core.scales import Level, Scale
+from analysis.core.tables import PreferenceTable, ScoreTable
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Tables and options, with what is derived from them once.
+
+    Two samples of queries are resampled: those that people rated, for everything that needs a
+    human value, and all of them, for what describes scores. They coincide where all were rated.
+    """
+
+    scores: ScoreTable
+    preferences: PreferenceTable | None
+    options: Options
+    edited: ScoreTable | None = None
+    """The scores with what raters changed after they had been shown more, where they did."""
+    layout_left_out: str | None = None
+    """What is said of ratings left out since they come from pages of another layout."""
+    probes: ProbeTable | None = None
+    """Answers to altered prompts, where a judge was asked any."""
+
+    @cached_property
+    def rated_queries(self) -> tuple[str, ...]:
+        """Queries with a human or adjudicated value, or a preference, in order of appearance."""
+        rows = self.scores.frame
+        rated = rows["scorer_kind"].isin(["human", "adjudicated"]) & rows["value"].notna()
+        names = dict.fromkeys(rows.loc[rated, "query_id"].astype("object"))
+        if self.preferences is not None:
+            names |= dict.fromkeys(self.preferences.frame["query_id"].astype("object"))
+        return tuple(names)
+
+    @cached_property
+    def rated_resampling(self) -> QueryResampling:
+        """Resamples of the rated queries."""
+        return self._resampling(len(self.rated_queries))
+
+    @cached_property
+    def whole_resampling(self) -> QueryResampling:
+        """Resamples of all queries."""
+        if set(self.rated_queries) == set(self.scores.queries):
+            return self.rated_resampling
+        return self._resampling(len(self.scores.queries))
+
+    @cached_property
+    def rated(self) -> dict[str, ConstructData]:
+        """Arrays of each construct, over the rated queries."""
+        return self._arrays(self.rated_queries)
+
+    @cached_property
+    def whole(self) -> dict[str, ConstructData]:
+        """Arrays of each construct, over all queries."""
+        if set(self.rated_queries) == set(self.scores.queries):
+            return self.rated
+        return self._arrays(self.scores.queries)
+
+    def _resampling(self, n_queries: int) -> QueryResampling:
+        options = self.options
+        return QueryResampling(n_queries, options.resamples, options.seed, options.level)
+
+    def _arrays(self, queries: tuple[str, ...]) -> dict[str, ConstructData]:
+        return {
+            key: construct_data(self.scores, key, self.options.reference, queries)
+            for key in self.scores.constructs
+        }
+
+    def human_scale(self, construct: str) -> Scale | None:
+        """Scale of the human reference."""
+        data = self.whole[construct]
+        adjudicated = self.options.reference == "adjudicated"
+        people = tuple(data.adjudicated) if adjudicated else data.raters
+        return self.scores.scale(construct, people[0] if people else None)
+
+    def level(self, construct: str) -> Level:
+        """Level of measurement at which people's agreement leads: as declared, else interval."""
+        scale = self.human_scale(construct)
+        return "interval" if scale is None or scale.level == "ratio" else scale.level
+
+    def differences_withheld(self, construct: str, scorer: str) -> str | None:
+        """Why values of a scorer and of people can't be subtracted; None where they can."""
+        human, own = self.human_scale(construct), self.scores.scale(construct, scorer)
+        if human is None or own is None:
+            return (
+                f"no scale is declared for {construct}, so differences in points have no meaning; "
+                f"declare it with --scale {construct}=MIN:MAX"
+            )
+        if not human.same_points(own):
+            return f"{scorer} is on {own}, people are on {human}: not a common scale"
+        return None
+
+    def estimate(
+        self,
+        name: str,
+        statistic: QueryStatistic,
+        resampling: QueryResampling | None = None,
+        transform: Transform | None = None,
+        found: Replicates | None = None,
+        **record: Any,
+    ) -> Estimate:
+        """A statistic with its interval for these raters; `found` are its resamples, if known."""
+        used = self.rated_resampling if resampling is None else resampling
+        replicates = used.replicates(statistic) if found is None else found
+        interval = used.interval_of(replicates, transform)
+        given = not np.isnan(interval.low)
+        return Estimate(
+            name,
+            value=statistic.point,
+            ci_low=interval.low,
+            ci_high=interval.high,
+            ci_level=self.options.level if given else None,
+            method=interval.method if given else None,
+            n_responses=statistic.n_responses,
+            n_queries=statistic.n_queries,
+            n_dropped=statistic.n_dropped,
+            reason=statistic.reason or interval.reason,
+            **self.with_coverage(name, interval, statistic.n_queries, record),
+        )
+
+    def with_coverage(
+        self, name: str, interval: Interval, n_queries: int, record: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The record; params.measured_coverage says where its interval covers too little."""
+        params = record.get("params", {})
+        variant = params.get("level") if name == "krippendorff_alpha" else record.get("scope")
+        if (
+            interval.method != "jackknife_t"
+            or np.isnan(interval.low)
+            or interval.level != LEVEL
+            or params.get("measure", "pearson") != "pearson"
+        ):
+            return record
+        covers = measured_coverage(name, variant or "pooled", n_queries)
+        crowded = [self.crowding.get(key, 0.0) >= CROWDED for key in record.get("constructs", ())]
+        if covers is None or not any(crowded):
+            return record
+        return record | {"params": {**params, "measured_coverage": covers}}
+
+    @cached_property
+    def crowding(self) -> dict[str, float]:
+        """Share of people's ratings on each construct that are the most frequent value."""
+        return {key: crowding(data.ratings) for key, data in self.rated.items()}

@@ -1,0 +1,79 @@
+"""Scales: the closed range of a construct's points, with its level of measurement."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from analysis.core.errors import AnalysisError
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+LEVELS: tuple[str, ...] = get_args(Level)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Closed range from `min` to `max`; `step` is the grid that people are offered, if any.
+
+    Values may lie between the grid's points, since means over repeats do.
+    """
+
+    min: float = 0.0
+    max: float = 100.0
+    step: float | None = None
+    level: Level = "interval"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.min) and math.isfinite(self.max)):
+            raise AnalysisError("a scale's ends must be finite numbers")
+        if self.min >= self.max:
+            raise AnalysisError(f"scale {self}: the lower end must lie below the upper end")
+        if self.step is not None and not 0 < self.step <= self.max - self.min:
+            raise AnalysisError(f"scale {self}: step {self.step:g} does not fit")
+        if self.level not in LEVELS:
+            raise AnalysisError(f"level {self.level!r}: use one of {', '.join(LEVELS)}")
+
+    def __str__(self) -> str:
+        return f"{self.min:g} to {self.max:g}"
+
+    @property
+    def width(self) -> float:
+        """Distance between the ends, in points."""
+        return self.max - self.min
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether there are only the two ends, so that standing at one says nothing."""
+        return self.level == "nominal" or self.step == self.width
+
+    def same_points(self, other: Scale) -> bool:
+        """Whether differences between values on the two scales mean something."""
+        return (self.min, self.max) == (other.min, other.max)
+
+
+def parse_scale(text: str) -> Scale:
+    """Read a scale from `MIN:MAX`, `MIN:MAX:STEP` or `MIN:MAX:STEP:LEVEL`.
+
+    Raises
+    ------
+    AnalysisError
+        The text is no scale.
+
+    Examples
+    --------
+    >>> parse_scale("1:5:1:ordinal")
+    Scale(min=1.0, max=5.0, step=1.0, level='ordinal')
+    """
+    parts = text.split(":")
+    try:
+        if not 2 <= len(parts) <= 4:
+            raise ValueError
+        low, high = float(parts[0]), float(parts[1])
+        step = float(parts[2]) if len(parts) > 2 and parts[2] else None
+    except ValueError:
+        raise AnalysisError(
+            f"scale {text!r} can't be read; write MIN:MAX, for example 0:100, or 1:5:1:ordinal"
+        ) from None
+    level = parts[3] if len(parts) == 4 else "interval"
+    return Scale(low, high, step, level)  # type: ignore[arg-type]  # checked by Scale itself

@@ -1,0 +1,125 @@
+"""Intervals that hold together: for all pairs of systems, or all constructs, at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.query_statistic import BLOCK_NUMBERS
+from analysis.core.resampling import NO_SPREAD, UNDEFINED_ALLOWED, Scheme
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Draws of the largest of several t values, for the jackknife.
+_DRAWS = 10_000
+
+NO_SPREAD_REASON = "every resample gives the same value: no spread to judge by"
+
+
+@dataclass(frozen=True, eq=False)
+class SimultaneousIntervals:
+    """Ends (m,) that all hold at once with the stated level; NaN with a reason where withheld."""
+
+    low: FloatArray
+    high: FloatArray
+    error: FloatArray
+    critical_value: float
+    level: float
+    method: str
+    reasons: tuple[str | None, ...]
+
+
+def simultaneous_intervals(
+    point: npt.ArrayLike,
+    values: npt.ArrayLike,
+    scheme: Scheme,
+    level: float = 0.95,
+    seed: int = 0,
+) -> SimultaneousIntervals:
+    """Point values plus and minus one critical value times each one's own standard error.
+
+    The critical value is the quantile of the largest |t| over all m statistics (max-t, single
+    step): with the bootstrap, of the resamples' own deviations in standard errors; with the
+    jackknife, of a multivariate t with queries - 1 degrees of freedom that has the correlations of
+    the leave-one-out values.
+
+    Parameters
+    ----------
+    point
+        Statistics (m,) on the sample; an undefined one stays without an interval.
+    values
+        Their joint values (R, m) on the resamples of `scheme`.
+    scheme
+        How the resamples came about: bootstrap or jackknife.
+    level
+        Chance that all intervals hold.
+    seed
+        Of the draws from the multivariate t.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+
+    Notes
+    -----
+    Westfall and Young 1993; Hothorn, Bretz and Westfall 2008.
+    """
+    at, drawn = np.asarray(point, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    if at.ndim != 1 or drawn.ndim != 2 or drawn.shape[1] != at.size:
+        raise ValueError(f"values of shape {drawn.shape} do not fit {at.size} statistics")
+    method = "max_t_bootstrap" if scheme == "bootstrap" else "max_t_jackknife"
+    reasons = _reasons(at, drawn)
+    given = np.array([reason is None for reason in reasons], dtype=bool)
+    low, high, error = (np.full(at.size, np.nan) for _ in range(3))
+    critical = float("nan")
+    if given.any():
+        used = drawn[:, given]
+        complete = used[np.isfinite(used).all(axis=1)]
+        deviations = complete - (at[given] if scheme == "bootstrap" else complete.mean(axis=0))
+        count = len(complete)
+        squares = np.sum((complete - complete.mean(axis=0)) ** 2, axis=0)
+        if scheme == "bootstrap":
+            error[given] = np.sqrt(squares / (count - 1))
+            largest = np.abs(deviations / error[given]).max(axis=1)
+            critical = float(np.quantile(largest, level))
+        else:
+            error[given] = np.sqrt((count - 1) / count * squares)
+            critical = _of_multivariate_t(deviations / np.sqrt(squares), level, seed)
+        low[given] = at[given] - critical * error[given]
+        high[given] = at[given] + critical * error[given]
+    return SimultaneousIntervals(low, high, error, critical, level, method, tuple(reasons))
+
+
+def _reasons(point: FloatArray, values: FloatArray) -> list[str | None]:
+    found: list[str | None] = []
+    for at, drawn in zip(point, values.T, strict=True):
+        defined = drawn[np.isfinite(drawn)]
+        if np.isnan(at):
+            found.append("the statistic is undefined on the sample")
+        elif defined.size < 2:
+            found.append("an interval needs at least 2 queries")
+        elif 1 - defined.size / drawn.size > UNDEFINED_ALLOWED:
+            share = 1 - defined.size / drawn.size
+            found.append(f"undefined in {share:.1%} of {drawn.size} resamples")
+        elif np.ptp(defined) <= NO_SPREAD * max(1.0, abs(at)):
+            found.append(NO_SPREAD_REASON)
+        else:
+            found.append(None)
+    return found
+
+
+def _of_multivariate_t(unit: FloatArray, level: float, seed: int) -> float:
+    """Quantile of max |t|, columns of `unit` (queries, m) having length 1."""
+    freedom = len(unit) - 1
+    rng = np.random.default_rng(seed)
+    rows = max(1, BLOCK_NUMBERS // 8 // max(unit.shape))
+    largest = []
+    for start in range(0, _DRAWS, rows):
+        size = min(rows, _DRAWS - start)
+        normal = rng.standard_normal((size, len(unit))) @ unit
+        scale = np.sqrt(rng.chisquare(freedom, size) / freedom)
+        largest.append(np.abs(normal).max(axis=1) / scale)
+    return float(np.quantile(np.concatenate(largest), level))

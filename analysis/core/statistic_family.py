@@ -1,0 +1,104 @@
+"""Many statistics of the same query weights, computed together.
+
+One statistic at a time means one product with the whole weight matrix each. A family needs one
+product for all of its sums, and statistics derived from each other (an average of correlations,
+a difference) come from the same rows, so that their distribution is joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analysis.core.query_statistic import BoolArray, FloatArray, IntArray, OfWeights
+from analysis.core.resampling import PERCENTILE_FROM, QueryResampling, Replicates, Scheme
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticFamily:
+    """m statistics, callable together on weights (R, Q); returns (R, m), NaN undefined.
+
+    `contributing` (Q, m) marks the queries that enter each; `n_responses` and `n_dropped` (m,)
+    count responses used and left out. `reasons` say in words why one is undefined on the sample.
+    """
+
+    of_weights: OfWeights
+    contributing: BoolArray
+    n_responses: IntArray
+    n_dropped: IntArray
+    reasons: Sequence[str | None]
+
+    def points(self) -> FloatArray:
+        """Values (m,) on the sample itself."""
+        points: FloatArray = self.of_weights(np.ones((1, self.contributing.shape[0])))[0]
+        return points
+
+    def replicates(self, resampling: QueryResampling) -> list[Replicates]:
+        """Each statistic's point and resamples, by the scheme that suits its queries.
+
+        As `QueryResampling.replicates` does for one: the bootstrap from 500 contributing queries
+        on, below it the jackknife over the contributing queries.
+        """
+        points, counts = self.points(), self.contributing.sum(axis=0)
+        wanted = np.isfinite(points) & (counts >= 2)
+        values: list[FloatArray] = [np.empty(0)] * points.size
+        by_bootstrap = wanted & (counts >= PERCENTILE_FROM)
+        if by_bootstrap.any():
+            rows = resampling.evaluate(self.of_weights)
+            for place in np.flatnonzero(by_bootstrap):
+                values[place] = rows[:, place]
+        by_jackknife = wanted & ~by_bootstrap
+        if by_jackknife.any():
+            left: BoolArray = np.asarray(self.contributing[:, by_jackknife].any(axis=1))
+            rows = resampling.evaluate(self.of_weights, "jackknife", left)
+            for place in np.flatnonzero(by_jackknife):
+                values[place] = rows[self.contributing[left, place], place]
+        schemes: list[Scheme] = [
+            "bootstrap" if count >= PERCENTILE_FROM else "jackknife" for count in counts
+        ]
+        return [
+            Replicates(float(points[m]), values[m], schemes[m], int(counts[m]), self.reasons[m])
+            for m in range(points.size)
+        ]
+
+
+@dataclass
+class QueryColumns:
+    """Columns (Q,) to be summed under weights; equal columns are kept once."""
+
+    n_queries: int
+    columns: list[FloatArray] = field(default_factory=list)
+    _known: dict[bytes, int] = field(default_factory=dict)
+
+    def place(self, column: FloatArray) -> int:
+        """Where the column stands, entering it if it is new."""
+        key = column.tobytes()
+        if key not in self._known:
+            self._known[key] = len(self.columns)
+            self.columns.append(column)
+        return self._known[key]
+
+    def sums(self) -> OfWeights:
+        """Function of weights (R, Q) that returns the weighted sums (R, columns).
+
+        Columns that rest on the same few queries are summed over those only.
+        """
+        matrix = np.column_stack(self.columns) if self.columns else np.empty((self.n_queries, 0))
+        groups: dict[bytes, list[int]] = {}
+        for place, used in enumerate((matrix != 0).T):
+            few = np.count_nonzero(used) < self.n_queries / 4
+            groups.setdefault(used.tobytes() if few else b"", []).append(place)
+        parts = []
+        for key, places in groups.items():
+            rows = np.flatnonzero(np.frombuffer(key, dtype=bool)) if key else slice(None)
+            parts.append((rows, places, np.ascontiguousarray(matrix[rows][:, places])))
+
+        def of_weights(weights: FloatArray) -> FloatArray:
+            out = np.empty((weights.shape[0], matrix.shape[1]))
+            for rows, places, part in parts:
+                out[:, places] = weights[:, rows] @ part
+            return out
+
+        return of_weights

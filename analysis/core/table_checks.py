@@ -1,0 +1,199 @@
+"""The checks that both tables go through; each returns faults in words, none raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.core.scales import Scale
+
+#: Rows named in one fault; the count is always given in full.
+NAMED = 5
+
+KINDS = ("human", "adjudicated", "judge", "metric")
+
+Codes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def rows_named(rows: Iterable[int]) -> str:
+    """'row 3', or 'rows 3, 5, 9 and 12 more'; rows are counted from 0."""
+    listed = [int(row) for row in rows]
+    shown = ", ".join(str(row) for row in listed[:NAMED])
+    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return f"row{'s' if len(listed) > 1 else ''} {shown}{more}"
+
+
+def missing_columns(present: Sequence[str], required: Sequence[str]) -> list[str]:
+    """A fault for each required column that is not there, with the nearest name that is."""
+    faults = []
+    for name in required:
+        if name in present:
+            continue
+        close = get_close_matches(name, list(present), n=1, cutoff=0.6)
+        hint = f" Did you mean {close[0]!r}? Rename it." if close else ""
+        faults.append(
+            f"column {name!r} is missing; "
+            f"there are {', '.join(map(repr, present)) or 'none'}.{hint}"
+        )
+    return faults
+
+
+def text_codes(column: pd.Series[Any]) -> tuple[Codes, list[str]]:
+    """Codes (n,) and the distinct texts, in order of appearance; -1 for missing and empty."""
+    raw, distinct = pd.factorize(column, use_na_sentinel=True)
+    # 1 and 1.0 and "1" may all stand in an object column: the texts decide.
+    texts = [_text(value) for value in distinct]
+    names: dict[str, int] = {}
+    lookup = np.full(len(texts) + 1, -1, dtype=np.int64)
+    for position, text in enumerate(texts):
+        if text:
+            lookup[position] = names.setdefault(text, len(names))
+    return lookup[raw], list(names)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def numbers(column: pd.Series[Any], name: str, faults: list[str]) -> npt.NDArray[np.float64]:
+    """Floats with NaN for missing; words and infinite values are faults."""
+    if column.dtype == bool:
+        faults.append(f"column {name!r} holds true and false; write numbers")
+        return np.full(len(column), np.nan)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    if not pd.api.types.is_numeric_dtype(column):
+        text = column.astype("object")
+        blank = column.isna().to_numpy() | (text.map(lambda v: str(v).strip() == "").to_numpy())
+        wrong = np.flatnonzero(np.isnan(values) & ~blank)
+        if wrong.size:
+            found = str(text.iloc[int(wrong[0])])
+            faults.append(
+                f"column {name!r} holds {found!r} in {rows_named(wrong)}; write a number, "
+                "or leave it empty and give missing_reason"
+            )
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        faults.append(f"column {name!r} is infinite in {rows_named(infinite)}")
+        values = np.where(np.isinf(values), np.nan, values)
+    return values
+
+
+def repeats(column: pd.Series[Any], faults: list[str]) -> Codes:
+    """Whole numbers from 0; a missing repeat is 0."""
+    before = len(faults)
+    values = numbers(column, "repeat", faults)
+    values = np.where(np.isnan(values), 0, values)
+    wrong = np.flatnonzero((values < 0) | (values != np.floor(values)))
+    if wrong.size and len(faults) == before:
+        faults.append(
+            f"column 'repeat' is {values[wrong[0]]:g} in {rows_named(wrong)}; "
+            "count repeats 0, 1, 2 and so on"
+        )
+    return values.astype(np.int64)
+
+
+def kinds(codes: Codes, names: Sequence[str]) -> list[str]:
+    """Faults for kinds of scorer that do not exist."""
+    faults = []
+    for code, name in enumerate(names):
+        if name not in KINDS:
+            close = get_close_matches(name.lower(), KINDS, n=1, cutoff=0.5)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            faults.append(
+                f"scorer_kind {name!r} in {rows_named(np.flatnonzero(codes == code))} is none of "
+                f"{', '.join(KINDS)}.{hint}"
+            )
+    return faults
+
+
+def one_each(
+    what: Codes, names: Sequence[str], of: Codes, of_names: Sequence[str], say: str
+) -> list[str]:
+    """Faults where one of `names` goes with two of `of_names`; `say` has {name}, {a} and {b}."""
+    pairs = pd.DataFrame({"what": what, "of": of})
+    first = pairs[(what >= 0) & (of >= 0)].drop_duplicates()
+    faults = []
+    counts = first["what"].value_counts(sort=False)
+    for code in counts.index[counts.to_numpy() > 1][:NAMED]:
+        both = [of_names[i] for i in first.loc[first["what"] == code, "of"].tolist()[:2]]
+        rows = rows_named(np.flatnonzero((what == code) & (of == of_names.index(both[1]))))
+        faults.append(say.format(name=names[code], a=both[0], b=both[1], rows=rows))
+    return faults
+
+
+def off_scale(
+    values: npt.NDArray[np.float64],
+    of_row: Sequence[Scale | None],
+    groups: Codes,
+    label: Sequence[str],
+) -> list[str]:
+    """Faults for values outside the declared scale of their group (construct and scorer)."""
+    faults = []
+    for group, scale in enumerate(of_row):
+        if scale is None:
+            continue
+        rows = np.flatnonzero(groups == group)
+        found = values[rows]
+        outside = rows[(found < scale.min) | (found > scale.max)]
+        if outside.size:
+            faults.append(
+                f"{label[group]}: {values[outside[0]]:g} in {rows_named(outside)} lies outside "
+                f"{scale}; correct the value or declare the scorer's own scale"
+            )
+    return faults
+
+
+def combined(parts: Sequence[Codes]) -> Codes:
+    """One code for each combination of codes (n,); missing counts as a value of its own."""
+    key = np.zeros(len(parts[0]), dtype=np.int64)
+    for part in parts:
+        size = int(part.max(initial=-1)) + 2
+        key = key * size + (part + 1)
+        key = pd.factorize(key)[0].astype(np.int64)
+    return key
+
+
+def two_values(key: Codes, values: npt.NDArray[np.float64], say: str) -> tuple[list[str], Mask]:
+    """Faults where one key has two values, and which rows repeat an earlier row with its value.
+
+    Missing against present is a difference too.
+    """
+    order = np.argsort(key, kind="stable")
+    sorted_key, sorted_value = key[order], values[order]
+    again = np.r_[False, sorted_key[1:] == sorted_key[:-1]]
+    start = np.maximum.accumulate(np.where(again, 0, np.arange(key.size))) if key.size else order
+    first = sorted_value[start]
+    same = (sorted_value == first) | (np.isnan(sorted_value) & np.isnan(first))
+    wrong = np.flatnonzero(again & ~same)
+    faults = []
+    for position in wrong[:NAMED]:
+        a, b = int(order[start[position]]), int(order[position])
+        faults.append(
+            say.format(a=_shown(values[a]), b=_shown(values[b]), rows=f"{a} and {b}", row=b)
+        )
+    if wrong.size > NAMED:
+        faults.append(f"and {wrong.size - NAMED} more of the same kind")
+    repeated = np.zeros(key.size, dtype=bool)
+    repeated[order] = again & same
+    return faults, repeated
+
+
+def _shown(value: float) -> str:
+    return "missing" if np.isnan(value) else f"{value:g}"
+
+
+def check_scales(scales: Mapping[Any, object], what: str) -> list[str]:
+    """Faults for declared scales that are no `Scale`."""
+    return [
+        f"{what}[{key!r}] is {value!r}; give a Scale"
+        for key, value in scales.items()
+        if not isinstance(value, Scale)
+    ]

@@ -1,0 +1,179 @@
+"""Columns of a table on its way in: texts as codes, numbers as floats, faults on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.core import table_checks as check
+from analysis.core.scales import Scale
+
+NO_REASON = "not given"
+
+_NUMBERS = {"value", "repeat", "inclusion_prob", "response_words", "position"}
+
+
+class Columns:
+    """Columns of a frame as codes and numbers; collects faults on the way."""
+
+    def __init__(
+        self, frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str]
+    ) -> None:
+        self._frame = frame
+        self._required, self._known = required, (*required, *optional)
+        self._codes: dict[str, check.Codes] = {}
+        self.names: dict[str, list[str]] = {}
+        self.faults: list[str] = []
+
+    def text(self, name: str) -> check.Codes:
+        if name not in self._codes:
+            if name in self._frame.columns:
+                codes, names = check.text_codes(self._frame[name])
+            else:
+                codes, names = np.full(len(self._frame), -1, dtype=np.int64), []
+            self._codes[name], self.names[name] = codes, names
+            empty = np.flatnonzero(codes < 0)
+            if name in self._required and empty.size:
+                self.faults.append(f"column {name!r} is empty in {check.rows_named(empty)}")
+        return self._codes[name]
+
+    def name(self, column: str, code: int) -> str:
+        return self.names[column][code] if code >= 0 else ""
+
+    def number(self, name: str, default: float = np.nan) -> np.ndarray[Any, np.dtype[np.float64]]:
+        if name not in self._frame.columns:
+            return np.full(len(self._frame), default)
+        values = check.numbers(self._frame[name], name, self.faults)
+        return values if np.isnan(default) else np.where(np.isnan(values), default, values)
+
+    def repeat(self) -> check.Codes:
+        if "repeat" not in self._frame.columns:
+            return np.zeros(len(self._frame), dtype=np.int64)
+        return check.repeats(self._frame["repeat"], self.faults)
+
+    def ignored(self) -> list[str]:
+        extra = [str(name) for name in self._frame.columns if name not in self._known]
+        return [f"columns not used: {', '.join(extra)}"] if extra else []
+
+    def frame(self) -> pd.DataFrame:
+        texts = [n for n in self._known if n not in _NUMBERS]
+        table = pd.DataFrame(
+            {
+                name: pd.Categorical.from_codes(
+                    self.text(name), pd.Index(self.names[name], dtype="object")
+                )
+                for name in texts
+            }
+        )
+        missing = np.isnan(check.numbers(self._frame["value"], "value", []))
+        reasons = table["missing_reason"].astype("object")
+        reasons[missing & reasons.isna().to_numpy()] = NO_REASON
+        return table.assign(missing_reason=pd.Categorical(reasons))
+
+
+def value_or_reason(reason: check.Codes, value: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+    both = np.flatnonzero((reason >= 0) & ~np.isnan(value))
+    if not both.size:
+        return []
+    return [f"{check.rows_named(both)} have a value and a missing_reason; keep one of them"]
+
+
+def words_faults(response: check.Codes, words: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+    """A response has one length, which is not below 0."""
+    below = np.flatnonzero(words < 0)
+    if below.size:
+        return [f"response_words is {words[below[0]]:g} in {check.rows_named(below)}"]
+    known = np.flatnonzero(np.isfinite(words))
+    differing, _ = check.two_values(
+        response[known], words[known],
+        "one response has {a} and {b} response_words; give a response one length",
+    )  # fmt: skip
+    return differing[:1]
+
+
+def position_faults(position: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+    """Positions count a rater's values from 1; NaN where the order is not known."""
+    wrong = np.flatnonzero(np.isfinite(position) & ((position < 1) | (position % 1 != 0)))
+    if not wrong.size:
+        return []
+    return [
+        f"position is {position[wrong[0]]:g} in {check.rows_named(wrong)}; count a rater's values "
+        "1, 2, 3 and so on"
+    ]
+
+
+LAYOUTS = ("single", "side_by_side")
+
+
+def layout_faults(columns: Columns) -> list[str]:
+    """Ratings were given on pages with one response, or with several; empty where not known."""
+    columns.text("layout")
+    unknown = [name for name in columns.names["layout"] if name not in LAYOUTS]
+    if not unknown:
+        return []
+    return [f"layout is {unknown[0]!r}; it is {' or '.join(LAYOUTS)}, or empty"]
+
+
+def one_human_scale(
+    columns: Columns,
+    scales: Mapping[str, Scale],
+    scorer_scales: Mapping[tuple[str, str], Scale],
+) -> list[str]:
+    """Raters of a construct are averaged, so they must be on one scale."""
+    human = [i for i, name in enumerate(columns.names["scorer_kind"]) if name == "human"]
+    rows = pd.DataFrame({name: columns.text(name) for name in ("construct", "scorer")})
+    rows = rows[np.isin(columns.text("scorer_kind"), human)].drop_duplicates()
+    faults = []
+    for code, group in rows.groupby("construct", sort=False):
+        key = columns.name("construct", int(str(code)))
+        names = [columns.name("scorer", code) for code in group["scorer"]]
+        used = {scorer_scales.get((name, key), scales.get(key)) for name in names}
+        if len(used) > 1:
+            listed = ", ".join(sorted(str(scale or "none declared") for scale in used))
+            faults.append(f"raters on {key} have different scales ({listed}); map them to one")
+    return faults
+
+
+def without_first(table: pd.DataFrame, of: Sequence[str], what: str) -> list[str]:
+    """Repeats that stand for no first value (repeat 0) of the same thing, named by columns `of`."""
+    if not (table["repeat"] > 0).any():
+        return []
+    keys = ["scorer", "construct", *of]
+    lowest = table.groupby(keys, observed=True, sort=False)["repeat"].min()
+    found: list[str] = []
+    without = lowest[lowest > 0].groupby(level=["scorer", "construct"], observed=True, sort=False)
+    for key, of_responses in without:
+        assert isinstance(key, tuple)  # noqa: S101  (two levels: scorer and construct)
+        count = len(of_responses)
+        found.append(
+            f"{key[0]} on {key[1]} has repeats but no repeat 0 of {count} "
+            f"{what}{'s' if count > 1 else ''}, so these do not enter; number repeats from 0"
+        )
+    return found
+
+
+def suspicions(
+    table: pd.DataFrame,
+    scales: Mapping[str, Scale],
+    scorer_scales: Mapping[tuple[str, str], Scale],
+) -> list[str]:
+    """What is allowed yet looks wrong."""
+    found = []
+    groups = table.groupby(["scorer", "construct"], observed=True, sort=False)["value"]
+    for key, row in groups.agg(["min", "max", "count", "nunique"]).iterrows():
+        assert isinstance(key, tuple)  # noqa: S101  (two levels: scorer and construct)
+        scorer, construct = str(key[0]), str(key[1])
+        scale = scorer_scales.get((scorer, construct), scales.get(construct))
+        if scale is None or row["count"] < 5:
+            continue
+        if scale.max > 10 and row["min"] >= 0 and row["max"] <= 1 and row["nunique"] > 1:
+            found.append(
+                f"{scorer} on {construct}: all values lie in 0 to 1 on a scale of {scale}; if it "
+                "uses a scale of its own, declare it"
+            )
+        elif row["nunique"] == 1:
+            found.append(f"{scorer} on {construct} gave {row['min']:g} throughout")
+    return found

@@ -1,0 +1,278 @@
+"""The two tables that everything reads: scores and preferences, validated once.
+
+A table is refused as a whole with every fault named, or accepted; values are never averaged,
+clipped or dropped. Rows are named by their position, counted from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from analysis.core import table_checks as check
+from analysis.core.errors import TableError
+from analysis.core.scales import Scale
+from analysis.core.table_columns import (
+    Columns,
+    layout_faults,
+    one_human_scale,
+    position_faults,
+    suspicions,
+    value_or_reason,
+    without_first,
+    words_faults,
+)
+
+_REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
+_OPTIONAL = (
+    "system", "repeat", "missing_reason", "rule", "inclusion_prob", "stratum", "source",
+    "response_words", "position", "layout",
+)  # fmt: skip
+_PREFERENCE_REQUIRED = (
+    "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
+)  # fmt: skip
+_PREFERENCE_OPTIONAL = ("repeat", "missing_reason")
+
+
+@dataclass(frozen=True)
+class _Table:
+    frame: pd.DataFrame
+    scales: Mapping[str, Scale] = field(default_factory=lambda: MappingProxyType({}))
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def constructs(self) -> tuple[str, ...]:
+        """Constructs with rows: first those with a declared scale, in that order."""
+        present = _names(self.frame["construct"])
+        declared = [key for key in self.scales if key in present]
+        return (*declared, *(key for key in present if key not in declared))
+
+    @cached_property
+    def scorer_kinds(self) -> dict[str, str]:
+        """Kind of each scorer: human, adjudicated, judge or metric."""
+        pairs = self.frame[["scorer", "scorer_kind"]].drop_duplicates().astype("object")
+        return dict(zip(pairs["scorer"], pairs["scorer_kind"], strict=True))
+
+    def scorers(self, construct: str, *kinds: str) -> tuple[str, ...]:
+        """Scorers with rows on a construct, of these kinds (all when none is given)."""
+        rows = self.frame.loc[self.frame["construct"] == construct, "scorer"]
+        return tuple(name for name in _names(rows) if not kinds or self.scorer_kinds[name] in kinds)
+
+    def digest(self) -> str:
+        """SHA-256 of the rows; their order does not matter."""
+        rows = self.frame.astype("object").where(self.frame.notna(), None)
+        hashes = np.sort(pd.util.hash_pandas_object(rows.astype(str), index=False).to_numpy())
+        return sha256(hashes.tobytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class ScoreTable(_Table):
+    """Validated scores, long format; build it with `from_frame`.
+
+    `frame` has the columns of analysis/README.md, every text column categorical; `scales` are
+    declared by construct and `scorer_scales` by (scorer, construct). A construct without a scale
+    is undeclared: its range and ceiling figures are withheld.
+    """
+
+    scorer_scales: Mapping[tuple[str, str], Scale] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    construct_names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        scales: Mapping[str, Scale] | None = None,
+        scorer_scales: Mapping[tuple[str, str], Scale] | None = None,
+        construct_names: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Check a long table of scores.
+
+        Parameters
+        ----------
+        frame
+            One row for each response, construct, scorer, repeat and producing system, with the
+            columns response_id, query_id, construct, scorer, scorer_kind, value, and optionally
+            system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source,
+            response_words, position, layout.
+        scales, scorer_scales
+            Declared scales by construct, and by (scorer, construct) where they differ.
+        construct_names
+            Names to show beside the keys of constructs.
+
+        Raises
+        ------
+        TableError
+            With every fault found.
+        """
+        scales, scorer_scales = dict(scales or {}), dict(scorer_scales or {})
+        faults = _shape(frame, _REQUIRED)
+        faults += check.check_scales(scales, "scales")
+        faults += check.check_scales(scorer_scales, "scorer_scales")
+        if faults:
+            raise TableError("score table", faults)
+        columns = Columns(frame, _REQUIRED, _OPTIONAL)
+        response, query = columns.text("response_id"), columns.text("query_id")
+        construct, scorer = columns.text("construct"), columns.text("scorer")
+        system, kind = columns.text("system"), columns.text("scorer_kind")
+        repeat, value = columns.repeat(), columns.number("value")
+        probability = columns.number("inclusion_prob", default=1.0)
+        words = columns.number("response_words")
+        position = columns.number("position")
+        faults = columns.faults
+        faults += words_faults(response, words) + position_faults(position)
+        faults += layout_faults(columns)
+        faults += check.kinds(kind, columns.names["scorer_kind"])
+        faults += check.one_each(
+            response, columns.names["response_id"], query, columns.names["query_id"],
+            "response {name!r} has query {a!r} and in {rows} query {b!r}; a response answers one "
+            "query",
+        )  # fmt: skip
+        faults += check.one_each(
+            scorer, columns.names["scorer"], kind, columns.names["scorer_kind"],
+            "scorer {name!r} is {a} and in {rows} {b}; give one of them another name",
+        )  # fmt: skip
+        wrong = np.flatnonzero((probability <= 0) | (probability > 1))
+        if wrong.size:
+            faults.append(
+                f"inclusion_prob is {probability[wrong[0]]:g} in {check.rows_named(wrong)}; "
+                "it lies above 0 and at most at 1"
+            )
+        faults += value_or_reason(columns.text("missing_reason"), value)
+        groups = check.combined([construct, scorer])
+        label, of_group = [], []
+        for row in _first_rows(groups):
+            key, name = (
+                columns.name("construct", construct[row]),
+                columns.name("scorer", scorer[row]),
+            )
+            label.append(f"{name} on {key}")
+            of_group.append(scorer_scales.get((name, key), scales.get(key)))
+        faults += check.off_scale(value, of_group, groups, label)
+        faults += one_human_scale(columns, scales, scorer_scales)
+        key_parts = [response, construct, scorer, repeat]
+        differing, _ = check.two_values(
+            check.combined(key_parts), value,
+            "two values for one response, construct, scorer and repeat: {a} and {b} in rows "
+            "{rows}; keep one, or number them as repeats",
+        )  # fmt: skip
+        faults += differing
+        if faults:
+            raise TableError("score table", faults)
+        _, again = check.two_values(check.combined([*key_parts, system]), value, "")
+        table = columns.frame().assign(repeat=repeat, value=value, inclusion_prob=probability)
+        if np.isfinite(words).any():
+            table["response_words"] = words
+        if np.isfinite(position).any():
+            table["position"] = position
+        if table["layout"].isna().all():
+            table = table.drop(columns="layout")
+        warnings = columns.ignored() + _left_out(frame)
+        if again.any():
+            warnings.append(
+                f"{again.sum()} rows repeat another row with the same value and count once"
+            )
+            table = table[~again]
+        warnings += without_first(table, ["response_id"], "response")
+        return cls(
+            table.reset_index(drop=True),
+            scales,
+            (*warnings, *suspicions(table, scales, scorer_scales)),
+            scorer_scales,
+            dict(construct_names or {}),
+        )
+
+    def scale(self, construct: str, scorer: str | None = None) -> Scale | None:
+        """Scale of a scorer's values on a construct; None where nothing is declared."""
+        if scorer is not None and (scorer, construct) in self.scorer_scales:
+            return self.scorer_scales[scorer, construct]
+        return self.scales.get(construct)
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, sorted; empty where the table names none."""
+        return tuple(sorted(_names(self.frame["system"])))
+
+    @cached_property
+    def queries(self) -> tuple[str, ...]:
+        """Queries in order of appearance."""
+        return tuple(_names(self.frame["query_id"]))
+
+
+@dataclass(frozen=True)
+class PreferenceTable(_Table):
+    """Validated comparisons of two responses to a query; a positive value says that b is better.
+
+    Where two systems gave the same response, it is compared with itself.
+    """
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, scale: Scale | None = None) -> Self:
+        """Check a long table of preferences; `scale` is that of all their values.
+
+        Raises
+        ------
+        TableError
+            With every fault found.
+        """
+        faults = _shape(frame, _PREFERENCE_REQUIRED)
+        if faults:
+            raise TableError("preference table", faults)
+        columns = Columns(frame, _PREFERENCE_REQUIRED, _PREFERENCE_OPTIONAL)
+        parts = [columns.text(name) for name in _PREFERENCE_REQUIRED[:-1]]
+        query, a, b, construct, scorer, kind = parts
+        repeat, value = columns.repeat(), columns.number("value")
+        faults = columns.faults
+        faults += check.kinds(kind, columns.names["scorer_kind"])
+        faults += check.one_each(
+            scorer, columns.names["scorer"], kind, columns.names["scorer_kind"],
+            "scorer {name!r} is {a} and in {rows} {b}; give one of them another name",
+        )  # fmt: skip
+        faults += value_or_reason(columns.text("missing_reason"), value)
+        everything = np.zeros(len(frame), dtype=np.int64)
+        faults += check.off_scale(value, [scale], everything, ["preference"])
+        differing, again = check.two_values(
+            check.combined([query, a, b, construct, scorer, repeat]), value,
+            "two values for one pair, construct, scorer and repeat: {a} and {b} in rows {rows}; "
+            "keep one, or number them as repeats",
+        )  # fmt: skip
+        faults += differing
+        if faults:
+            raise TableError("preference table", faults)
+        table = columns.frame().assign(repeat=repeat, value=value)
+        warnings = columns.ignored() + _left_out(frame)
+        if again.any():
+            warnings.append(f"{again.sum()} preferences repeat another with the same value")
+            table = table[~again]
+        warnings += without_first(table, ["query_id", "response_a", "response_b"], "pair")
+        scales = {} if scale is None else dict.fromkeys(columns.names["construct"], scale)
+        return cls(table.reset_index(drop=True), scales, tuple(warnings))
+
+
+def _shape(frame: pd.DataFrame, required: Sequence[str]) -> list[str]:
+    names = [str(name) for name in frame.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    faults = [f"column {name!r} stands there twice" for name in twice]
+    return faults + check.missing_columns(names, required)
+
+
+def _left_out(frame: pd.DataFrame) -> list[str]:
+    """Say what whoever made the table left out of it."""
+    left_out: Mapping[str, int] = frame.attrs.get("left_out", {})
+    return [f"{count} values left out: {why}" for why, count in left_out.items()]
+
+
+def _first_rows(groups: check.Codes) -> list[int]:
+    return [int(row) for row in np.unique(groups, return_index=True)[1]]
+
+
+def _names(column: pd.Series[Any]) -> list[str]:
+    return [str(name) for name in column.dropna().unique()]

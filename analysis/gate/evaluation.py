@@ -1,0 +1,117 @@
+"""Thresholds held against an analysis: which figures hold, and which fall short."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.core import Analysis
+from analysis.core.errors import AnalysisError
+from analysis.core.estimates import Estimate
+from analysis.gate.baseline import Key, key_of, noise_floors, value_then
+from analysis.gate.thresholds import Threshold, picked
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One figure held against one threshold.
+
+    `number` is what was bounded; `before` the value in the baseline and `noise` the span of the
+    judges' repeats, where there are any. `shortfalls` say in words what does not hold.
+    """
+
+    threshold: Threshold
+    estimate: Estimate
+    number: float
+    before: float | None
+    noise: float | None
+    shortfalls: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing falls short."""
+        return not self.shortfalls
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as plain values."""
+        e = self.estimate
+        return {
+            "statistic": e.statistic, "constructs": list(e.constructs), "scorers": list(e.scorers),
+            "systems": list(e.systems), "scope": e.scope, "target": e.target,
+            "params": dict(e.params), "on": self.threshold.on, "number": self.number,
+            "value": e.value, "minimum": self.threshold.minimum, "maximum": self.threshold.maximum,
+            "allowed_drop": self.threshold.allowed_drop,
+            "allowed_rise": self.threshold.allowed_rise,
+            "before": self.before, "noise": self.noise, "holds": self.holds,
+            "shortfalls": list(self.shortfalls),
+        }  # fmt: skip
+
+
+def check(
+    analysis: Analysis,
+    thresholds: Sequence[Threshold],
+    baseline: Mapping[Key, float | None] | None = None,
+) -> list[Checked]:
+    """Hold every threshold against the figures that it means.
+
+    A change against the baseline counts only where it exceeds what the judges' own repeats differ
+    by. A figure without the number that a threshold bounds never passes: it is an error.
+
+    Raises
+    ------
+    AnalysisError
+        There are no thresholds; one means no figure, or several that it must tell apart; a figure
+        is undefined or has no interval; a baseline is needed, or lacks the figure.
+    """
+    if not thresholds:
+        raise AnalysisError(
+            "there is nothing to check; declare [[check]] with a statistic and a minimum or maximum"
+        )
+    compares = any(threshold.needs_baseline for threshold in thresholds)
+    if compares and baseline is None:
+        raise AnalysisError(
+            "allowed_drop and allowed_rise compare with an earlier report; name its report.json "
+            "with --baseline"
+        )
+    chosen = [(t, e) for t in thresholds for e in picked(t, analysis.estimates.records)]
+    noise = noise_floors(analysis) if compares else {}
+    return [_checked(t, e, baseline or {}, noise) for t, e in chosen]
+
+
+def _checked(
+    threshold: Threshold,
+    estimate: Estimate,
+    baseline: Mapping[Key, float | None],
+    noise: Mapping[Key, float],
+) -> Checked:
+    number = float(getattr(estimate, threshold.on))
+    whose = (
+        f"{threshold} of {', '.join(estimate.constructs)}"
+        if not threshold.construct
+        else (str(threshold))
+    )
+    if np.isnan(number):
+        what = "is undefined" if threshold.on == "value" else f"has no {threshold.on}"
+        raise AnalysisError(f"{whose} {what}: {estimate.reason}")
+    short = []
+    if threshold.minimum is not None and number < threshold.minimum:
+        short.append(f"{number:.4g} is below {threshold.minimum:g}")
+    if threshold.maximum is not None and number > threshold.maximum:
+        short.append(f"{number:.4g} is above {threshold.maximum:g}")
+    before, floor = None, None
+    if threshold.needs_baseline:
+        before = value_then(estimate, baseline)
+        if before is None:
+            raise AnalysisError(f"the baseline has no value for {whose}; make it anew")
+        floor = noise.get(key_of(estimate))
+        change = estimate.value - before
+        for allowed, moved, word in (
+            (threshold.allowed_drop, -change, "below"),
+            (threshold.allowed_rise, change, "above"),
+        ):
+            if allowed is not None and moved > max(allowed, floor or 0.0):
+                short.append(f"{moved:.4g} {word} the baseline's {before:.4g}")
+    return Checked(threshold, estimate, number, before, floor, tuple(short))

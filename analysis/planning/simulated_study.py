@@ -1,0 +1,165 @@
+"""A study that is simulated, and the half width of each figure's interval in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.core.construct_data import mean_over
+from analysis.core.query_statistic import FloatArray, IntArray, QueryStatistic
+from analysis.core.resampling import Interval, QueryResampling, Transform
+from analysis.planning.components import Components
+from analysis.statistics.agreement.association import association
+from analysis.statistics.agreement.human_ceiling import human_ceiling
+from analysis.statistics.correction.prediction_powered import corrected
+from analysis.statistics.correction.query_sums import QuerySums, query_sums
+from analysis.statistics.reliability.alpha import alpha_of_weights
+from analysis.statistics.reliability.icc import icc_interval
+from analysis.statistics.reliability.variance_components import bias_for_raters_like_these
+
+#: Resamples of an interval: its width is averaged over many simulated studies.
+RESAMPLES = 400
+
+
+@dataclass(frozen=True)
+class Design:
+    """Each of `raters` people rates `responses` responses to each of `queries` queries."""
+
+    queries: int
+    raters: int
+    responses: int
+    """Responses per query: the systems, where all answer all queries."""
+
+    @property
+    def n_responses(self) -> int:
+        """Responses that are rated."""
+        return self.queries * self.responses
+
+    @property
+    def n_ratings(self) -> int:
+        """Values that people give."""
+        return self.n_responses * self.raters
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """One simulated study: ratings (n, R), judge (n,), query codes (n,).
+
+    `unrated` (queries judged beyond those rated, at most 2 systems) are scores of the judge.
+    """
+
+    ratings: FloatArray
+    judge: FloatArray
+    unrated: FloatArray
+    query: IntArray
+    design: Design
+    level: float
+    seed: int
+
+    def interval(self, statistic: QueryStatistic, transform: Transform | None = None) -> Interval:
+        """Interval for these raters, as a report has it."""
+        resampling = QueryResampling(self.design.queries, RESAMPLES, self.seed, self.level)
+        return resampling.interval(statistic, transform)
+
+
+def simulated(
+    components: Components, design: Design, level: float, seed: int, run: int, judged: int = 1000
+) -> Simulated:
+    """A study drawn from normal distributions; the same for the same seed and run.
+
+    `judged` queries beyond those rated have scores of the judge only.
+    """
+    stream = np.random.SeedSequence(
+        seed, spawn_key=(design.queries, design.raters, design.responses, run)
+    )
+    rng = np.random.default_rng(stream)
+    n = design.n_responses
+    query = np.repeat(np.arange(design.queries), design.responses)
+    true = components.query * rng.normal(size=design.queries)[query]
+    true = true + components.response * rng.normal(size=n)
+    # One panel for all numbers of queries, so that these are compared and not the panels.
+    panel = np.random.SeedSequence(seed, spawn_key=(design.raters, run))
+    severity = components.rater * np.random.default_rng(panel).normal(size=design.raters)
+    error = components.error * rng.normal(size=(n, design.raters))
+    judge = components.slope * true + components.judge * rng.normal(size=n)
+    further = components.query * rng.normal(size=(judged, 1))
+    further = further + components.response * rng.normal(size=(judged, min(2, design.responses)))
+    unrated = components.slope * further + components.judge * rng.normal(size=further.shape)
+    ratings = true[:, None] + severity + error
+    return Simulated(ratings, judge, unrated, query, design, level, seed)
+
+
+def _alpha(study: Simulated) -> Interval:
+    return study.interval(alpha_of_weights(study.ratings, study.query, "interval"))
+
+
+def _icc(study: Simulated) -> Interval:
+    return icc_interval(study.ratings, study.query, "A,1", level=study.level)
+
+
+def _bias(study: Simulated) -> Interval:
+    return bias_for_raters_like_these(study.judge, study.ratings, study.query, study.level).interval
+
+
+def _pearson(study: Simulated) -> Interval:
+    reference = mean_over(study.ratings)
+    return study.interval(association("pearson", study.judge, reference, study.query), "fisher_z")
+
+
+def _pearson_within(study: Simulated) -> Interval:
+    reference = mean_over(study.ratings)
+    found = association("pearson", study.judge, reference, study.query, "within_query")
+    return study.interval(found, "fisher_z")
+
+
+def _ceiling(study: Simulated) -> Interval:
+    found = human_ceiling(study.ratings, study.judge, study.query)
+    assert found.difference is not None  # noqa: S101  (a judge was given)
+    return study.interval(found.difference)
+
+
+def _ppi_mean(study: Simulated) -> Interval:
+    return corrected(_sums(study, 0), level=study.level).interval
+
+
+def _ppi_difference(study: Simulated) -> Interval:
+    return corrected(_sums(study, 0), _sums(study, 1), level=study.level).interval
+
+
+def _sums(study: Simulated, system: int) -> QuerySums:
+    """One system's responses: those that people rated, then those that only the judge scored."""
+    shape = (study.design.queries, study.design.responses)
+    people = mean_over(study.ratings).reshape(shape)[:, system]
+    unrated = study.unrated[:, system]
+    human = np.concatenate([people, np.full(unrated.size, np.nan)])
+    judge = np.concatenate([study.judge.reshape(shape)[:, system], unrated])
+    return query_sums(human, judge, np.arange(judge.size))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A figure that can be planned for."""
+
+    interval: Callable[[Simulated], Interval]
+    what: str
+    raters: int
+    """Fewest raters it needs."""
+    responses: int = 1
+    """Fewest responses per query it needs."""
+    points: bool = False
+    """Whether it is in points of the scale."""
+
+
+#: By the id that the report gives the figure, where it has one by itself.
+STATISTICS: dict[str, Planned] = {
+    "krippendorff_alpha": Planned(_alpha, "agreement of people, these raters", 2),
+    "icc": Planned(_icc, "ICC(A,1), raters like these", 2),
+    "bias": Planned(_bias, "judge minus people, raters like these", 2, points=True),
+    "pearson": Planned(_pearson, "judge against people, pooled", 1),
+    "pearson_within_query": Planned(_pearson_within, "judge against people, within a query", 1, 2),
+    "human_ceiling_difference": Planned(_ceiling, "judge minus rater, against the others", 2),
+    "ppi_mean": Planned(_ppi_mean, "a system's corrected mean", 1, points=True),
+    "ppi_difference": Planned(_ppi_difference, "corrected difference of 2 systems", 1, 2, True),
+}

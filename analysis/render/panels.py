@@ -1,0 +1,74 @@
+"""What the small multiples have in common: which panels, and on which axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core import Analysis
+from analysis.core.construct_data import ConstructData
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Size of a panel in inches.
+WIDTH, HEIGHT = 2.35, 2.2
+
+#: Judges drawn; a report with more says which are left to the tables.
+JUDGES_DRAWN = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One construct of one scorer, on responses that people rated as well where there are any."""
+
+    construct: str
+    scorer: str
+    data: ConstructData
+    judge: FloatArray
+    low: float
+    high: float
+    scale_declared: bool
+
+    @property
+    def kind(self) -> str:
+        """What the scorer is: judge or metric."""
+        return self.data.kinds[self.scorer]
+
+
+def panels(analysis: Analysis) -> Iterator[Panel]:
+    """Constructs by judges; metrics only where a construct has no judge."""
+    for construct, data in analysis.context.whole.items():
+        judges = [name for name in data.scorers if data.kinds[name] == "judge"]
+        for scorer in (judges or list(data.scorers))[:JUDGES_DRAWN]:
+            scale = analysis.scores.scale(construct, scorer)
+            values = data.scorers[scorer]
+            known = values[np.isfinite(values)]
+            if not known.size:
+                continue
+            low, high = (scale.min, scale.max) if scale else _ends(known, data.reference)
+            yield Panel(construct, scorer, data, values, low, high, scale is not None)
+
+
+def _ends(values: FloatArray, reference: FloatArray) -> tuple[float, float]:
+    both = np.concatenate([values, reference[np.isfinite(reference)]])
+    low, high = float(both.min()), float(both.max())
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def left_out(analysis: Analysis) -> str:
+    """A sentence naming the judges that are not drawn, or nothing."""
+    most = [
+        name
+        for data in analysis.context.whole.values()
+        for name in [n for n in data.scorers if data.kinds[n] == "judge"][JUDGES_DRAWN:]
+    ]
+    names = ", ".join(dict.fromkeys(most))
+    return f" Not drawn, see the tables: {names}." if names else ""
+
+
+def several_scorers(analysis: Analysis) -> bool:
+    """Whether a panel must name its scorer beside its construct."""
+    return len({panel.scorer for panel in panels(analysis)}) > 1

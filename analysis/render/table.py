@@ -1,0 +1,154 @@
+"""A table of a report: cells with their intervals, and the reasons of those that are empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from string import ascii_lowercase
+
+import pandas as pd
+
+from analysis.core import Analysis
+from analysis.core.estimates import Estimate, to_frame
+from analysis.core.scales import Scale
+from analysis.render.formatting import between, correlation, points
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell: the figure, its interval below, and the mark of a footnote.
+
+    `parts` are what a count is made of, one a line; `said` are somebody else's words.
+    """
+
+    text: str
+    interval: str = ""
+    mark: str = ""
+    parts: tuple[str, ...] = ()
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to be set; the first `heads` cells of a row name it. `data` is its CSV."""
+
+    key: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    data: pd.DataFrame
+    footnotes: tuple[tuple[str, str], ...] = ()
+    heads: int = 1
+
+    @property
+    def repeated(self) -> list[int]:
+        """For each row, how many of its leading heads repeat the row above."""
+        found = []
+        for number, row in enumerate(self.rows):
+            above = self.rows[number - 1] if number else ()
+            same = 0
+            while same < min(self.heads - 1, len(above)) and row[same] == above[same]:
+                same += 1
+            found.append(same)
+        return found
+
+
+@dataclass
+class TableBuilder:
+    """Collects rows, the estimates behind them, and the reasons of empty cells."""
+
+    used: list[Estimate] = field(default_factory=list)
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def r(self, estimate: Estimate | None) -> Cell:
+        """A correlation or a coefficient of agreement."""
+        if estimate is None:
+            return Cell("")
+        self.used.append(estimate)
+        if not estimate.defined:
+            return Cell("—", mark=self._mark(estimate.reason))
+        interval = covering(estimate, between(estimate))
+        return Cell(
+            correlation(estimate.value), interval, "" if interval else self._mark(estimate.reason)
+        )
+
+    def points(self, estimate: Estimate | None, scale: Scale | None, more: int = 1) -> Cell:
+        """A figure in points of a scale, with a decimal more than in a sentence."""
+        if estimate is None:
+            return Cell("")
+        self.used.append(estimate)
+        if not estimate.defined:
+            return Cell("—", mark=self._mark(estimate.reason))
+        interval = ""
+        if estimate.has_interval:
+            low, high = (points(v, scale, more) for v in (estimate.ci_low, estimate.ci_high))
+            interval = covering(estimate, f"[{low}, {high}]")
+        mark = "" if interval else self._mark(estimate.reason)
+        return Cell(points(estimate.value, scale, more), interval, mark)
+
+    def number(self, estimate: Estimate | None, form: str) -> Cell:
+        """Any other figure, by a format such as '.1%' or ',.0f'."""
+        if estimate is None:
+            return Cell("")
+        self.used.append(estimate)
+        if not estimate.defined:
+            return Cell("—", mark=self._mark(estimate.reason))
+        interval = ""
+        if estimate.has_interval:
+            bare = f"[{estimate.ci_low:{form}}, {estimate.ci_high:{form}}]"
+            interval = covering(estimate, bare)
+        return Cell(f"{estimate.value:{form}}", interval)
+
+    def add(self, *cells: Cell | str) -> None:
+        """A row; plain text becomes a cell."""
+        self.rows.append(tuple(c if isinstance(c, Cell) else Cell(c) for c in cells))
+
+    def _mark(self, reason: str | None) -> str:
+        if not reason:
+            return ""
+        if reason not in self.reasons:
+            self.reasons[reason] = _letter(len(self.reasons))
+        return self.reasons[reason]
+
+    def table(
+        self, key: str, title: str, caption: str, columns: Sequence[str], heads: int = 1
+    ) -> Table:
+        """The finished table, without columns in which no row has a cell."""
+        kept = [
+            place
+            for place in range(len(columns))
+            if place < heads or any(row[place].text or row[place].said for row in self.rows)
+        ]
+        return Table(
+            key,
+            title,
+            caption,
+            tuple(columns[place] for place in kept),
+            tuple(tuple(row[place] for place in kept) for row in self.rows),
+            to_frame(_once(self.used)),
+            tuple((mark, reason) for reason, mark in self.reasons.items()),
+            heads,
+        )
+
+
+def of_one(analysis: Analysis, statistic: str, where: dict[str, str]) -> Estimate | None:
+    """A figure of one scorer alone, or of the mean of raters; never the one for the other."""
+    wanted = where.get("of")
+    found = analysis.estimates.select(statistic, **where)
+    return next((e for e in found if e.params.get("of") == wanted), None)
+
+
+def covering(estimate: Estimate, interval: str) -> str:
+    """The interval, with what it covers where that was measured to be too little."""
+    covers = estimate.params.get("measured_coverage")
+    return f"{interval} covers {correlation(float(covers))}" if interval and covers else interval
+
+
+def _letter(number: int) -> str:
+    return ascii_lowercase[number % 26] * (number // 26 + 1)
+
+
+def _once(estimates: Iterable[Estimate]) -> list[Estimate]:
+    return list({id(estimate): estimate for estimate in estimates}.values())

@@ -1,0 +1,129 @@
+"""A report on the terminal: the verdict first, then what was written and checked."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analysis.core import Analysis
+from analysis.pipeline.document import Document
+from analysis.render.json_report import as_json
+from analysis.render.verdict.contradictions import OPENING
+from analysis.render.verdict.notes import reading
+from analysis.render.verdict.verdicts import Verdict
+
+Checks = Sequence[Mapping[str, Any]]
+
+
+@contextmanager
+def working(step: str) -> Iterator[None]:
+    """Show on a terminal's standard error that a longer step is under way."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(step):
+        yield
+
+
+def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
+    """The verdict on standard output: set for a terminal, one sentence a line when piped."""
+    notes = analysis.options.scorer_notes
+    kinds = analysis.scorer_kinds
+    remarks = [f"{name} ({kinds[name]}): {notes[name]}" for name in kinds if name in notes]
+    brackets = reading(analysis) if any("[" in verdict.sentence for verdict in found) else ""
+    if not sys.stdout.isatty():
+        click.echo(analysis.title)
+        for remark in remarks:
+            click.echo(remark)
+        for verdict in found:
+            click.echo(verdict.sentence)
+            for note in verdict.notes:
+                click.echo(f"    {note}")
+        if brackets:
+            click.echo(brackets)
+        for warning in analysis.warnings:
+            click.echo(f"Worth a look: {warning}")
+        return
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = Console(width=min(80, Console().width), highlight=False)
+    console.print(Text(analysis.title, style="bold"))
+    for remark in remarks:
+        console.print(Text(remark, style="yellow"))
+    for verdict in found:
+        sentence = Text(verdict.sentence)
+        sentence.stylize("bold cyan", 0, len(verdict.construct))
+        console.print()
+        console.print(sentence)
+        for note in verdict.notes:
+            console.print(Padding(Text(note, style="dim"), (0, 0, 0, 4)))
+    if brackets:
+        console.print()
+        console.print(Text(brackets, style="dim"))
+    for warning in analysis.warnings:
+        console.print()
+        console.print(Text(f"Worth a look: {warning}", style="yellow"))
+
+
+def say_contradictions(found: Sequence[Verdict]) -> None:
+    """What the whole analysis added to the verdicts that were said before."""
+    for verdict in found:
+        for note in verdict.notes:
+            if note.startswith(OPENING):
+                click.echo()
+                click.echo(f"{verdict.construct}, {verdict.scorer}: {note}")
+
+
+def say_written(page: Path, analysis: Analysis, checks: Checks | None) -> None:
+    """Where the report is, how its checks went, and the next step."""
+    click.echo()
+    click.echo(f"Report: {page}, with report.json and tables/ beside it")
+    click.echo(f"        {len(analysis.estimates):,} figures, undefined ones with their reason")
+    if checks is not None and not checks:
+        click.echo("Checks: nothing here that another library could compute")
+    elif checks is not None:
+        done = [check for check in checks if check["agrees"] is not None]
+        agreeing = sum(1 for check in done if check["agrees"])
+        click.echo(
+            f"Checks: {agreeing} of {len(done)} figures equal krippendorff, pingouin and scipy; "
+            f"{len(checks) - len(done)} could not be checked"
+        )
+        for check in done:
+            if not check["agrees"]:
+                click.echo(
+                    f"        DIFFERS: {check['statistic']} on {check['construct']}: "
+                    f"{check['ours']} here, {check['theirs']} in {check['library']}; please report"
+                )
+    undeclared = [key for key in analysis.scores.constructs if analysis.scores.scale(key) is None]
+    if undeclared:
+        click.echo(
+            "Next:   declare the scale for bias and ceilings, for example with --scale 0:100"
+        )
+    else:
+        click.echo(f"Next:   open {page} in a browser")
+
+
+def say_json(page: Path, content: Document, checks: Checks | None) -> None:
+    """A summary for programs; everything else is in the report.json that it names."""
+    plain = as_json(content)
+    summary = {
+        "report": str(page),
+        "json": str(page.with_name("report.json")),
+        "title": plain["title"],
+        "scorers": plain["scorers"],
+        "verdict": plain["verdict"],
+        "warnings": plain["warnings"],
+        "estimates": len(plain["estimates"]),
+        "verification": None if checks is None else list(checks),
+    }
+    click.echo(json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=1))

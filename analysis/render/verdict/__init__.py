@@ -1,0 +1,1 @@
+"""The opening sentences of a report, for each construct and judge."""

@@ -1,0 +1,145 @@
+"""What stands beside a verdict: how to read its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.core import Analysis
+from analysis.core.estimates import Estimate
+from analysis.render.formatting import between, correlation, counted, percent
+from analysis.render.verdict.bias_and_bounds import excludes_0, headline_bias, two_valued
+from analysis.topics.expected_score.estimates import EXPECTED
+
+#: Correlation from which a scorer orders well, and bias (share of the scale) that then matters.
+ORDERS_WELL, FAR_OFF = 0.7, 0.05
+
+#: Krippendorff (2004) accepts tentative conclusions from .667 on.
+TENTATIVE = 0.667
+
+#: Intervals of a difference of correlations wider than this call nothing equal.
+WIDE = 0.2
+
+HALF = 0.5
+
+#: Fewer queries than this are named beside the order that rests on them.
+FEW_QUERIES = 20
+
+#: A rater stands apart from at least two others with less than this share of their correlation.
+STANDS_APART, RATERS_TO_STAND_APART = 0.67, 3
+
+
+def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) -> Iterator[str]:
+    """Remarks on the verdict of one scorer on one construct."""
+    found = analysis.estimates.first
+    difference = found(
+        "human_ceiling_difference", construct=construct, scorer=scorer, scope=scope,
+        measure="pearson",
+    )  # fmt: skip
+    if scope is not None and difference is not None:
+        yield from _on_difference(difference)
+    if scope is not None:
+        yield from _on_the_distribution(analysis, construct, scorer, scope)
+    plain = found("pearson", construct=construct, scorer=scorer, scope=scope or "pooled")
+    used = difference if difference is not None and difference.defined else plain
+    if scope is not None and used is not None and used.defined and used.n_queries < FEW_QUERIES:
+        yield (
+            f"That order rests on {counted(used.n_responses, 'response')} to "
+            f"{counted(used.n_queries, 'query', 'queries')} only."
+        )
+    bias = headline_bias(analysis, construct, scorer)
+    scale = analysis.context.human_scale(construct)
+    if plain is not None and bias is not None and scale is not None:
+        far = abs(bias.value) >= FAR_OFF * scale.width
+        if plain.value >= ORDERS_WELL and far and excludes_0(bias, analysis):
+            yield (
+                "A high correlation beside a large bias: it orders responses, but its level is not "
+                "people's. Use it to compare, not to report a level."
+            )
+    share = found("share_at_max", construct=construct, scorer=scorer, scope="pooled")
+    own = analysis.scores.scale(construct, scorer)
+    if not two_valued(analysis, construct, scorer) and share is not None and share.value >= HALF:
+        yield (
+            f"With {percent(share.value)} of its scores at the ceiling, it can't tell good "
+            "responses from better ones there."
+        )
+    alpha = found(
+        "krippendorff_alpha", construct=construct, level=analysis.context.level(construct)
+    )
+    adjudicated = analysis.options.reference == "adjudicated"
+    if alpha is not None and alpha.value < TENTATIVE and not adjudicated:
+        interval = f" {between(alpha)}" if alpha.has_interval else ""
+        yield (
+            f"People agree little among themselves here (alpha {correlation(alpha.value)}"
+            f"{interval}): a rater is a low bar, and the mean of few raters a blurred one."
+        )
+    if difference is not None and difference.defined:
+        yield from _on_raters(analysis, construct, scope or "pooled")
+    if own is None:
+        yield (
+            f"No scale is declared for {construct}: bias and the share at the ceiling are "
+            f"withheld. Declare it with --scale {construct}=MIN:MAX."
+        )
+    elif bias is not None and not bias.defined and plain is not None and plain.defined:
+        yield f"Its bias is withheld: {bias.reason}."
+
+
+def _on_the_distribution(
+    analysis: Analysis, construct: str, scorer: str, scope: str
+) -> Iterator[str]:
+    """How the mean of the judge's distribution compares with the number that it wrote."""
+    where = {"construct": construct, "scope": scope, "measure": "pearson"}
+    gain = analysis.estimates.first("expected_gain", scorer=scorer + EXPECTED, **where)
+    if gain is None or not gain.defined:
+        return
+    pair = [
+        next(e for e in found if e.scorers[0] == name)
+        for name in (scorer + EXPECTED, scorer)
+        if (found := analysis.estimates.select("agreement_where_both", scorer=name, **where))
+    ]
+    mean, number = (correlation(e.value) for e in pair)
+    figure = f"{correlation(gain.value)} {between(gain)}".rstrip()
+    yield (
+        f"The mean of its distribution correlates {mean} with people where the number that it "
+        f"wrote correlates {number} (difference {figure})."
+    )
+
+
+def _on_raters(analysis: Analysis, construct: str, scope: str) -> Iterator[str]:
+    """A rater who stands apart lowers what a judge is measured against."""
+    found = analysis.estimates.select("rater_against_others", construct=construct, scope=scope)
+    ranked = sorted((e for e in found if e.defined), key=lambda e: e.value)
+    if len(ranked) < RATERS_TO_STAND_APART:
+        return
+    lowest, rest = ranked[0], ranked[1:]
+    if lowest.value < STANDS_APART * rest[0].value:
+        yield (
+            f"{lowest.scorers[0]} agrees little with the other raters "
+            f"({correlation(lowest.value)}; the others {correlation(rest[0].value)} to "
+            f"{correlation(rest[-1].value)}), which lowers what a rater reaches here."
+        )
+
+
+def _on_difference(difference: Estimate) -> Iterator[str]:
+    if not difference.has_interval:
+        return
+    includes = difference.ci_low <= 0 <= difference.ci_high
+    if includes and difference.ci_high - difference.ci_low > WIDE:
+        yield (
+            "The interval is wide: neither an advantage nor a shortfall of a size that matters is "
+            "excluded. More rated queries narrow it."
+        )
+
+
+def reading(analysis: Analysis) -> str:
+    """Which bracket of the verdicts is which, in a sentence or two."""
+    level = f"Square brackets hold {analysis.options.level:.0%} intervals"
+    if analysis.options.reference == "adjudicated":
+        return f"{level} over queries, with the adjudicated values as they are."
+    said = f"{level}. Those of correlations and their differences are for these raters"
+    biases = analysis.estimates.select("bias", scope="pooled")
+    if any(bias.has_interval for bias in biases):
+        said += (
+            "; that of the bias is for raters like these, a claim about people, unless it says "
+            "otherwise"
+        )
+    return f"{said}."

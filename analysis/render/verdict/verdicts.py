@@ -1,0 +1,213 @@
+"""The verdict: for each construct and judge one sentence in plain words, with its figures.
+
+It leads with the order of responses within a query, which is what a judge is used for; with one
+response a query it falls back to all responses, and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from analysis.core import Analysis
+from analysis.core.construct_data import ConstructData
+from analysis.core.estimates import Estimate
+from analysis.render.formatting import NOISE, between, correlation, counted
+from analysis.render.verdict.bias_and_bounds import ends, level
+from analysis.render.verdict.notes import notes
+from analysis.topics.expected_score.estimates import number_of
+
+Comparison = Literal["better", "worse", "undecided", "withheld"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What can be said of one scorer on one construct.
+
+    `comparison` is with a rater: better, worse, undecided (the interval includes 0), or withheld.
+    """
+
+    construct: str
+    scorer: str
+    sentence: str
+    comparison: Comparison
+    scope: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def verdicts(analysis: Analysis) -> list[Verdict]:
+    """One verdict for each construct and judge; a metric speaks where there is no judge."""
+    found = []
+    preferred = analysis.preferences.constructs if analysis.preferences is not None else ()
+    for construct, data in analysis.context.whole.items():
+        if construct in preferred and data.reference_missing:
+            continue  # people compared responses here, and rated none
+        judges = [name for name in data.scorers if data.kinds[name] == "judge"]
+        # The mean of a judge's distribution is a remark on that judge.
+        numbers = [name for name in judges if number_of(name, judges) is None]
+        speaking = numbers or list(data.scorers)
+        for scorer in speaking:
+            found.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))
+        if not speaking:
+            found.append(_people_only(analysis, construct))
+    return found + _on_preferences(analysis)
+
+
+def _verdict(
+    analysis: Analysis, construct: str, data: ConstructData, scorer: str, several: bool
+) -> Verdict:
+    kind = "judge" if data.kinds[scorer] == "judge" else "metric"
+    who = scorer if several else f"the {kind}"
+    parts, comparison, scope = _order(analysis, construct, scorer, who)
+    rest = [level(analysis, construct, scorer), ends(analysis, construct, scorer)]
+    tail = " and ".join(filter(None, rest))
+    if tail:
+        parts = f"{parts}; {tail}"
+    return Verdict(
+        construct,
+        scorer,
+        f"{construct}: {parts}.",
+        comparison,
+        scope,
+        tuple(notes(analysis, construct, scorer, scope)),
+    )
+
+
+def _order(
+    analysis: Analysis, construct: str, scorer: str, who: str
+) -> tuple[str, Comparison, str | None]:
+    data = analysis.rated[construct]
+    if data.reference_missing:
+        return f"{data.reference_missing}, so nothing can be said of {who}", "withheld", None
+    found = analysis.estimates.first
+    scope, where = leading_scope(analysis, construct, scorer)
+    plain = found("pearson", construct=construct, scorer=scorer, scope=scope)
+    difference = found(
+        "human_ceiling_difference",
+        construct=construct,
+        scorer=scorer,
+        scope=scope,
+        measure="pearson",
+    )
+    if plain is None or not plain.defined:
+        why = plain.reason if plain is not None else "there is nothing to compare"
+        return f"how {who} orders responses can't be told ({why})", "withheld", scope
+    if difference is None or not difference.defined:
+        return _without_ceiling(data, plain, who, where), "withheld", scope
+    judge = found(
+        "judge_against_others", construct=construct, scorer=scorer, scope=scope, measure="pearson"
+    )
+    rater = found(
+        "human_ceiling", construct=construct, scorer=scorer, scope=scope, measure="pearson"
+    )
+    assert judge is not None  # noqa: S101  (the three come together)
+    assert rater is not None  # noqa: S101
+    pair = f"{correlation(judge.value)} against {correlation(rater.value)}"
+    amounts = f"{pair}, difference {correlation(difference.value)} {between(difference)}".rstrip()
+    comparison = _compare(difference)
+    says = {
+        "worse": f"{where} {who} orders responses less well than a rater does ({amounts})",
+        "better": f"{where} {who} orders responses better than a rater does ({amounts})",
+        "undecided": f"{where} {who} can't be told apart from a rater in how it orders responses "
+        f"({amounts})",
+        "withheld": f"{where} {who} and a rater order responses about as {pair} on average "
+        f"(no interval: {difference.reason})",
+    }
+    return says[comparison], comparison, scope
+
+
+def leading_scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str, str]:
+    """Within a query, unless only all responses carry an interval; with the words for it."""
+    within, pooled = (
+        analysis.estimates.first("pearson", construct=construct, scorer=scorer, scope=scope)
+        for scope in ("within_query", "pooled")
+    )
+    told = within is not None and within.defined
+    better = pooled is not None and pooled.has_interval
+    if within is not None and told and (within.has_interval or not better):
+        return "within_query", "within a query"
+    why = "within a query it can't be told"
+    if not analysis.rated[construct].several_a_query:
+        why = "one a query, so the order within a query can't be told"
+    elif within is not None and told:
+        why = (
+            f"within a query, {counted(within.n_responses, 'response')} to "
+            f"{counted(within.n_queries, 'query', 'queries')} carry no interval"
+        )
+    return "pooled", f"over all responses ({why})"
+
+
+def _compare(difference: Estimate) -> Comparison:
+    if not difference.has_interval:
+        return "withheld"
+    if difference.ci_high < -NOISE:
+        return "worse"
+    return "better" if difference.ci_low > NOISE else "undecided"
+
+
+def _without_ceiling(data: ConstructData, plain: Estimate, who: str, where: str) -> str:
+    figure = f"{correlation(plain.value)} {between(plain)}".rstrip()
+    if data.reference_kind == "adjudicated":
+        return (
+            f"{where} {who} correlates {figure} with the adjudicated values; whether a rater does "
+            "better is not said, since an adjudicated value favors the raters whose values it "
+            "settled"
+        )
+    if len(data.raters) == 1:
+        return (
+            f"{where} {who} correlates {figure} with the one rater; whether another rater does "
+            "better takes a second one"
+        )
+    return (
+        f"{where} {who} correlates {figure} with the mean of the raters; a rater can't be compared "
+        "with the others, who rated too few of the same responses"
+    )
+
+
+def _people_only(analysis: Analysis, construct: str) -> Verdict:
+    data = analysis.context.whole[construct]
+    n = int(np.isfinite(data.ratings).any(axis=1).sum())
+    if not n:
+        return Verdict(construct, "", f"{construct}: there are no scores.", "withheld")
+    rated = counted(n, "response")
+    return Verdict(
+        construct,
+        "",
+        f"{construct}: people rated {rated}; there is no judge to compare.",
+        "withheld",
+    )
+
+
+def _on_preferences(analysis: Analysis) -> list[Verdict]:
+    """What scorers' differences have to do with people's preferences, by construct."""
+    if analysis.preferences is None:
+        return []
+    found = []
+    for construct in analysis.preferences.constructs:
+        raters = analysis.preferences.scorers(construct, "human")
+        on = analysis.estimates.select("pearson", construct=construct, on="preferences")
+        between_raters = [e for e in on if set(e.scorers) <= set(raters)]
+        among = [e.value for e in between_raters if e.defined]
+        pairs = "the two raters' preferences with each other"
+        if len(among) > 1:
+            pairs = "two raters' preferences with each other, on average"
+        mean = correlation(sum(among) / len(among)) if among else ""
+        compared = [e for e in on if e not in between_raters and e.defined]
+        for estimate in compared:
+            figure = f"{correlation(estimate.value)} {between(estimate)}".rstrip()
+            sentence = (
+                f"{construct}: differences in {estimate.scorers[0]}'s scores correlate {figure} "
+                "with people's preferences"
+            )
+            if among:
+                sentence += f"; {pairs} {mean}"
+            found.append(
+                Verdict(construct, estimate.scorers[0], f"{sentence}.", "withheld", "pooled")
+            )
+        if not compared:
+            said = f"{pairs} correlate {mean}" if among else "people gave preferences"
+            sentence = f"{construct}: {said}; there are no scores to compare them with."
+            found.append(Verdict(construct, "", sentence, "withheld"))
+    return found

@@ -1,0 +1,1 @@
+"""Statistics on plain arrays; a folder for each family."""

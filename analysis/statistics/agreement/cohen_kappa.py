@@ -1,0 +1,126 @@
+"""Cohen's kappa on scales of few levels: a judge against each rater, beside the raters' own.
+
+A mean of raters lies between the levels, so the judge meets each rater alone and the kappas are
+averaged; raters among each other are averaged likewise, which is what a judge can be held against.
+Sources: Cohen (1960), Educational and Psychological Measurement 20:37-46; weighted, Cohen (1968),
+Psychological Bulletin 70:213-220.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.query_statistic import FloatArray, QueryStatistic, as_codes, as_values
+from analysis.core.scales import Scale
+from analysis.statistics.reliability.chance_corrected import Weighting, chance_corrected
+
+Weights = Literal["none", "quadratic"]
+
+#: On more levels a kappa without weights is near 0 whatever the agreement.
+MOST_LEVELS = 11
+
+_WEIGHTING: dict[str, Weighting] = {"none": "unweighted", "quadratic": "quadratic"}
+
+
+def levels_of(scale: Scale | None) -> tuple[float, ...]:
+    """The points of a scale's grid if it has at most `MOST_LEVELS`, else none."""
+    if scale is None or scale.step is None:
+        return ()
+    steps = scale.width / scale.step
+    if round(steps) + 1 > MOST_LEVELS or abs(steps - round(steps)) > 1e-9:
+        return ()
+    return tuple(scale.min + scale.step * place for place in range(round(steps) + 1))
+
+
+def off_levels(values: npt.ArrayLike, levels: tuple[float, ...]) -> int:
+    """How many present values are none of the levels."""
+    found = as_values(values)
+    found = found[np.isfinite(found)]
+    if not found.size or not levels:
+        return int(found.size)
+    apart = np.abs(found[:, None] - np.array(levels)).min(axis=1)
+    return int(np.count_nonzero(apart > 1e-9 * max(1.0, *map(abs, levels))))
+
+
+def cohen_kappa(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    query: npt.ArrayLike,
+    weights: Weights = "none",
+    levels: tuple[float, ...] | None = None,
+    n_queries: int | None = None,
+) -> QueryStatistic:
+    """Kappa of two scorers (n,) on the responses that both scored, NaN where missing.
+
+    `levels` are those of the scale; without them the values found are taken. ValueError for
+    unknown weights.
+    """
+    if weights not in get_args(Weights):
+        raise ValueError(f"weights {weights!r}: expected one of {', '.join(get_args(Weights))}")
+    first, second = as_values(x, "x"), as_values(y, "y")
+    both = np.isfinite(first) & np.isfinite(second)
+    table = np.where(both[:, None], np.column_stack([first, second]), np.nan)
+    return chance_corrected(
+        "conger", table, query, _WEIGHTING[weights], levels=levels, n_queries=n_queries
+    )
+
+
+def kappa_with_raters(
+    judge: npt.ArrayLike,
+    ratings: npt.ArrayLike,
+    query: npt.ArrayLike,
+    weights: Weights = "none",
+    levels: tuple[float, ...] | None = None,
+    n_queries: int | None = None,
+) -> QueryStatistic:
+    """Mean over raters of the judge's kappa with each; judge (n,), ratings (n, raters).
+
+    A rater with whom it is undefined on the sample does not enter.
+    """
+    people = as_values(ratings)
+    pairs = [(as_values(judge), people[:, column]) for column in range(people.shape[1])]
+    return _averaged(pairs, query, weights, levels, n_queries)
+
+
+def kappa_between_raters(
+    ratings: npt.ArrayLike,
+    query: npt.ArrayLike,
+    weights: Weights = "none",
+    levels: tuple[float, ...] | None = None,
+    n_queries: int | None = None,
+) -> QueryStatistic:
+    """Mean over pairs of raters of their kappa; ratings (n, raters)."""
+    people = as_values(ratings)
+    pairs = [(people[:, a], people[:, b]) for a, b in combinations(range(people.shape[1]), 2)]
+    return _averaged(pairs, query, weights, levels, n_queries)
+
+
+def _averaged(
+    pairs: list[tuple[FloatArray, FloatArray]],
+    query: npt.ArrayLike,
+    weights: Weights,
+    levels: tuple[float, ...] | None,
+    n_queries: int | None,
+) -> QueryStatistic:
+    codes, total = as_codes(query, len(np.asarray(query)), n_queries)
+    every = [cohen_kappa(x, y, codes, weights, levels, total) for x, y in pairs]
+    parts = [part for part in every if part.reason is None]
+    contributing = np.zeros(total, dtype=bool)
+    for part in parts:
+        contributing |= part.contributing
+    shared = [np.isfinite(x) & np.isfinite(y) for x, y in pairs]
+    used = int(np.count_nonzero(np.any(shared, axis=0))) if shared else 0
+    one = [np.isfinite(x) | np.isfinite(y) for x, y in pairs]
+    left = int(np.count_nonzero(np.any(one, axis=0))) - used if one else 0
+    reason = None if parts else "no two scorers"
+    if not parts and every:
+        reason = every[0].reason
+
+    def of_weights(rows: FloatArray) -> FloatArray:
+        return np.asarray(np.mean([part(rows) for part in parts], axis=0))
+
+    return QueryStatistic(of_weights, contributing, used, left, reason)

@@ -1,0 +1,249 @@
+"""Tie-aware pairwise accuracy: the share of pairs of responses that a judge orders as people do.
+
+A pair that people tie is right only if the judge ties it too, so that a judge which never ties
+gains nothing from people who often do. A tie threshold makes small differences of the judge's
+scores ties; the one with the highest accuracy flatters on the sample it was found on, so that the
+accuracy with thresholds found on other queries stands beside it.
+Source: Deutsch, Foster and Freitag (2023), EMNLP, 12914-12929, "Ties Matter", equation 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.folds import FOLDS, folds
+from analysis.core.pairs import Pairs, between_queries, read_pairs
+from analysis.core.query_statistic import FloatArray, IntArray, ratio
+from analysis.core.resampling import Replicates
+from analysis.statistics.agreement.pair_outcomes import (
+    CELLS,
+    PAIRS_LISTED,
+    ByThreshold,
+    PairTable,
+    n_pairs_inside,
+    pairs_inside,
+)
+
+PairScope = Literal["pooled", "between_queries", "within_query"]
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseAccuracy:
+    """Share of pairs ordered alike, with its values (Q',) without each contributing query.
+
+    `thresholds` are the tie threshold, or the lowest and the highest of the folds.
+    """
+
+    point: float
+    without_each_query: FloatArray
+    thresholds: tuple[float, float]
+    n_pairs: int
+    n_queries: int
+    n_responses: int
+    n_dropped: int
+    reason: str | None = None
+
+    @property
+    def replicates(self) -> Replicates:
+        """For an interval by the jackknife, which pairs across queries make exact and fast."""
+        return Replicates(
+            self.point, self.without_each_query, "jackknife", self.n_queries, self.reason
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Pairs ordered alike and pairs, in all and those that a query (Q,) takes part in."""
+
+    alike: float
+    n_pairs: int
+    alike_of: FloatArray
+    pairs_of: FloatArray
+
+    def __add__(self, other: _Counted) -> _Counted:
+        return _Counted(
+            self.alike + other.alike,
+            self.n_pairs + other.n_pairs,
+            self.alike_of + other.alike_of,
+            self.pairs_of + other.pairs_of,
+        )
+
+
+def pairwise_accuracy(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    query: npt.ArrayLike,
+    scope: PairScope = "pooled",
+    threshold: float = 0.0,
+    *,
+    n_queries: int | None = None,
+) -> PairwiseAccuracy:
+    """Accuracy of x against the reference y (n,) at a tie threshold of x, in its points.
+
+    Pooled: all pairs of responses. Between queries: pairs of query means. Within query: pairs of
+    responses to one query, summed over queries. ValueError for a negative threshold.
+    """
+    if not threshold >= 0:
+        raise ValueError(f"tie threshold {threshold}: a difference is at least 0")
+    pairs = _points(x, y, query, scope, n_queries)
+    reason = _reason(pairs, scope)
+    if reason is not None:
+        return _undefined(pairs, reason)
+    counted = _at(pairs, scope, np.full(pairs.n_queries, threshold))
+    return _accuracy(pairs, counted, (threshold, threshold))
+
+
+def accuracy_by_threshold(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    query: npt.ArrayLike,
+    scope: PairScope = "pooled",
+    *,
+    n_queries: int | None = None,
+) -> ByThreshold:
+    """Pairs ordered alike at every tie threshold; `.best` is the calibrated one."""
+    pairs = _points(x, y, query, scope, n_queries)
+    if _reason(pairs, scope) is not None:
+        return ByThreshold(np.zeros(1), np.zeros(1), 0)
+    return _thresholds(pairs, scope)
+
+
+def pairwise_accuracy_out_of_fold(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    query: npt.ArrayLike,
+    scope: PairScope = "pooled",
+    *,
+    n_queries: int | None = None,
+    count: int = FOLDS,
+    seed: int = 0,
+) -> PairwiseAccuracy:
+    """Accuracy on the pairs inside each of `count` folds, at the best threshold of the others.
+
+    Folds are of queries, so that no response helps to choose the threshold that it is judged by.
+    """
+    pairs = _points(x, y, query, scope, n_queries)
+    used, place = np.unique(pairs.query, return_inverse=True)
+    reason = _reason(pairs, scope)
+    # Between queries a fold of fewer than two would have no pair.
+    dealt = min(count, used.size // 2)
+    if reason is None and dealt < 2:
+        reason = "folds by query need at least 4 queries"
+    if reason is not None:
+        return _undefined(pairs, reason)
+    fold = folds(used.size, dealt, seed)
+    of_point = fold[place]
+    chosen, counted = [], None
+    for number in range(dealt):
+        inside = of_point == number
+        best = _thresholds(_chosen(pairs, ~inside), scope).best
+        found = _at(_chosen(pairs, inside), scope, np.full(pairs.n_queries, best))
+        chosen.append(best)
+        counted = found if counted is None else counted + found
+    assert counted is not None  # noqa: S101  (there are at least 2 folds)
+    if not counted.n_pairs:
+        return _undefined(pairs, "no fold has a pair of responses")
+    return _accuracy(pairs, counted, (min(chosen), max(chosen)))
+
+
+def _points(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    query: npt.ArrayLike,
+    scope: PairScope,
+    n_queries: int | None,
+) -> Pairs:
+    pairs, _ = read_pairs(x, y, query, None, n_queries)
+    if scope == "between_queries":
+        return between_queries(pairs)
+    if scope == "within_query":
+        several = np.bincount(pairs.query, minlength=pairs.n_queries)[pairs.query] >= 2
+        kept = _chosen(pairs, several)
+        alone = int(np.count_nonzero(~several))
+        return replace(
+            kept,
+            n_responses=pairs.n_responses - alone,
+            n_dropped=pairs.n_dropped + alone,
+        )
+    if scope != "pooled":
+        raise ValueError(f"scope {scope!r}: expected pooled, between_queries or within_query")
+    return pairs
+
+
+def _chosen(pairs: Pairs, kept: npt.NDArray[np.bool_]) -> Pairs:
+    return replace(
+        pairs,
+        x=pairs.x[kept],
+        y=pairs.y[kept],
+        x_size=pairs.x_size[kept],
+        y_size=pairs.y_size[kept],
+        query=pairs.query[kept],
+    )
+
+
+def _thresholds(pairs: Pairs, scope: PairScope) -> ByThreshold:
+    if scope == "within_query":
+        return pairs_inside(pairs).by_threshold()
+    return PairTable(*pairs.levels).by_threshold()
+
+
+def _at(pairs: Pairs, scope: PairScope, threshold: FloatArray) -> _Counted:
+    """Count at a threshold for each query (Q,), all equal where pairs cross queries."""
+    total = pairs.n_queries
+    listed = pairs_inside(pairs)
+    inside = listed.alike(threshold[listed.query])
+    alike_in = np.bincount(listed.query, inside, total).astype(np.float64)
+    pairs_in = np.bincount(listed.query, minlength=total).astype(np.float64)
+    if scope == "within_query":
+        return _Counted(float(alike_in.sum()), listed.query.size, alike_in, pairs_in)
+    table = PairTable(*pairs.levels)
+    with_others = table.alike_with(float(threshold[0]))
+    size = np.bincount(pairs.query, minlength=total).astype(np.float64)
+    return _Counted(
+        float(with_others.sum() / 2),
+        table.n_pairs,
+        # Those inside a query were counted from both of their ends.
+        np.bincount(pairs.query, with_others, total).astype(np.float64) - alike_in,
+        size * (pairs.x.size - 1) - pairs_in,
+    )
+
+
+def _accuracy(pairs: Pairs, counted: _Counted, thresholds: tuple[float, float]) -> PairwiseAccuracy:
+    used: IntArray = np.flatnonzero(counted.pairs_of)
+    left = counted.n_pairs - counted.pairs_of[used]
+    return PairwiseAccuracy(
+        counted.alike / counted.n_pairs,
+        ratio(counted.alike - counted.alike_of[used], left, left > 0),
+        thresholds,
+        counted.n_pairs,
+        int(used.size),
+        pairs.n_responses,
+        pairs.n_dropped,
+    )
+
+
+def _undefined(pairs: Pairs, reason: str) -> PairwiseAccuracy:
+    nan = float("nan")
+    count = int(np.count_nonzero(pairs.contributing))
+    return PairwiseAccuracy(
+        nan, np.empty(0), (nan, nan), 0, count, pairs.n_responses, pairs.n_dropped, reason
+    )
+
+
+def _reason(pairs: Pairs, scope: PairScope) -> str | None:
+    if scope == "within_query":
+        inside = n_pairs_inside(pairs)
+        if inside > PAIRS_LISTED:
+            return f"{inside:,} pairs inside queries are more than the {PAIRS_LISTED:,} compared"
+        return None if inside else "no query has two responses with both values"
+    if pairs.x.size < 2:
+        what = "queries" if scope == "between_queries" else "responses"
+        return f"a pair needs 2 {what} with both values, there are {pairs.x.size}"
+    x, y = (np.unique(values).size for values in pairs.levels)
+    if x * y > CELLS:
+        return f"{x:,} distinct scores beside {y:,} distinct references are too many to compare"
+    return None

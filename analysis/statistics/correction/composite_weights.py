@@ -1,0 +1,116 @@
+"""Weights of constructs learnt from an overall rating: least squares with weights of 0 or more."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.query_statistic import (
+    FloatArray,
+    IntArray,
+    as_codes,
+    as_values,
+    ratio,
+    sums_by_query,
+)
+from analysis.core.statistic_family import StatisticFamily
+
+#: Share of a construct's variance that is added to it, so that two equal constructs share a weight.
+RIDGE = 1e-6
+
+FOLDS = 5
+
+
+def composite_weights(
+    scores: npt.ArrayLike, overall: npt.ArrayLike, query: npt.ArrayLike, n_queries: int
+) -> StatisticFamily:
+    """Weights (K,) of the constructs, as a family over the weights of queries.
+
+    Minimizes the squared error of `overall` (n,) predicted from `scores` (n, K) and an intercept,
+    no weight below 0 (Lawson and Hanson 1974, chapter 23). Every response must have all its values.
+    A sample in which the scores or the overall rating do not vary has no weights.
+    """
+    x, y = as_values(scores, "scores"), as_values(overall, "overall")
+    if x.ndim != 2 or y.shape != x.shape[:1]:
+        raise ValueError(f"scores {x.shape} and overall {y.shape}: expected (n, K) and (n,)")
+    if np.isnan(x).any() or np.isnan(y).any():
+        raise ValueError("scores and overall must be complete: leave other responses out")
+    codes, total = as_codes(query, y.size, n_queries)
+    size = x.shape[1]
+    values = np.column_stack([x, y])
+    values = values - (np.median(values, axis=0) if y.size else 0.0)
+    first, second = np.triu_indices(size + 1)
+    sums = sums_by_query(
+        np.column_stack([np.ones(y.size), values, values[:, first] * values[:, second]]),
+        codes,
+        total,
+    )
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        moments = weights @ sums
+        count = moments[:, 0]
+        means = ratio(moments[:, 1 : size + 2], count[:, None], (count > 0)[:, None])
+        square = np.empty((len(weights), size + 1, size + 1))
+        square[:, first, second] = moments[:, size + 2 :]
+        square[:, second, first] = moments[:, size + 2 :]
+        covariance = square - count[:, None, None] * means[:, :, None] * means[:, None, :]
+        return _without_negative(covariance)
+
+    contributing = np.bincount(codes, minlength=total) > 0
+    reason = None
+    if y.size < size + 2:
+        reason = f"{y.size} responses are too few for the weights of {size} constructs"
+    elif np.isnan(of_weights(np.ones((1, total)))).any():
+        reason = "a construct's scores or the overall ratings are all equal"
+    return StatisticFamily(
+        of_weights if reason is None else lambda weights: np.full((len(weights), size), np.nan),
+        np.repeat(contributing[:, None], size, axis=1),
+        np.full(size, y.size),
+        np.zeros(size, dtype=np.int64),
+        [reason] * size,
+    )
+
+
+def _without_negative(covariance: FloatArray) -> FloatArray:
+    """Weights (R, K) from sums of squares and products (R, K + 1, K + 1), overall last."""
+    from scipy.optimize import nnls
+
+    size = covariance.shape[1] - 1
+    spread = np.sqrt(np.maximum(np.einsum("rkk->rk", covariance), 0.0))
+    defined = np.isfinite(spread).all(axis=1) & (spread > 1e-9).all(axis=1)
+    scale = np.where(defined[:, None], spread, 1.0)
+    found = np.zeros((len(scale), size))
+    for row in np.flatnonzero(defined):
+        r = covariance[row] / np.outer(scale[row], scale[row])
+        # The sums of squares as a square root: a problem of K rows in place of n.
+        root = np.linalg.cholesky(r[:size, :size] + RIDGE * np.eye(size))
+        found[row] = nnls(root.T, np.linalg.solve(root, r[:size, size]))[0]
+    slopes = found * scale[:, size:] / scale[:, :size]
+    return np.where(defined[:, None], slopes, np.nan)
+
+
+def out_of_fold(
+    scores: FloatArray, overall: FloatArray, query: IntArray, n_queries: int, seed: int = 0
+) -> FloatArray:
+    """Composite (n,) of each response by weights learnt without its query's fold.
+
+    Queries are dealt at random into five folds, or as many as there are queries. Values are
+    weighted sums from one origin for all folds: an intercept learnt without a fold would be low
+    where its ratings are high, and correlate negatively with them. They are NaN where the other
+    folds give no weights.
+    """
+    found = np.full(len(overall), np.nan)
+    present = np.unique(query)
+    if present.size < 2:
+        return found
+    fold_of = np.full(n_queries, -1)
+    order = np.random.default_rng(seed).permutation(present)
+    fold_of[order] = np.arange(order.size) % min(FOLDS, order.size)
+    folds = int(fold_of.max()) + 1
+    family = composite_weights(scores, overall, query, n_queries)
+    middle = scores.mean(axis=0)
+    kept = (fold_of[None, :] != np.arange(folds)[:, None]).astype(np.float64)
+    for fold, slopes in enumerate(family.of_weights(kept)):
+        own = fold_of[query] == fold
+        found[own] = (scores[own] - middle) @ slopes
+    return found

@@ -1,0 +1,55 @@
+"""The CCRS paper's own figures (arXiv:2506.20128v1), to stand beside a report's.
+
+Figures only: means, counts, correlations, ties, shape, pairwise differences with their p values,
+and the hypotheses, by system A to F and by construct. Points are on 0 to 100.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+#: The systems of the paper, which a report's systems are matched with by name.
+SYSTEMS = ("A", "B", "C", "D", "E", "F")
+
+SOURCE = "arXiv:2506.20128v1"
+
+#: Responses of each system behind every figure.
+RESPONSES = 4719
+
+
+@cache
+def _everything() -> dict[str, Any]:
+    text = files("analysis.statistics.distribution").joinpath("published.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def published(table: str) -> Any:
+    """One of the paper's tables as plain values; KeyError names those there are.
+
+    Tables by system, then construct, then figure (13, 18 and 20 to 24 by construct first).
+    """
+    tables = _everything()
+    if table not in tables:
+        raise KeyError(f"no table {table!r}; there are {', '.join(tables)}")
+    return tables[table]
+
+
+def published_figure(table: str, system: str, construct: str, name: str = "") -> float | None:
+    """One figure of a system and construct; None where the paper has none.
+
+    Examples
+    --------
+    >>> published_figure("table13_ties_pct", "A", "QR")
+    62.5
+    """
+    found: Any = published(table)
+    by_construct = table in {"table13_ties_pct", "table18_ragchecker_ties_pct"}
+    for key in (construct, system) if by_construct else (system, construct):
+        found = found.get(key) if isinstance(found, dict) else None
+    if name and isinstance(found, dict):
+        found = found.get(name)
+    return float(found) if isinstance(found, (int, float)) else None

@@ -1,0 +1,200 @@
+"""Agreement beyond chance with missing cells: Fleiss, Conger, Gwet and Brennan-Prediger.
+
+All four are (p_a - p_e) / (1 - p_e) with one observed agreement p_a, the mean over the responses
+with two or more ratings of their pairs' agreement, and differ in the agreement by chance p_e. With
+w the weights of agreement between categories (1 for equal ones; unweighted 0 elsewhere, quadratic
+1 - squared distance / squared range), pi the mean over rated responses of the share of ratings in
+a category, and q categories:
+
+    Fleiss             sum_kl w_kl pi_k pi_l
+    Conger             the mean over pairs of raters g, h of sum_kl w_kl p_gk p_hl, each rater with
+                       marginals of their own; with two raters Cohen's kappa
+    Gwet               sum_kl w_kl / (q (q - 1)) * sum_k pi_k (1 - pi_k): AC1 unweighted, else AC2
+    Brennan-Prediger   sum_kl w_kl / q^2
+
+Source: Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, chapters 4 and 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.query_statistic import (
+    FloatArray,
+    QueryStatistic,
+    as_codes,
+    comparable,
+    ratio,
+    sums_by_query,
+    undefined,
+)
+from analysis.statistics.reliability.rater_pairs import NO_PAIR, over_pairs, table_of_ratings
+
+Coefficient = Literal["fleiss", "conger", "gwet", "brennan_prediger"]
+Weighting = Literal["unweighted", "quadratic"]
+
+ONE_CATEGORY = "one category only: without a choice agreement beyond chance is undefined"
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What the coefficients are made of, an entry a rated response."""
+
+    levels: FloatArray  # (q,)
+    agreement: FloatArray  # (q, q) weights of agreement
+    observed: FloatArray  # (n,) agreement of the response's pairs, NaN with one rating
+    shares: FloatArray  # (n, q) share of its ratings in each category
+    given: FloatArray  # (n, R, q) which rater gave which category
+
+
+def chance_corrected(
+    coefficient: Coefficient,
+    values: npt.ArrayLike,
+    query: npt.ArrayLike,
+    weighting: Weighting = "unweighted",
+    levels: Sequence[float] | None = None,
+    n_queries: int | None = None,
+) -> QueryStatistic:
+    """One coefficient of ratings (n, raters), NaN where missing, as a function of query weights.
+
+    `levels` are the categories of the scale, used or not; without them those that occur count. It
+    matters to Gwet's and Brennan and Prediger's coefficients, and to the range of quadratic
+    weights of all but Conger's and Fleiss's. Raises ValueError for an unknown coefficient, and for
+    a rating that is none of the levels.
+    """
+    array, codes, total = _read(coefficient, weighting, values, query, n_queries)
+    rated = np.isfinite(array).any(axis=1)
+    array, place = array[rated], codes[rated]
+    paired = np.isfinite(array).sum(axis=1) >= 2
+    contributing = np.bincount(place[paired], minlength=total) > 0
+    used = int(np.count_nonzero(paired))
+    categories = _levels(array, levels)
+    reason = NO_PAIR if not used else ONE_CATEGORY if categories.size < 2 else None
+    counts = (contributing, used, int(rated.sum()) - used)
+    if reason is None:
+        parts = _parts(array, categories, weighting)
+        # Responses rated once enter the marginals.
+        columns = np.column_stack(
+            [np.where(paired, parts.observed, 0.0), paired.astype(np.float64), parts.shares]
+            + [parts.given[:, rater] for rater in range(array.shape[1])]
+        )
+        sums = sums_by_query(columns, place, total)
+
+        def of_weights(weights: FloatArray) -> FloatArray:
+            return _coefficient(coefficient, weights @ sums, parts)
+
+        if np.isnan(of_weights(np.ones((1, total)))[0]):
+            reason = "chance alone would agree fully: all ratings are one value"
+        else:
+            return QueryStatistic(of_weights, *counts)
+    return QueryStatistic(undefined, *counts, reason)
+
+
+def agreement_standard_error(
+    values: npt.ArrayLike,
+    weighting: Weighting = "unweighted",
+    levels: Sequence[float] | None = None,
+) -> float:
+    """Large-sample standard error of Gwet's AC1 or AC2 on ratings (n, raters), responses sampled.
+
+    By linearization: the observed agreement is a ratio (sum over the responses rated twice over
+    their number), so a response rated once enters through the marginals only. The customary
+    formula (Gwet 2014, equation 5.33) lets it enter the observed agreement as well, with an
+    agreement of 0, and so grows with the number of such responses; on complete tables the two are
+    the same. NaN where the coefficient is undefined or fewer than 2 responses were rated.
+    """
+    array = table_of_ratings(values)
+    array = comparable(array[np.isfinite(array).any(axis=1)])
+    paired = np.isfinite(array).sum(axis=1) >= 2
+    categories, n = _levels(array, levels), len(array)
+    if n < 2 or not paired.any() or categories.size < 2:
+        return float("nan")
+    parts = _parts(array, categories, weighting)
+    q = categories.size
+    chance_of_each = parts.agreement.sum() / (q * (q - 1))
+    pi = parts.shares.mean(axis=0)
+    chance = chance_of_each * float(np.sum(pi * (1 - pi)))
+    observed = float(parts.observed[paired].mean())
+    value = (observed - chance) / (1 - chance)
+    from_observed = np.where(paired, parts.observed - observed, 0.0) * n / paired.sum()
+    from_chance = chance_of_each * (parts.shares - pi) @ (1 - 2 * pi)
+    influence = (from_observed - (1 - value) * from_chance) / (1 - chance)
+    return float(np.sqrt(np.sum(influence**2) / (n * (n - 1))))
+
+
+def _read(
+    coefficient: str,
+    weighting: str,
+    values: npt.ArrayLike,
+    query: npt.ArrayLike,
+    n_queries: int | None,
+) -> tuple[FloatArray, npt.NDArray[np.int64], int]:
+    for what, one, known in (
+        ("coefficient", coefficient, get_args(Coefficient)),
+        ("weighting", weighting, get_args(Weighting)),
+    ):
+        if one not in known:
+            raise ValueError(f"{what} {one!r}: expected one of {', '.join(known)}")
+    array = comparable(table_of_ratings(values))
+    return array, *as_codes(query, len(array), n_queries)
+
+
+def _levels(array: FloatArray, levels: Sequence[float] | None) -> FloatArray:
+    seen = np.unique(array[np.isfinite(array)])
+    if levels is None:
+        return seen
+    declared = np.unique(np.asarray(levels, dtype=np.float64))
+    apart = np.abs(seen[:, None] - declared[None, :]).min(axis=1, initial=np.inf)
+    strange = seen[apart > 1e-9 * max(1.0, float(np.abs(declared).max(initial=0.0)))]
+    if strange.size:
+        raise ValueError(f"rating {strange[0]:g} is none of the {declared.size} levels")
+    return declared
+
+
+def _parts(array: FloatArray, levels: FloatArray, weighting: Weighting) -> _Parts:
+    agreement = np.eye(levels.size)
+    if weighting == "quadratic":
+        agreement = 1 - (np.subtract.outer(levels, levels) / np.ptp(levels)) ** 2
+    nearest = np.abs(np.where(np.isfinite(array), array, 0.0)[:, :, None] - levels).argmin(axis=2)
+    given = np.eye(levels.size)[nearest] * np.isfinite(array)[:, :, None]
+    code = np.where(np.isfinite(array), nearest, np.nan)
+    observed = over_pairs(code, lambda a, b: agreement[a.astype(int), b.astype(int)])
+    count = given.sum(axis=(1, 2))
+    shares = given.sum(axis=1) / count[:, None]
+    return _Parts(levels, agreement, observed, shares, given)
+
+
+def _coefficient(coefficient: Coefficient, sums: FloatArray, parts: _Parts) -> FloatArray:
+    q = parts.levels.size
+    observed = ratio(sums[:, 0], sums[:, 1], sums[:, 1] > 0)
+    shares = sums[:, 2 : 2 + q]
+    rated = shares.sum(axis=1)
+    pi = ratio(shares, rated[:, None], rated[:, None] > 0)
+    if coefficient == "fleiss":
+        chance = np.einsum("rk,kl,rl->r", pi, parts.agreement, pi)
+    elif coefficient == "gwet":
+        chance = parts.agreement.sum() / (q * (q - 1)) * np.sum(pi * (1 - pi), axis=1)
+    elif coefficient == "brennan_prediger":
+        chance = np.full(len(sums), parts.agreement.sum() / q**2)
+    else:
+        chance = _between_raters(sums[:, 2 + q :].reshape(len(sums), -1, q), parts.agreement)
+    return ratio(observed - chance, 1 - chance, 1 - chance > 1e-12)
+
+
+def _between_raters(counts: FloatArray, agreement: FloatArray) -> FloatArray:
+    """Mean chance agreement over pairs of raters, from their counts (resamples, R, q)."""
+    total = counts.sum(axis=2)
+    present = total > 0
+    marginal = np.where(
+        present[:, :, None], counts / np.where(present, total, 1.0)[:, :, None], 0.0
+    )
+    raters = present.sum(axis=1)
+    whole = marginal.sum(axis=1)
+    same = np.einsum("rgk,kl,rgl->r", marginal, agreement, marginal, optimize=True)
+    pairs = np.einsum("rk,kl,rl->r", whole, agreement, whole) - same
+    return ratio(pairs, (raters * (raters - 1)).astype(np.float64), raters > 1)

@@ -1,0 +1,161 @@
+"""Each rater's severity, and whether it changes while they rate.
+
+Additive model y = response + rater + error, responses and raters fixed: a rater is compared with
+what others gave to the same responses, so that whoever got the weak ones is not called severe.
+Positive is kinder than the panel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.query_statistic import (
+    BoolArray,
+    FloatArray,
+    OfWeights,
+    QueryStatistic,
+    as_codes,
+    as_values,
+    in_row_blocks,
+    ratio,
+    sums_by_query,
+    undefined,
+)
+from analysis.statistics.reliability.rater_pairs import table_of_ratings
+from analysis.statistics.reliability.two_way import connected_groups
+
+NO_COMPANY = "severity needs two raters with a common response"
+
+#: An eigenvalue below this share of the largest is none: raters that are not linked.
+_NULL = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Severities:
+    """Severity of each rater as a function of query weights (rows, Q): (rows, raters), in points.
+
+    The mean over all ratings is 0. NaN for a rater without a rating under the weights, and for all
+    where these leave raters unconnected. `reason` says why there is none on the sample.
+    """
+
+    of_weights: OfWeights
+    contributing: BoolArray  #: (Q,) queries with a response that two raters rated
+    n_responses: npt.NDArray[np.int64]  #: (raters,) shared responses of each
+    n_dropped: npt.NDArray[np.int64]  #: (raters,) responses that nobody else rated
+    reason: str | None = None
+
+    @property
+    def points(self) -> FloatArray:
+        """Severities (raters,) on the sample."""
+        ones = np.ones((1, self.contributing.size))
+        points: FloatArray = self.of_weights(ones)[0]
+        return points
+
+
+def severities(
+    values: npt.ArrayLike, query: npt.ArrayLike, n_queries: int | None = None
+) -> Severities:
+    """Severities of the raters of values (n, raters), NaN where missing."""
+    array = table_of_ratings(values)
+    codes, total = as_codes(query, len(array), n_queries)
+    present = np.isfinite(array)
+    shared = present.sum(axis=1) >= 2
+    raters = array.shape[1]
+    given = present[shared].astype(np.float64)
+    contributing = np.bincount(codes[shared], minlength=total) > 0
+    counts = (present[shared].sum(axis=0), present[~shared].sum(axis=0))
+    reason = None
+    rated = np.flatnonzero(present.any(axis=0))
+    if rated.size < 2 or not shared.any():
+        reason = NO_COMPANY
+    elif connected_groups(array) > 1:
+        reason = "raters are not connected through common responses"
+    if reason is not None:
+
+        def none(weights: FloatArray) -> FloatArray:
+            return np.full((weights.shape[0], raters), np.nan)
+
+        return Severities(none, contributing, *counts, reason)
+    y = np.where(present, array - np.nanmean(array), 0.0)[shared]
+    m = given.sum(axis=1)
+    # Responses are eliminated, query by query; what is left is a small system in the raters.
+    system = np.einsum("ia,ib->iab", given, given) / -m[:, None, None]
+    system[:, range(raters), range(raters)] += given
+    right = y - given * (y.sum(axis=1) / m)[:, None]
+    columns = np.column_stack([system.reshape(len(y), -1), right, given])
+    sums = sums_by_query(columns, codes[shared], total)
+
+    def solved(weights: FloatArray) -> FloatArray:
+        found = weights @ sums
+        matrix = found[:, : raters**2].reshape(-1, raters, raters)
+        b = found[:, raters**2 : raters**2 + raters]
+        n = found[:, raters**2 + raters :]
+        there = n > 0
+        roots, vectors = np.linalg.eigh(matrix)
+        top = roots[:, -1:]
+        null = roots <= _NULL * np.where(top > 0, top, 1.0)
+        inverse = np.where(null, 0.0, 1 / np.where(null, 1.0, roots))
+        effects = np.einsum("rij,rj,rkj,rk->ri", vectors, inverse, vectors, b, optimize=True)
+        linked = null.sum(axis=1) == 1 + (~there).sum(axis=1)
+        level = ratio(np.sum(n * effects, axis=1), n.sum(axis=1), n.sum(axis=1) > 0)
+        out: FloatArray = effects - level[:, None]
+        out[~there] = np.nan
+        out[~linked] = np.nan
+        return out
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        return in_row_blocks(solved, weights, 4 * raters**2)
+
+    return Severities(of_weights, contributing, *counts)
+
+
+def deviations(values: npt.ArrayLike, severity: npt.ArrayLike) -> FloatArray:
+    """Each rating minus the mean of the response's other ratings, both less severity; (n, raters).
+
+    What is left of a rating once response and rater are taken out. NaN where nobody else rated.
+    """
+    array = as_values(values) - as_values(severity)
+    present = np.isfinite(array)
+    filled = np.where(present, array, 0.0)
+    others = present.sum(axis=1, keepdims=True) - present
+    total = filled.sum(axis=1, keepdims=True) - filled
+    return array - ratio(total, others.astype(np.float64), others > 0)
+
+
+def rater_drift(
+    deviation: npt.ArrayLike,
+    position: npt.ArrayLike,
+    query: npt.ArrayLike,
+    n_queries: int | None = None,
+) -> QueryStatistic:
+    """Least-squares slope of a rater's deviations (n,) on their position (n,) in the rater's order.
+
+    In points per rating: positive where the rater grows kinder. NaN where either is missing.
+    """
+    y, x = as_values(deviation), as_values(position)
+    codes, total = as_codes(query, y.size, n_queries)
+    if x.shape != y.shape:
+        raise ValueError(f"position has shape {x.shape}, deviation {y.shape}")
+    used = np.isfinite(y) & np.isfinite(x)
+    n = int(np.count_nonzero(used))
+    dropped = int(np.count_nonzero(np.isfinite(y))) - n
+    contributing = np.bincount(codes[used], minlength=total) > 0
+    reason = None
+    if n < 3:
+        reason = f"a slope needs at least 3 ratings with a position, there are {n or 'none'}"
+    elif np.ptp(x[used]) == 0:
+        reason = "all ratings have one position"
+    if reason is not None:
+        return QueryStatistic(undefined, contributing, n, dropped, reason)
+    a, b = x[used] - x[used].mean(), y[used] - y[used].mean()
+    sums = sums_by_query(np.column_stack([np.ones(n), a, b, a * a, a * b]), codes[used], total)
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        count, sa, sb, saa, sab = (weights @ sums).T
+        spread = count * saa - sa**2
+        return ratio(count * sab - sa * sb, spread, spread > 1e-12 * count * saa)
+
+    return QueryStatistic(of_weights, contributing, n, dropped)

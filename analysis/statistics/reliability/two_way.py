@@ -1,0 +1,132 @@
+"""A ragged table of responses and raters: sums, mean squares, and whether it hangs together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.query_statistic import BoolArray, FloatArray, as_values
+
+#: A residual sum of squares below this share of the total is rounding error.
+NO_RESIDUAL = 1e-20
+
+
+@dataclass(frozen=True, eq=False)
+class TwoWay:
+    """Mean squares of y = response + rater + error, both as fixed effects, by least squares.
+
+    On complete data these are the classic MSR, MSC and MSE. With missing cells the rater sum of
+    squares is adjusted for responses, and E[rater] = residual + per_rater * rater variance with
+    `per_rater` the effective number of ratings per rater.
+    """
+
+    responses: BoolArray  #: (n_items,) rows with a rating
+    raters: BoolArray  #: (n_raters,) columns with a rating
+    n_ratings: int
+    n_responses: int
+    n_raters: int
+    ms_response: float  #: of response means, adjusted for raters, times the harmonic mean count
+    ms_rater: float
+    ms_residual: float
+    df_residual: int
+    per_response: float  #: harmonic mean of the ratings per response
+    per_rater: float
+    rater_effects: FloatArray  #: (raters with a rating,), sum 0
+    response_means: FloatArray  #: (responses with a rating,), adjusted for rater effects
+
+
+def two_way_undefined_reason(values: npt.ArrayLike) -> str | None:
+    """Why response, rater and residual variance cannot be told apart; None where they can."""
+    array = as_values(values)
+    if array.ndim != 2:
+        raise ValueError(f"values have shape {array.shape}, expected (items, raters)")
+    present = np.isfinite(array)
+    table = present[present.any(axis=1)][:, present.any(axis=0)]
+    n, k = table.shape
+    if k < 2:
+        return f"variance components need at least 2 raters, there is {k or 'none'}"
+    if n < 2:
+        return f"variance components need at least 2 rated responses, there is {n or 'none'}"
+    rated = array[present]
+    if rated.min() == rated.max():
+        return f"all ratings are {rated[0]:g}: without variation the components are undefined"
+    groups = connected_groups(array)
+    if groups > 1:
+        return (
+            f"raters and responses fall into {groups} groups without a common rating: differences "
+            "between the groups' raters and responses cannot be told apart"
+        )
+    if table.sum() - n - k + 1 < 1:
+        return "no ratings are left to estimate the residual: each response has one rating too few"
+    return None
+
+
+def rater_groups(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Group of each rater (n_raters,) of values (n_items, n_raters), -1 without a rating.
+
+    Raters of one group are linked through responses that they share, directly or over others.
+    """
+    present = np.isfinite(as_values(values))
+    given = present.astype(np.float64)
+    # Raters reached from each rater: squaring doubles the length of the paths that count.
+    reached = (given.T @ given) > 0
+    for _ in range(given.shape[1].bit_length()):
+        reached = (reached.astype(np.float64) @ reached) > 0
+    groups = np.full(given.shape[1], -1, dtype=np.int64)
+    rated = present.any(axis=0)
+    first = reached[rated].argmax(axis=1) if rated.any() else np.empty(0, dtype=np.int64)
+    groups[rated] = np.unique(first, return_inverse=True)[1]
+    return groups
+
+
+def connected_groups(values: npt.ArrayLike) -> int:
+    """Number of groups of raters and responses that share no rating; 1 when all hang together."""
+    return int(rater_groups(values).max(initial=-1)) + 1
+
+
+def two_way(values: npt.ArrayLike) -> TwoWay:
+    """Mean squares of values (n_items, n_raters); raises ValueError where they are undefined."""
+    array = as_values(values)
+    reason = two_way_undefined_reason(array)
+    if reason is not None:
+        raise ValueError(reason)
+    present = np.isfinite(array)
+    responses = np.asarray(present.any(axis=1))
+    raters = np.asarray(present.any(axis=0))
+    given = present[responses][:, raters].astype(np.float64)
+    y = np.where(given > 0, array[responses][:, raters], 0.0)
+    grand = y.sum() / given.sum()
+    y = np.where(given > 0, y - grand, 0.0)
+    n, k = given.shape
+    m = given.sum(axis=1)
+    # Responses are eliminated; what is left is a small system in the raters.
+    system = np.diag(given.sum(axis=0)) - given.T @ (given / m[:, None])
+    right = y.sum(axis=0) - given.T @ (y.sum(axis=1) / m)
+    # Only a shift of all raters is left open (they are connected); the added block fixes it at 0.
+    # A pseudoinverse would have to tell that direction from rounding, and may fail to.
+    effects = np.linalg.solve(system + np.trace(system) / k**2, right)
+    effects -= effects.mean()
+    means = (y - given * effects).sum(axis=1) / m
+    residuals = np.where(given > 0, y - effects - means[:, None], 0.0)
+    ss_residual = float((residuals**2).sum())
+    if ss_residual <= NO_RESIDUAL * float((y**2).sum()) * y.size:
+        ss_residual = 0.0
+    df = int(given.sum()) - n - k + 1
+    per_response = float(n / np.sum(1 / m))
+    return TwoWay(
+        responses=responses,
+        raters=raters,
+        n_ratings=int(given.sum()),
+        n_responses=n,
+        n_raters=k,
+        ms_response=per_response * float(np.var(means, ddof=1)),
+        ms_rater=float(effects @ system @ effects) / (k - 1),
+        ms_residual=ss_residual / df,
+        df_residual=df,
+        per_response=per_response,
+        per_rater=float(np.trace(system)) / (k - 1),
+        rater_effects=effects,
+        response_means=means + grand,
+    )

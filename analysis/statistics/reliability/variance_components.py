@@ -1,0 +1,170 @@
+"""Variance of responses, of raters and of the rest, and what follows for raters like these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.quantiles import t_quantile
+from analysis.core.query_statistic import FloatArray, as_codes, as_values
+from analysis.core.resampling import Interval, withheld
+from analysis.statistics.reliability.reml import reml
+from analysis.statistics.reliability.two_way import TwoWay, two_way, two_way_undefined_reason
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Variances of y = mean + response + rater + residual, in squared points of the scale.
+
+    `reason` says why they are NaN; `per_response` is the harmonic mean of ratings per response.
+    """
+
+    response: float
+    rater: float
+    residual: float
+    mean: float
+    n_responses: int
+    n_raters: int
+    n_ratings: int
+    per_response: float
+    reason: str | None = None
+
+
+def variance_components(values: npt.ArrayLike) -> VarianceComponents:
+    """REML components of values (n_items, n_raters), NaN where missing.
+
+    On complete data with all components above 0 they equal those of the analysis of variance. A
+    component at its bound is 0. Ratings must hang together (`connected_groups`).
+    """
+    array = as_values(values)
+    reason = two_way_undefined_reason(array)
+    present = np.isfinite(array)
+    counts = present.sum(axis=1)[present.any(axis=1)]
+    shape = (counts.size, int(present.any(axis=0).sum()), int(counts.sum()))
+    per_response = float(counts.size / np.sum(1 / counts)) if counts.size else float("nan")
+    if reason is not None:
+        nan = float("nan")
+        return VarianceComponents(nan, nan, nan, nan, *shape, per_response, reason)
+    parts = _components(array, two_way(array))
+    return VarianceComponents(*parts, *shape, per_response)
+
+
+def _components(array: FloatArray, table: TwoWay) -> tuple[float, float, float, float]:
+    response, rater, residual = moment_components(table)
+    complete = table.n_ratings == table.n_responses * table.n_raters
+    if residual == 0:
+        # Without error the effects are known, and their variances are sample variances.
+        spread = np.var(table.response_means, ddof=1), np.var(table.rater_effects, ddof=1)
+        return float(spread[0]), float(spread[1]), 0.0, float(table.response_means.mean())
+    if complete and response >= 0 and rater >= 0:
+        return response, rater, residual, float(table.response_means.mean())
+    start = max(response / residual, 0.0), max(rater / residual, 0.0)
+    return reml(array[table.responses][:, table.raters], start)
+
+
+def moment_components(table: TwoWay) -> tuple[float, float, float]:
+    """Response, rater and residual variance from mean squares; may be negative."""
+    residual = table.ms_residual
+    return (
+        (table.ms_response - residual) / table.per_response,
+        (table.ms_rater - residual) / table.per_rater,
+        residual,
+    )
+
+
+def satterthwaite_df(terms: npt.ArrayLike, df: npt.ArrayLike) -> float:
+    """Degrees of freedom of a sum of independent mean squares, terms already multiplied out.
+
+    (sum of terms)^2 / sum(term^2 / df). Source: Satterthwaite (1946), Biometrics Bulletin 2:110.
+    """
+    parts = np.asarray(terms, dtype=np.float64)
+    below = float(np.sum(parts**2 / np.asarray(df, dtype=np.float64)))
+    return float(parts.sum() ** 2 / below) if below > 0 else float("nan")
+
+
+@dataclass(frozen=True)
+class BiasEstimate:
+    """Mean of judge minus people, with an interval for raters like these.
+
+    `query_error` and `rater_error` are the two parts of the standard error; `df` are the degrees
+    of freedom Satterthwaite's formula gives their sum, for tests and descriptions.
+    """
+
+    value: float
+    interval: Interval
+    query_error: float
+    rater_error: float
+    df: float
+    n_responses: int
+    n_queries: int
+    n_raters: int
+    n_dropped: int
+
+
+def bias_for_raters_like_these(
+    judge: npt.ArrayLike, values: npt.ArrayLike, query: npt.ArrayLike, level: float = 0.95
+) -> BiasEstimate:
+    """Mean over responses of judge (n,) minus the mean of the response's raters, values (n, R).
+
+    The variance has two parts. Queries: the robust variance of the sum of deviations by query,
+    after each rater's own severity is taken out. Raters: their variance times the sum of squared
+    weights with which they enter the mean. Each part has its own t quantile, with queries - 1 and
+    raters - 1 degrees of freedom: half width^2 = t^2 * part + t^2 * part (Banerjee 1961, Biometrika
+    48:361-369). One t with Satterthwaite's degrees of freedom covered .89 to .91 with 3 raters in
+    the same simulation, this .94 (tests/coverage).
+    """
+    method = "t_by_source"
+    machine, people = as_values(judge, "judge"), as_values(values)
+    codes, _ = as_codes(query, machine.size, None)
+    present = np.isfinite(people)
+    used = np.isfinite(machine) & present.any(axis=1)
+    dropped = int(np.count_nonzero(np.isfinite(machine) ^ present.any(axis=1)))
+    counts = present[used].sum(axis=1)
+    rated = np.where(present, people, 0.0)[used]
+    difference = machine[used] - rated.sum(axis=1) / np.maximum(counts, 1)
+    queries, place = np.unique(codes[used], return_inverse=True)
+    n, n_queries = int(np.count_nonzero(used)), int(queries.size)
+    n_raters = int(np.count_nonzero(present[used].any(axis=0)))
+    value = float(difference.mean()) if n else float("nan")
+    nan = float("nan")
+
+    def without(reason: str) -> BiasEstimate:
+        none = withheld(level, method, reason)
+        return BiasEstimate(value, none, nan, nan, nan, n, n_queries, n_raters, dropped)
+
+    if n == 0:
+        return without("no response has both a judge score and a rating")
+    if n_queries < 2:
+        return without("an interval needs at least 2 queries, there is 1")
+    reason = two_way_undefined_reason(people[used])
+    if reason is not None:
+        return without(reason)
+    table = two_way(people[used])
+    share = (present[used] / counts[:, None])[:, table.raters]
+    severity = share @ table.rater_effects
+    deviation = difference + severity
+    deviation = deviation - deviation.mean()
+    by_query = np.bincount(place, weights=deviation)
+    query_part = n_queries / (n_queries - 1) * float(np.sum(by_query**2)) / n**2
+    entering = float(np.sum(share.mean(axis=0) ** 2))
+    rater_variance = max(variance_components(people[used]).rater, 0.0)
+    rater_part = rater_variance * entering
+    df = satterthwaite_df([query_part, rater_part], [n_queries - 1, table.n_raters - 1])
+    if not query_part + rater_part > 0:
+        return without("every difference is the same: no spread to judge by")
+    quantiles = [t_quantile((1 + level) / 2, d) for d in (n_queries - 1, table.n_raters - 1)]
+    reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
+    interval = Interval(value - reach, value + reach, level, method)
+    return BiasEstimate(
+        value,
+        interval,
+        float(np.sqrt(query_part)),
+        float(np.sqrt(rater_part)),
+        df,
+        n,
+        n_queries,
+        n_raters,
+        dropped,
+    )

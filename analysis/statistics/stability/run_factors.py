@@ -1,0 +1,95 @@
+"""How far scores move with what differs between two runs: seed, prompts, model, nothing at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.query_statistic import FloatArray, as_codes, as_values, ratio, sums_by_query
+from analysis.core.statistic_family import StatisticFamily
+
+Pair = tuple[int, int]
+
+
+def pairs_by_difference(
+    runs: Sequence[Mapping[str, str]],
+) -> dict[tuple[str, ...], list[Pair]]:
+    """Pairs of runs by the attributes in which they differ, those with the fewest first.
+
+    `runs` holds each run's attributes; an attribute that one of two has not differs.
+    """
+    found: dict[tuple[str, ...], list[Pair]] = {}
+    for i, j in combinations(range(len(runs)), 2):
+        names = dict.fromkeys([*runs[i], *runs[j]])
+        apart = tuple(name for name in names if runs[i].get(name) != runs[j].get(name))
+        found.setdefault(apart, []).append((i, j))
+    return dict(sorted(found.items(), key=lambda item: len(item[0])))
+
+
+def never_alone(differences: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Attributes that differ only along with others, each with those that always go with it.
+
+    What one of them moves can't be told from what the others do. Empty where no single other
+    goes with it each time, though never alone.
+    """
+    names = dict.fromkeys(name for apart in differences for name in apart)
+    found = {}
+    for name in names:
+        with_it = [set(apart) for apart in differences if name in apart]
+        if {name} not in with_it:
+            common = set.intersection(*with_it) - {name}
+            found[name] = tuple(other for other in names if other in common)
+    return found
+
+
+def half_mean_square(
+    pairs: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
+    query: npt.ArrayLike,
+    n_queries: int | None = None,
+) -> StatisticFamily:
+    """Half the mean squared difference of two scorings, and the part of it that is a shift.
+
+    In squared points: the variance that a score gains by which of the two gave it. The mean runs
+    over the responses that both have scored and over all pairs, each response counting once for
+    each pair. The shift's part is half the squared mean difference of each pair, averaged with
+    the same weights.
+
+    Parameters
+    ----------
+    pairs
+        Two scorings (n,) each, NaN where missing.
+    query
+        (n,) codes.
+    """
+    first, second = (np.column_stack([as_values(pair[side]) for pair in pairs]) for side in (0, 1))
+    codes, total = as_codes(query, len(first), n_queries)
+    apart = first - second
+    both = np.isfinite(apart)
+    apart = np.where(both, apart, 0.0)
+    columns = np.column_stack([both.astype(np.float64), apart, (apart**2).sum(axis=1)])
+    sums = sums_by_query(columns, codes, total)
+    size = len(pairs)
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        found = weights @ sums
+        count, shift, square = found[:, :size], found[:, size:-1], found[:, -1]
+        number = count.sum(axis=1)
+        there = number > 0
+        moved = ratio(shift**2, count, count > 0)
+        part = ratio(np.nansum(moved, axis=1), 2 * number, there)
+        return np.column_stack([ratio(square, 2 * number, there), part])
+
+    used = int(np.count_nonzero(both.any(axis=1)))
+    either = np.isfinite(first) | np.isfinite(second)
+    reason = None if used else "no response has a score of both"
+    there = sums[:, :size].any(axis=1)
+    return StatisticFamily(
+        of_weights,
+        np.column_stack([there, there]),
+        np.full(2, used, dtype=np.int64),
+        np.full(2, int(np.count_nonzero(either.any(axis=1))) - used, dtype=np.int64),
+        (reason, reason),
+    )

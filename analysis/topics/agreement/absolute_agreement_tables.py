@@ -1,0 +1,116 @@
+"""Tables on values: concordance and limits of agreement, kappas, corrected correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.core import Analysis
+from analysis.render.table import Table, TableBuilder
+
+_BETWEEN = {
+    "judge_rater": "with a rater",
+    "judge_adjudicated": "with the adjudicated value",
+    "rater_rater": "raters among each other",
+}
+
+
+def in_value(analysis: Analysis) -> Iterator[Table]:
+    """A row for each construct and scorer on a common scale, pooled."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct, data in analysis.rated.items():
+        scale = analysis.context.human_scale(construct)
+        for scorer in data.scorers:
+            where = {"construct": construct, "scorer": scorer, "scope": "pooled"}
+            concordance = first("ccc", **where)
+            if concordance is None or analysis.context.differences_withheld(construct, scorer):
+                continue
+            within = first("ccc", **(where | {"scope": "within_query"}))
+            built.add(
+                construct,
+                scorer,
+                built.r(concordance),
+                built.r(within),
+                built.points(first("rmse", **where), scale),
+                *(
+                    built.points(first(f"bland_altman_{part}", **where), scale)
+                    for part in ("lower", "bias", "upper")
+                ),
+                f"{concordance.n_responses:,}",
+            )
+    yield built.table(
+        "agreement-in-value",
+        "The same values, not only the same order",
+        "Concordance (Lin), pooled and within a query; root of the mean squared difference; bias "
+        "(judge minus people) with the limits of agreement, 1.96 standard deviations to each side, "
+        "between which 95% of single differences lie if they are normal. In points of the scale.",
+        ("Construct", "Scorer", "Concordance", "Within a query", "RMSE", "Lower limit", "Bias",
+         "Upper limit", "Responses"),
+        heads=2,
+    )  # fmt: skip
+
+
+def kappas(analysis: Analysis) -> Iterator[Table]:
+    """Cohen's kappas on scales of few levels, the judge's above the raters' own."""
+    built, select = TableBuilder(), analysis.estimates.select
+    for construct in analysis.rated:
+        for between, name in _BETWEEN.items():
+            plain = select("cohen_kappa", construct=construct, between=between, weights="none")
+            square = select(
+                "cohen_kappa", construct=construct, between=between, weights="quadratic"
+            )
+            for one, other in zip(plain, square, strict=True):
+                who = "people" if between == "rater_rater" else one.scorers[0]
+                built.add(
+                    construct, who, name, built.r(one), built.r(other), f"{one.n_responses:,}"
+                )
+    yield built.table(
+        "kappas",
+        "Agreement on levels",
+        "Cohen's kappa, for equal levels and with squared distances as weights; averaged over the "
+        "raters, or over their pairs.",
+        ("Construct", "Scorer", "Compared", "Kappa", "Quadratic", "Responses"),
+        heads=3,
+    )
+
+
+def corrected_for_error(analysis: Analysis) -> Iterator[Table]:
+    """Pearson's r as it is and divided by the root of people's reliability."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for e in analysis.estimates.select("pearson_disattenuated"):
+        if not e.defined and e.n_raters < 2:
+            continue
+        construct, scorer = e.constructs[0], e.scorers[0]
+        plain = first("pearson", construct=construct, scorer=scorer, scope="pooled")
+        note = str(e.params["note"] or "")
+        built.add(construct, scorer, built.r(plain), built.r(e), note, f"{e.n_responses:,}")
+    yield built.table(
+        "corrected-for-error",
+        "If people were free of error",
+        "Pearson's r, pooled, and the same divided by the root of ICC(C,k), the reliability of the "
+        "mean of k raters; never cut off at 1. Both are resampled together.",
+        ("Construct", "Scorer", "r", "Corrected r", "Note", "Responses"),
+        heads=2,
+    )
+
+
+def equivalence(analysis: Analysis) -> Iterator[Table]:
+    """Bias against the margin that was declared."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("equivalence_p"):
+        scale = analysis.context.human_scale(e.constructs[0])
+        bias = analysis.estimates.first(
+            "bias", construct=e.constructs[0], scorer=e.scorers[0], scope="pooled",
+            target="these_raters",
+        )  # fmt: skip
+        built.add(
+            e.constructs[0], e.scorers[0], f"{e.params['margin']:g}", built.points(bias, scale),
+            built.number(e, ".3f"), str(e.params.get("equivalent") or ""), f"{e.n_queries:,}",
+        )  # fmt: skip
+    yield built.table(
+        "equivalence",
+        "Is the bias small enough to ignore?",
+        "Two one-sided t-tests that the bias lies within the declared margin to each side, one "
+        "mean difference a query.",
+        ("Construct", "Scorer", "Margin", "Bias", "p", "Within the margin", "Queries"),
+        heads=2,
+    )

@@ -1,0 +1,181 @@
+"""Whether a judge may stand in for a rater: the alternative annotator test, non-inferiority."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.pairs import Scope
+from analysis.statistics.agreement.alternative_annotator import (
+    Alignment,
+    AlternativeAnnotator,
+    alternative_annotator,
+    constant_judge,
+)
+from analysis.statistics.agreement.human_ceiling import human_ceiling
+from analysis.topics.agreement.human_ceiling import ADJUDICATED
+
+#: Name of the constant judge among the scorers of a record.
+CONSTANT = "constant"
+
+_SCOPES: tuple[Scope, ...] = ("within_query", "pooled")
+
+
+def alternative_annotators(context: Context) -> Iterator[Estimate]:
+    """`alt_test_winning_rate` and `alt_test_advantage_probability` of judges and of a constant."""
+    for construct, data in context.rated.items():
+        if not data.raters or data.reference_kind == "adjudicated":
+            continue
+        judges = [name for name in data.scorers if data.kinds[name] == "judge"]
+        withheld = {name: context.differences_withheld(construct, name) for name in judges}
+        for alignment in _alignments(context, construct):
+            constant = _test(context, data, constant_judge(data.ratings, alignment), alignment)
+            for judge in judges:
+                yield from _of_judge(context, data, judge, withheld[judge], alignment, constant)
+            if any(why is None for why in withheld.values()):
+                yield from _records(context, data, CONSTANT, constant, alignment, None)
+
+
+def _alignments(context: Context, construct: str) -> tuple[Alignment, ...]:
+    nominal = context.level(construct) == "nominal"
+    return ("equality",) if nominal else ("rmse", "absolute_error")
+
+
+def _test(
+    context: Context, data: ConstructData, values: FloatArray, alignment: Alignment
+) -> AlternativeAnnotator:
+    epsilon = context.options.alt_test_epsilon
+    return alternative_annotator(
+        values, data.ratings, data.query, epsilon, alignment, data.n_queries
+    )
+
+
+def _of_judge(
+    context: Context,
+    data: ConstructData,
+    judge: str,
+    withheld: str | None,
+    alignment: Alignment,
+    constant: AlternativeAnnotator,
+) -> Iterator[Estimate]:
+    if withheld is None:
+        found = _test(context, data, data.scorers[judge], alignment)
+        yield from _records(context, data, judge, found, alignment, constant)
+        return
+    record = _record(context, data, judge, alignment)
+    for name in ("alt_test_winning_rate", "alt_test_advantage_probability"):
+        yield Estimate(name, reason=withheld, **record)
+
+
+def _record(
+    context: Context, data: ConstructData, scorer: str, alignment: Alignment
+) -> dict[str, Any]:
+    return {
+        "constructs": (data.construct,),
+        "scorers": (scorer, *data.raters),
+        "target": "these_raters",
+        "params": {"alignment": alignment, "epsilon": context.options.alt_test_epsilon},
+    }
+
+
+def _records(
+    context: Context,
+    data: ConstructData,
+    scorer: str,
+    found: AlternativeAnnotator,
+    alignment: Alignment,
+    constant: AlternativeAnnotator | None,
+) -> Iterator[Estimate]:
+    """Both figures; with the constant judge's outcome beside, a pass may be withheld."""
+    record = _record(context, data, scorer, alignment)
+    left_out = "; ".join(f"{data.raters[at]}: {why}" for at, why in found.excluded.items())
+    passed = None if found.passed is None else "yes" if found.passed else "no"
+    note = None
+    if constant is not None and constant.passed:
+        passed, note = "withheld", "a constant judge, the mean of all ratings, passes as well"
+    params = record.pop("params") | {
+        "passed": passed,
+        "note": note,
+        "replaced": sum(found.replaced) if found.reason is None else None,
+        "excluded": left_out or None,
+    }
+    statistic = found.advantage
+    reason = found.reason
+    if reason and left_out:
+        reason = f"{reason} ({left_out})"
+    yield Estimate(
+        "alt_test_winning_rate",
+        value=found.winning_rate,
+        n_responses=statistic.n_responses,
+        n_queries=statistic.n_queries,
+        n_raters=len(found.used),
+        n_dropped=statistic.n_dropped,
+        reason=reason,
+        params=params,
+        **record,
+    )
+    advantage = context.estimate(
+        "alt_test_advantage_probability", statistic, transform="logit",
+        n_raters=len(found.used), params=params, **record,
+    )  # fmt: skip
+    yield advantage if advantage.defined else replace(advantage, reason=reason)
+
+
+def non_inferiority(context: Context) -> Iterator[Estimate]:
+    """`non_inferiority` of each judge to a rater, where a margin was declared."""
+    margin = context.options.non_inferiority_margin
+    if margin is None:
+        return
+    for data in context.rated.values():
+        if not data.raters and not data.adjudicated:
+            continue
+        for scorer in data.scorers:
+            if data.kinds[scorer] == "judge":
+                for scope in _SCOPES:
+                    yield _non_inferior(context, data, scorer, scope, margin)
+
+
+def _non_inferior(
+    context: Context, data: ConstructData, scorer: str, scope: Scope, margin: float
+) -> Estimate:
+    """The difference from a rater, its lower end a one-sided bound at the report's level."""
+    record: dict[str, Any] = {
+        "constructs": (data.construct,),
+        "scorers": (scorer, *data.raters),
+        "scope": scope,
+        "target": "these_raters",
+    }
+    params: dict[str, str | float | None] = {"margin": margin, "measure": "pearson"}
+    if data.reference_kind == "adjudicated":
+        return Estimate("non_inferiority", reason=ADJUDICATED, params=params, **record)
+    found = human_ceiling(
+        data.ratings, data.scorers[scorer], data.query, scope, n_queries=data.n_queries
+    )
+    difference = found.difference
+    assert difference is not None  # noqa: S101  (a judge was given)
+    one_sided = context.options.level
+    # Both ends at this level have the error of one in each tail.
+    level = 2 * one_sided - 1
+    resampling = context.rated_resampling
+    interval = replace(resampling, level=level).interval_of(resampling.replicates(difference))
+    given = interval.reason is None
+    outcome = ("yes" if interval.low > -margin else "no") if given else None
+    return Estimate(
+        "non_inferiority",
+        value=difference.point,
+        ci_low=interval.low,
+        ci_high=interval.high,
+        ci_level=level if given else None,
+        method=interval.method if given else None,
+        n_responses=difference.n_responses,
+        n_queries=difference.n_queries,
+        n_raters=len(found.used),
+        n_dropped=difference.n_dropped,
+        reason=difference.reason or interval.reason,
+        params=params | {"one_sided_level": one_sided, "non_inferior": outcome},
+        **record,
+    )

@@ -1,0 +1,107 @@
+"""Whether judge and people come to the same decisions on pairs of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.resampling import PERCENTILE_FROM
+from analysis.statistics.agreement.soft_pairwise import PERMUTATIONS, soft_pairwise_accuracy
+from analysis.statistics.agreement.system_decisions import DECISIONS, Decisions, decisions
+from analysis.statistics.discrimination.system_scores import system_scores
+from analysis.topics.agreement.absolute_agreement import record_of
+
+#: Resamples that carry a critical value: more would not change its second digit.
+ROWS = 2000
+
+#: Pairs of systems that are listed each (15 systems); of more only the counts are given.
+PAIRS_LISTED = 105
+
+NO_INTERVAL = "no interval: its parts, p-values, speak of the queries already"
+
+
+def decisions_on_systems(context: Context) -> Iterator[Estimate]:
+    """`decision_agreement`, `decision` of each pair, and `soft_pairwise_accuracy`."""
+    for data in context.rated.values():
+        if data.reference_missing or len(data.systems) < 2:
+            continue
+        for scorer, values in data.scorers.items():
+            yield from _of_scorer(context, data, scorer, values)
+
+
+def _of_scorer(
+    context: Context, data: ConstructData, scorer: str, values: FloatArray
+) -> Iterator[Estimate]:
+    both = np.isfinite(values) & np.isfinite(data.reference)
+    judge, people = (
+        system_scores(np.where(both, v, np.nan), data.query, data.produced, data.n_queries)
+        for v in (values, data.reference)
+    )
+    # The bootstrap's counts are drawn only where they are used.
+    needs = np.isfinite(people).any(axis=1).sum()
+    weights = _weights(context, int(needs))
+    options = context.options
+    found = decisions(judge, people, weights, options.level, options.seed)
+    record = record_of(data, scorer, "system_level") | {
+        "n_responses": int(np.count_nonzero(both & data.produced.any(axis=1))),
+        "n_queries": int(needs),
+    }
+    yield _agreement(found, record)
+    if len(found.found) <= PAIRS_LISTED:
+        yield from _each(data, found, record)
+    soft = soft_pairwise_accuracy(judge, people, seed=options.seed)
+    yield Estimate(
+        "soft_pairwise_accuracy",
+        value=soft.value,
+        reason=soft.reason or NO_INTERVAL,
+        params={"pairs": int(soft.first.size), "permutations": PERMUTATIONS},
+        **record,
+    )
+
+
+def _weights(context: Context, contributing: int) -> np.ndarray[Any, np.dtype[np.uint16]]:
+    if contributing < PERCENTILE_FROM:
+        return np.empty((0, context.rated_resampling.n_queries), dtype=np.uint16)
+    return context.rated_resampling.bootstrap[:ROWS]
+
+
+def _agreement(found: Decisions, record: dict[str, Any]) -> Estimate:
+    counts: dict[str, int] = {decision: found.count(decision) for decision in DECISIONS}
+    return Estimate(
+        "decision_agreement",
+        value=found.share,
+        method=found.people_intervals.method or None,
+        reason=found.reason,
+        params={"pairs": len(found.found), **counts},
+        **record,
+    )
+
+
+def _each(data: ConstructData, found: Decisions, record: dict[str, Any]) -> Iterator[Estimate]:
+    for place, decision in enumerate(found.found):
+        pair = data.systems[found.first[place]], data.systems[found.second[place]]
+        shown: dict[str, float | None] = {}
+        for name, point, of in (
+            ("people", found.people, found.people_intervals),
+            ("judge", found.judge, found.judge_intervals),
+        ):
+            values = (point[place], of.low[place], of.high[place])
+            for key, value in zip((name, f"{name}_low", f"{name}_high"), values, strict=True):
+                shown[key] = None if np.isnan(value) else float(value)
+        queries = int(found.n_shared[place])
+        undecided = decision == "undecided"
+        reasons = found.people_intervals.reasons[place] or found.judge_intervals.reasons[place]
+        if undecided and not queries:
+            reasons = "no query has answers of both systems with both values"
+        yield Estimate(
+            "decision",
+            value=float("nan") if undecided else float(decision in {"same", "neither"}),
+            reason=(reasons or "undecided") if undecided else None,
+            params={"decision": decision, **shown},
+            **record | {"systems": pair, "n_queries": queries, "n_responses": 2 * queries},
+        )

@@ -1,0 +1,63 @@
+"""Table of the responses on which a judge and people are furthest apart, with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+import pandas as pd
+
+from analysis.core import Analysis
+from analysis.render.formatting import points
+from analysis.render.sanitize import quoted
+from analysis.render.table import Cell, Table, TableBuilder
+from analysis.topics.agreement.largest_disagreements import LISTED, Apart, furthest_apart
+
+#: Of each construct and judge, on the page.
+SHOWN = 5
+
+# Characters of a reason on the page.
+_MOST = 280
+
+
+def responses_apart(analysis: Analysis) -> Iterator[Table]:
+    """The largest differences of each construct and judge; its CSV has more, reasons in full."""
+    found = list(furthest_apart(analysis.context))
+    built, reasons = TableBuilder(), analysis.beside.reasons
+    for (construct, scorer), some in groupby(found, key=lambda one: (one.construct, one.scorer)):
+        scale = analysis.context.human_scale(construct)
+        for one in list(some)[:SHOWN]:
+            reason = reasons.get((scorer, one.response_id, construct), "")
+            built.add(
+                construct,
+                scorer,
+                one.response_id,
+                *(points(value, scale) for value in (one.score, one.people, one.difference)),
+                Cell("", said=quoted(reason, _MOST)),
+            )
+    told = (
+        " The reason is the judge's own, written before its score; it explains nothing by itself."
+        if reasons
+        else ""
+    )
+    built_table = built.table(
+        "responses-apart",
+        "Responses on which judge and people are furthest apart",
+        f"The largest differences of each construct and judge, the {SHOWN} largest here and "
+        f"{LISTED} in the CSV: cases to read, chosen for being extreme. People: the reference of "
+        f"this report. Difference: judge minus people.{told}",
+        ("Construct", "Scorer", "Response", "Judge", "People", "Difference", "Reason"),
+        heads=3,
+    )
+    yield replace(built_table, data=pd.DataFrame(apart_records(analysis, found)))
+
+
+def apart_records(analysis: Analysis, found: list[Apart] | None = None) -> list[dict[str, object]]:
+    """The responses as plain records with their reasons in full; null where there is none."""
+    listed = furthest_apart(analysis.context) if found is None else found
+    reasons = analysis.beside.reasons
+    return [
+        {**one._asdict(), "reason": reasons.get((one.scorer, one.response_id, one.construct))}
+        for one in listed
+    ]

@@ -1,0 +1,83 @@
+"""Which of two responses is better: judge and people, on scores and on preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.statistics.agreement.pairwise_accuracy import (
+    PairScope,
+    PairwiseAccuracy,
+    accuracy_by_threshold,
+    pairwise_accuracy,
+    pairwise_accuracy_out_of_fold,
+)
+from analysis.topics.agreement.absolute_agreement import record_of
+
+_SCOPES: tuple[PairScope, ...] = ("within_query", "pooled", "between_queries")
+
+
+def pairwise(context: Context) -> Iterator[Estimate]:
+    """`pairwise_accuracy`: raw, at the best tie threshold, and out of fold (params.calibration)."""
+    for data in context.rated.values():
+        if data.reference_missing:
+            continue
+        for scorer, values in data.scorers.items():
+            for scope in _SCOPES:
+                yield from _in_scope(context, data, scorer, values, scope)
+
+
+def _in_scope(
+    context: Context, data: ConstructData, scorer: str, values: FloatArray, scope: PairScope
+) -> Iterator[Estimate]:
+    where = (values, data.reference, data.query, scope)
+    record = record_of(data, scorer, scope)
+    raw = pairwise_accuracy(*where, n_queries=data.n_queries)
+    yield _estimate(context, raw, "none", 0.0, record)
+    if raw.reason is not None:
+        return
+    best = accuracy_by_threshold(*where, n_queries=data.n_queries).best
+    calibrated = pairwise_accuracy(*where, best, n_queries=data.n_queries)
+    yield _estimate(context, calibrated, "in_sample", best, record)
+    seed = context.options.seed
+    outside = pairwise_accuracy_out_of_fold(*where, n_queries=data.n_queries, seed=seed)
+    yield _estimate(context, outside, "out_of_fold", None, record)
+
+
+def _estimate(
+    context: Context,
+    found: PairwiseAccuracy,
+    calibration: str,
+    threshold: float | None,
+    record: dict[str, Any],
+) -> Estimate:
+    interval = context.rated_resampling.interval_of(found.replicates, "logit")
+    given = interval.reason is None
+    params: dict[str, str | float | int | None] = {
+        "calibration": calibration,
+        "tie_threshold": threshold,
+        "pairs": found.n_pairs,
+    }
+    if calibration == "out_of_fold":
+        low, high = found.thresholds
+        known = not np.isnan(low)
+        params |= {"lowest": low if known else None, "highest": high if known else None}
+    return Estimate(
+        "pairwise_accuracy",
+        value=found.point,
+        ci_low=interval.low,
+        ci_high=interval.high,
+        ci_level=context.options.level if given else None,
+        method=interval.method if given else None,
+        n_responses=found.n_responses,
+        n_queries=found.n_queries,
+        n_dropped=found.n_dropped,
+        reason=found.reason or interval.reason,
+        params=params,
+        **record,
+    )

@@ -1,0 +1,206 @@
+"""Preferences: raters against each other, and scorers' differences against raters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.query_statistic import NOISE, FloatArray, IntArray, QueryStatistic, comparable
+from analysis.core.tables import PreferenceTable
+from analysis.statistics.agreement.association import association
+from analysis.statistics.agreement.paired_statistics import mean_of
+
+#: Raters within this many points of each other agree (Ru et al. 2024, RAGChecker, section 4.2).
+TOLERANCE = 1.0
+
+_PAIR = ["query_id", "response_a", "response_b"]
+OnPreferences = Literal["pearson", "spearman"]
+MEASURES: tuple[OnPreferences, ...] = ("pearson", "spearman")
+
+
+def preferences(
+    context: Context, measures: Sequence[OnPreferences] = MEASURES
+) -> Iterator[Estimate]:
+    """Pearson and Spearman on preferences (params.on), and raters' agreement within a tolerance.
+
+    A scorer's difference is its score of response b minus that of a, taken from the score table.
+    It is repeated for each rater of the pair, so that n = raters x pairs and a pair on which
+    raters differ keeps its disagreement.
+    """
+    table = context.preferences
+    if table is None:
+        return
+    for construct in table.constructs:
+        given = _wide(table, construct)
+        query = _queries(context, given)
+        raters = table.scorers(construct, "human")
+        yield from _between_raters(context, construct, given, query, raters, measures)
+        for scorer, delta in _deltas(context, construct, given).items():
+            yield from _against(context, construct, given, query, raters, scorer, delta, measures)
+
+
+def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
+    """`agreement_within` of two raters over all constructs together."""
+    table = context.preferences
+    if table is None or len(table.constructs) < 2:
+        return
+    given = {construct: _wide(table, construct) for construct in table.constructs}
+    raters = sorted(set.intersection(*({str(c) for c in wide.columns} for wide in given.values())))
+    people = [name for name in raters if table.scorer_kinds[name] == "human"]
+    for a, b in combinations(people, 2):
+        x, y = (np.concatenate([wide[name] for wide in given.values()]) for name in (a, b))
+        query = np.concatenate([_queries(context, wide) for wide in given.values()])
+        yield context.estimate(
+            "agreement_within",
+            _within(x, y, query, len(context.rated_queries)),
+            transform="logit",
+            constructs=table.constructs,
+            scorers=(a, b),
+            target="these_raters",
+            n_raters=2,
+            params={"on": "preferences", "tolerance": TOLERANCE},
+        )
+
+
+def preference_accuracies(context: Context) -> Iterator[Estimate]:
+    """`preference_accuracy`: how often the sign of a scorer's difference is the preference's.
+
+    A preference of 0 is right only with a difference of 0. Each rater's preference counts.
+    """
+    table = context.preferences
+    if table is None:
+        return
+    for construct in table.constructs:
+        given = _wide(table, construct)
+        query = _queries(context, given)
+        raters = table.scorers(construct, "human")
+        if not raters:
+            continue
+        for scorer, delta in _deltas(context, construct, given).items():
+            y = np.concatenate([given[rater].to_numpy() for rater in raters])
+            x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
+            both = np.isfinite(x) & np.isfinite(y)
+            right = (np.sign(x[both]) == np.sign(y[both])).astype(np.float64)
+            total = len(context.rated_queries)
+            statistic = QueryStatistic(
+                mean_of(right, queries[both], total),
+                np.bincount(queries[both], minlength=total) > 0,
+                int(both.sum()),
+                int((np.isfinite(x) ^ np.isfinite(y)).sum()),
+                None if both.any() else "no pair has a preference and a difference of scores",
+            )
+            yield context.estimate(
+                "preference_accuracy", statistic, transform="logit",
+                constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
+                n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
+            )  # fmt: skip
+
+
+def _queries(context: Context, given: pd.DataFrame) -> IntArray:
+    names = given.index.get_level_values("query_id")
+    return pd.Index(context.rated_queries).get_indexer(names).astype(np.int64)
+
+
+def _wide(table: PreferenceTable, construct: str) -> pd.DataFrame:
+    """First preferences, a row for each pair and a column for each scorer."""
+    rows = table.frame[(table.frame["construct"] == construct) & (table.frame["repeat"] == 0)]
+    plain = rows[[*_PAIR, "scorer"]].astype("object").assign(value=rows["value"])
+    return plain.pivot(  # noqa: PD010  (keys are unique: nothing to aggregate)
+        index=_PAIR, columns="scorer", values="value"
+    )
+
+
+def _between_raters(
+    context: Context,
+    construct: str,
+    given: pd.DataFrame,
+    query: IntArray,
+    raters: tuple[str, ...],
+    measures: Sequence[OnPreferences],
+) -> Iterator[Estimate]:
+    total = len(context.rated_queries)
+    for a, b in combinations(sorted(raters), 2):
+        x, y = given[a].to_numpy(), given[b].to_numpy()
+        record: dict[str, Any] = {
+            "constructs": (construct,),
+            "scorers": (a, b),
+            "target": "these_raters",
+        }
+        for measure in measures:
+            statistic = association(measure, x, y, query, n_queries=total, names=(a, b))
+            yield context.estimate(
+                measure, statistic, transform="fisher_z", n_raters=2,
+                params={"on": "preferences"}, **record,
+            )  # fmt: skip
+        near = _within(x, y, query, total)
+        yield context.estimate(
+            "agreement_within", near, transform="logit", n_raters=2,
+            params={"on": "preferences", "tolerance": TOLERANCE}, **record,
+        )  # fmt: skip
+
+
+def _within(x: FloatArray, y: FloatArray, query: IntArray, n_queries: int) -> QueryStatistic:
+    both = np.isfinite(x) & np.isfinite(y)
+    near = (np.abs(x[both] - y[both]) <= TOLERANCE).astype(np.float64)
+    return QueryStatistic(
+        mean_of(near, query[both], n_queries),
+        np.bincount(query[both], minlength=n_queries) > 0,
+        int(both.sum()),
+        int((~both).sum()),
+        None if both.any() else "no pair was compared by both raters",
+    )
+
+
+def _deltas(context: Context, construct: str, given: pd.DataFrame) -> dict[str, FloatArray]:
+    """Score of response b minus score of a, by scorer; a judge's own preferences as they are."""
+    found: dict[str, FloatArray] = {}
+    kinds = context.preferences.scorer_kinds if context.preferences else {}
+    for scorer in given.columns:
+        if kinds[str(scorer)] in {"judge", "metric"}:
+            found[str(scorer)] = given[scorer].to_numpy()
+    data = context.whole.get(construct)
+    if data is not None:
+        place = pd.Index(data.responses, dtype="object")
+        a = place.get_indexer(given.index.get_level_values("response_a"))
+        b = place.get_indexer(given.index.get_level_values("response_b"))
+        known = (a >= 0) & (b >= 0)
+        for scorer, values in data.scorers.items():
+            size = np.maximum(np.abs(values[a]), np.abs(values[b]))
+            delta = values[b] - values[a]
+            # Two scores that differ by float noise only have no order.
+            ordered = np.where(np.abs(delta) <= NOISE * size, 0.0, comparable(delta, size))
+            found[scorer] = np.where(known, ordered, np.nan)
+    return found
+
+
+def _against(
+    context: Context,
+    construct: str,
+    given: pd.DataFrame,
+    query: IntArray,
+    raters: tuple[str, ...],
+    scorer: str,
+    delta: FloatArray,
+    measures: Sequence[OnPreferences],
+) -> Iterator[Estimate]:
+    """A scorer's differences (pairs,) against every rater, raters stacked."""
+    if not raters:
+        return
+    y = np.concatenate([given[rater].to_numpy() for rater in raters])
+    x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
+    for measure in measures:
+        statistic = association(
+            measure, x, y, queries,
+            n_queries=len(context.rated_queries), names=(scorer, "people's preference"),
+        )  # fmt: skip
+        yield context.estimate(
+            measure, statistic, transform="fisher_z",
+            constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
+            n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
+        )  # fmt: skip

@@ -1,0 +1,194 @@
+"""Section of the report: judges and metrics against people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.core import Analysis
+from analysis.core.estimates import Estimate
+from analysis.render.formatting import between, correlation, counted, listed, percent, points
+from analysis.render.section import Section
+from analysis.topics.agreement.absolute_agreement_tables import (
+    corrected_for_error,
+    equivalence,
+    in_value,
+    kappas,
+)
+from analysis.topics.agreement.bare_answer_tables import from_bare_numbers
+from analysis.topics.agreement.bland_altman import bland_altman
+from analysis.topics.agreement.ceiling_figure import ceiling as ceiling_figure
+from analysis.topics.agreement.decision_tables import (
+    alternative_annotator,
+    decisions,
+    disagreements,
+    non_inferiority,
+)
+from analysis.topics.agreement.disagreement_tables import responses_apart
+from analysis.topics.agreement.edit_tables import edits_made, with_edits
+from analysis.topics.agreement.pairwise_tables import pairwise, preference_accuracy
+from analysis.topics.agreement.scatter import against_humans as against_humans_figure
+from analysis.topics.agreement.tables import against_humans, ceiling
+from analysis.topics.distribution.tables import on_preferences
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """What one judge's agreement means for a pair of responses, one response, a pair of systems."""
+    judge = _judge(analysis)
+    if judge is None:
+        return
+    yield from _pairs(analysis, judge)
+    yield from _limits(analysis, judge)
+    yield from _decisions(analysis, judge)
+    yield from _stands_in(analysis, judge)
+    yield from _declared(analysis, judge)
+
+
+def _judge(analysis: Analysis) -> str | None:
+    """The first judge, else the first metric; the tables have the others."""
+    kinds = analysis.scorer_kinds
+    found = [name for data in analysis.rated.values() for name in data.scorers]
+    return next((name for name in found if kinds.get(name) == "judge"), next(iter(found), None))
+
+
+def _pairs(analysis: Analysis, judge: str) -> Iterator[str]:
+    for scope, what in (("within_query", "two responses to a query"), ("pooled", "two responses")):
+        found = _by_construct(analysis, "pairwise_accuracy", judge, scope=scope, calibration="none")
+        if not found:
+            continue
+        said = [f"{percent(e.value)} {_percents(e)} on {e.constructs[0]}".replace("  ", " ")
+                for e in found]  # fmt: skip
+        yield (
+            f"Of {what}, {judge} prefers the one that people prefer, or ties what they tie, in "
+            f"{listed(said)}."
+        )
+        return
+
+
+def _limits(analysis: Analysis, judge: str) -> Iterator[str]:
+    lower = _by_construct(analysis, "bland_altman_lower", judge)
+    said = []
+    for e in lower:
+        high = analysis.estimates.first(
+            "bland_altman_upper", construct=e.constructs[0], scorer=judge
+        )
+        scale = analysis.context.human_scale(e.constructs[0])
+        if high is not None and high.defined:
+            said.append(
+                f"{points(e.value, scale)} to {points(high.value, scale)} on {e.constructs[0]}"
+            )
+    if said:
+        yield (
+            f"On a single response {judge} differs from people by {listed(said)} (points, limits "
+            "of agreement)."
+        )
+
+
+def _decisions(analysis: Analysis, judge: str) -> Iterator[str]:
+    found = _by_construct(analysis, "decision_agreement", judge)
+    if not found:
+        return
+    said = [
+        f"{_count(e, 'same') + _count(e, 'neither')} of {_count(e, 'pairs')} on {e.constructs[0]}"
+        for e in found
+    ]
+    opposite = sum(_count(e, "opposite") for e in found)
+    apart = any(e.value < 1 for e in found)
+    against = "; none is opposite" if apart else ""
+    if opposite:
+        against = f"; {counted(opposite, 'decision')} opposite"
+    yield f"Pairs of systems that {judge} and people decide alike: {listed(said)}{against}."
+
+
+def _count(e: Estimate, name: str) -> int:
+    return int(str(e.params[name]))
+
+
+def _stands_in(analysis: Analysis, judge: str) -> Iterator[str]:
+    found = [
+        e
+        for e in _by_construct(analysis, "alt_test_winning_rate", judge)
+        if e.params["alignment"] in {"rmse", "equality"}
+    ]
+    if not found:
+        return
+    parts = []
+    for passed, words in (
+        ("yes", "passes the alternative annotator test on"),
+        ("no", "does not pass it on"),
+        ("withheld", "gets no verdict, since a constant passes as well, on"),
+    ):
+        names = [e.constructs[0] for e in found if e.params["passed"] == passed]
+        if names:
+            parts.append(f"{words} {listed(names)}")
+    if "passes" not in parts[0]:
+        parts[0] = parts[0].replace("pass it", "pass the alternative annotator test")
+        parts[0] = parts[0].replace("no verdict", "no verdict by the alternative annotator test")
+    yield f"{judge} {'; it '.join(parts)} (epsilon {found[0].params['epsilon']:g})."
+
+
+def _declared(analysis: Analysis, judge: str) -> Iterator[str]:
+    for scope, where in (("within_query", " within a query"), ("pooled", " over all responses")):
+        found = [
+            e
+            for e in _by_construct(analysis, "non_inferiority", judge, scope=scope)
+            if e.params["non_inferior"]
+        ]
+        if not found:
+            continue
+        said = [
+            f"{'holds' if e.params['non_inferior'] == 'yes' else 'is not shown'} on "
+            f"{e.constructs[0]} ({correlation(e.value)} {between(e)})"
+            for e in found
+        ]
+        margin = correlation(float(str(found[0].params["margin"])))
+        yield f"That {judge} is no worse than a rater by {margin}{where} {listed(said)}."
+        break
+    equal = _by_construct(analysis, "equivalence_p", judge)
+    if equal:
+        said = [
+            f"{'lies' if e.params['equivalent'] == 'yes' else 'is not shown to lie'} within it on "
+            f"{e.constructs[0]}"
+            for e in equal
+        ]
+        yield f"Margin of {equal[0].params['margin']:g} points: the bias {listed(said)}."
+
+
+def _by_construct(analysis: Analysis, statistic: str, judge: str, **where: str) -> list[Estimate]:
+    """The defined records of a scorer, the one examined, one after the other."""
+    found = analysis.estimates.select(statistic, scorer=judge, **where)
+    return [e for e in found if e.defined and e.scorers[0] == judge]
+
+
+def _percents(e: Estimate) -> str:
+    return f"[{percent(e.ci_low)}, {percent(e.ci_high)}]" if e.has_interval else ""
+
+
+SECTION = Section(
+    key="agreement",
+    title="Judge against people",
+    figures=(
+        ceiling_figure,
+        against_humans_figure,
+        bland_altman,
+    ),
+    tables=(
+        against_humans,
+        ceiling,
+        non_inferiority,
+        alternative_annotator,
+        in_value,
+        equivalence,
+        kappas,
+        pairwise,
+        decisions,
+        disagreements,
+        responses_apart,
+        corrected_for_error,
+        from_bare_numbers,
+        with_edits,
+        edits_made,
+        on_preferences,
+        preference_accuracy,
+    ),
+    reading=reading,
+)

@@ -1,0 +1,1 @@
+"""What do exact match and the judge's part add to Answer Correctness?"""

@@ -1,0 +1,134 @@
+"""The AC audit: the judge's part, the exact match, and the AC composed of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from analysis.core.construct_data import ConstructData
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.statistics.agreement.association import Measure
+from analysis.statistics.answer_correctness.composed_ac import (
+    attainable_without_match,
+    composed_ac,
+    em_problem,
+    exact_matches,
+)
+from analysis.topics.agreement.association import compared, reference_scorers
+from analysis.topics.answer_correctness.lambda_sweep import MATCHES, lambda_sweep
+from analysis.topics.answer_correctness.unit_check import ac_unit_check, part_of
+from analysis.topics.distribution.estimates import counts
+
+CONSTRUCT = "AC"
+EXACT_MATCH = "EM"
+_MEASURES: tuple[Measure, ...] = ("pearson", "spearman", "kendall_tau_b")
+
+
+def answer_correctness(context: Context) -> Iterator[Estimate]:
+    """The unit check of AC, and its composed form where it has a judge and the metric EM.
+
+    The composed AC gets correlations only: with lambda = .7 it lies tens of points below what
+    people say of a judge that agrees with them.
+    """
+    data = context.whole.get(CONSTRUCT)
+    if data is None:
+        return
+    yield from ac_unit_check(context, CONSTRUCT, EXACT_MATCH)
+    yield from _sweeps(context, data)
+    if EXACT_MATCH not in data.scorers:
+        return
+    em, weight = data.scorers[EXACT_MATCH], context.options.ac_lambda
+    scale = context.scores.scale(CONSTRUCT, EXACT_MATCH)
+    judges = [name for name, kind in data.kinds.items() if kind == "judge"]
+    for judge in judges:
+        own = context.scores.scale(CONSTRUCT, judge)
+        record: dict[str, Any] = {
+            "constructs": (CONSTRUCT,),
+            "scorers": (composed_name(judge, weight), judge, EXACT_MATCH),
+            "params": {"lambda": weight},
+        }
+        problem = (
+            "no scale is declared for AC; declare it with --scale AC=MIN:MAX"
+            if scale is None or own is None
+            else f"{judge} is on {own}, EM on {scale}: not a common scale"
+            if not scale.same_points(own)
+            else em_problem(em, scale)
+        )
+        if problem or scale is None:
+            yield Estimate("attainable_without_match", reason=problem, **record)
+            continue
+        yield Estimate(
+            "attainable_without_match",
+            value=attainable_without_match(weight, scale),
+            **record,
+        )
+        if CONSTRUCT in context.rated:
+            yield from _composed(context, context.rated[CONSTRUCT], judge, weight)
+            yield from _mean(context.rated[CONSTRUCT], judge, weight)
+    if scale is not None and em_problem(em, scale) is None:
+        for system in (None, *data.systems):
+            of_system = slice(None) if system is None else data.of_system(system)
+            chosen = em[of_system]
+            yield Estimate(
+                "exact_matches",
+                (CONSTRUCT,),
+                (EXACT_MATCH,),
+                (system,) if system else (),
+                f"system:{system}" if system else "pooled",
+                value=float(exact_matches(chosen, scale)),
+                **counts(chosen, data.query[of_system]),
+            )
+
+
+def composed_name(judge: str, weight: float) -> str:
+    """Name of the derived scorer, with its lambda."""
+    return f"{judge} composed with EM (lambda {weight:g})"
+
+
+def _composed(
+    context: Context, data: ConstructData, judge: str, weight: float
+) -> Iterator[Estimate]:
+    values = composed_ac(data.scorers[judge], data.scorers[EXACT_MATCH], weight)
+    for measure in _MEASURES:
+        yield from compared(
+            context,
+            data,
+            composed_name(judge, weight),
+            values,
+            reference_scorers(data),
+            measure,
+        )
+
+
+def _mean(data: ConstructData, judge: str, weight: float) -> Iterator[Estimate]:
+    """Means of the composed AC and of people on the same responses, which are no bias."""
+    values = composed_ac(data.scorers[judge], data.scorers[EXACT_MATCH], weight)
+    both = np.isfinite(values) & np.isfinite(data.reference)
+    if both.any():
+        yield Estimate(
+            "composed_ac_mean",
+            (CONSTRUCT,),
+            (judge, EXACT_MATCH),
+            value=float(values[both].mean()),
+            n_responses=int(both.sum()),
+            n_queries=int(np.unique(data.query[both]).size),
+            params={"lambda": weight, "people": float(data.reference[both].mean())},
+        )
+
+
+def _sweeps(context: Context, data: ConstructData) -> Iterator[Estimate]:
+    """Each judge composed with each metric of a match that is on its scale."""
+    for match in (name for name in MATCHES if name in data.scorers):
+        scale = context.scores.scale(CONSTRUCT, match)
+        exact = match != "F1"
+        if scale is None or (exact and em_problem(data.scorers[match], scale)):
+            continue
+        for judge in (name for name, kind in data.kinds.items() if kind == "judge"):
+            own = context.scores.scale(CONSTRUCT, judge)
+            em, weight = data.scorers[match], context.options.ac_lambda
+            composed = exact and part_of(data, judge, em, weight) is not None
+            if own is not None and scale.same_points(own) and not composed:
+                yield from lambda_sweep(context, CONSTRUCT, judge, match)

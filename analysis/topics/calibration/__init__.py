@@ -1,0 +1,1 @@
+"""What does a score mean, and how large are its errors?"""

@@ -1,0 +1,1 @@
+"""What would people have said of each system?"""

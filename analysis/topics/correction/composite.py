@@ -1,0 +1,197 @@
+"""Weights of the constructs learnt from an overall rating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from analysis.core.aligned_constructs import Aligned, aligned
+from analysis.core.construct_data import FloatArray, IntArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.query_statistic import QueryStatistic
+from analysis.core.resampling import withheld
+from analysis.statistics.agreement.association import association
+from analysis.statistics.correction.composite_weights import composite_weights, out_of_fold
+from analysis.topics.agreement.association import reference_scorers
+
+LEARNED, EQUAL, PEOPLE = "learned weights", "equal weights", "people"
+
+_SCOPES: tuple[Literal["within_query", "pooled"], ...] = ("within_query", "pooled")
+
+
+def composite(context: Context) -> Iterator[Estimate]:
+    """Composites of every judge's scores, and of people's; nothing unless it was asked for."""
+    overall = context.options.overall
+    if overall is None:
+        return
+    data = context.rated.get(overall)
+    if data is None or data.reference_missing:
+        why = f"no construct {overall}" if data is None else data.reference_missing
+        yield Estimate("composite_weight", reason=f"the overall rating is missing: {why}")
+        return
+    side_by_side = aligned(context.rated)
+    judges = {
+        name: kind
+        for of in context.rated.values()
+        for name, kind in of.kinds.items()
+        if kind == "judge"
+    }
+    for name in (*judges, PEOPLE):
+        found = _sample(context, side_by_side, overall, name)
+        if found is not None:
+            yield from _records(context, found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Responses with all of one scorer's constructs and an overall rating."""
+
+    scorer: str
+    overall: str
+    constructs: tuple[str, ...]
+    scores: FloatArray
+    """(n, K), as shares of each scale, or in points where one is undeclared."""
+    rated: FloatArray
+    query: IntArray
+    n_dropped: int
+    unit: str
+    people: tuple[str, ...]
+
+
+def _sample(context: Context, table: Aligned, overall: str, scorer: str) -> _Sample | None:
+    found, scales = {}, []
+    for key, data in context.rated.items():
+        values = data.reference if scorer == PEOPLE else data.scorers.get(scorer)
+        if key == overall or values is None or not np.isfinite(values).any():
+            continue
+        found[key] = table.spread(key, values)
+        own = context.human_scale(key) if scorer == PEOPLE else context.scores.scale(key, scorer)
+        scales.append(own)
+    if len(found) < 2:
+        return None
+    declared = [scale for scale in scales if scale is not None]
+    scores = np.column_stack(list(found.values()))
+    if len(declared) == len(scales):
+        scores = (scores - [scale.min for scale in declared]) / [s.width for s in declared]
+    rated = table.spread(overall, context.rated[overall].reference)
+    whole = np.isfinite(rated) & np.isfinite(scores).all(axis=1)
+    return _Sample(
+        scorer,
+        overall,
+        tuple(found),
+        scores[whole],
+        rated[whole],
+        table.query[whole],
+        int((np.isfinite(rated) & ~whole).sum()),
+        "scale" if len(declared) == len(scales) else "point",
+        reference_scorers(context.rated[overall]),
+    )
+
+
+def _records(context: Context, sample: _Sample) -> Iterator[Estimate]:
+    own = () if sample.scorer == PEOPLE else (sample.scorer,)
+    record: dict[str, Any] = {
+        "scorers": (*own, *sample.people),
+        "target": "these_raters",
+        "n_raters": len(sample.people) if context.options.reference == "mean_of_raters" else 0,
+        "n_dropped": sample.n_dropped,
+    }
+    yield from _weights(context, sample, record)
+    yield from _correlations(context, sample, record)
+
+
+def _weights(context: Context, sample: _Sample, record: dict[str, Any]) -> Iterator[Estimate]:
+    resampling = context.rated_resampling
+    family = composite_weights(sample.scores, sample.rated, sample.query, resampling.n_queries)
+    points = family.points()
+    total = points.sum()
+    # The jackknife at any number of queries: one product for all weights.
+    for place, construct in enumerate(sample.constructs):
+        one = QueryStatistic(
+            lambda weights, place=place: family.of_weights(weights)[:, place],  # type: ignore[misc]
+            family.contributing[:, place],
+            int(family.n_responses[place]),
+            reason=family.reasons[place],
+        )
+        interval = resampling.interval(one, scheme="jackknife")
+        if points[place] == 0:
+            interval = withheld(interval.level, interval.method, "the weight is at its bound of 0")
+        given = not np.isnan(interval.low)
+        yield Estimate(
+            "composite_weight",
+            constructs=(construct, sample.overall),
+            value=float(points[place]),
+            ci_low=interval.low,
+            ci_high=interval.high,
+            ci_level=interval.level if given else None,
+            method=interval.method if given else None,
+            n_responses=one.n_responses,
+            n_queries=one.n_queries,
+            reason=family.reasons[place] or interval.reason,
+            params={
+                "of": sample.scorer,
+                "overall": sample.overall,
+                "unit": sample.unit,
+                "share": float(points[place] / total) if total > 0 else None,
+            },
+            **record,
+        )
+
+
+def _correlations(context: Context, sample: _Sample, record: dict[str, Any]) -> Iterator[Estimate]:
+    resampling = context.rated_resampling
+    n_queries, seed = resampling.n_queries, context.options.seed
+    learned = out_of_fold(sample.scores, sample.rated, sample.query, n_queries, seed)
+    spread = sample.scores.std(axis=0) if len(sample.scores) else np.ones(len(sample.constructs))
+    plain = sample.scores
+    if sample.unit == "point":
+        plain = plain / np.where(spread > 0, spread, 1.0)
+    ways = {LEARNED: learned, EQUAL: plain.mean(axis=1)}
+    ways |= dict(zip(sample.constructs, sample.scores.T, strict=True))
+    for scope in _SCOPES:
+        found = {
+            name: association(
+                "pearson", values, sample.rated, sample.query, scope,
+                n_queries=n_queries, names=(name, sample.overall),
+            )
+            for name, values in ways.items()
+        }  # fmt: skip
+        for name, statistic in found.items():
+            own = {
+                **record,
+                "constructs": (name, sample.overall) if name in sample.constructs
+                else (*sample.constructs, sample.overall),
+                "scope": scope,
+            }  # fmt: skip
+            params = {"of": sample.scorer, "overall": sample.overall, "composite": name}
+            yield _estimate(
+                context, "composite_correlation", statistic, {**own, "params": params}, True
+            )
+            if name != LEARNED:
+                params = {"of": sample.scorer, "overall": sample.overall, "minus": name}
+                yield _estimate(
+                    context,
+                    "composite_correlation_difference",
+                    found[LEARNED] - statistic,
+                    {**own, "params": params},
+                    False,
+                )
+
+
+def _estimate(
+    context: Context, name: str, statistic: QueryStatistic, record: dict[str, Any], alone: bool
+) -> Estimate:
+    dropped = record["n_dropped"] + statistic.n_dropped
+    statistic = QueryStatistic(
+        statistic.of_weights,
+        statistic.contributing,
+        statistic.n_responses,
+        dropped,
+        statistic.reason,
+    )
+    rest = {key: value for key, value in record.items() if key != "n_dropped"}
+    return context.estimate(name, statistic, transform="fisher_z" if alone else None, **rest)

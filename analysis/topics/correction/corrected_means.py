@@ -1,0 +1,85 @@
+"""Means of the judge, of people and corrected, beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analysis.core import Analysis
+from analysis.core.estimates import Estimate, to_frame
+from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
+from analysis.render.figure import Figure
+from analysis.render.formatting import points
+from analysis.render.labels import shortened
+from analysis.topics.correction.tables import beside, means_of, spoken_of
+
+#: Systems in one panel; beyond that the tables and estimates.csv speak.
+SYSTEMS_DRAWN = 20
+
+#: Characters of a system's name.
+NAME_ROOM = 14
+
+
+def corrected_means(analysis: Analysis) -> Iterator[Figure]:
+    """A panel for each construct and judge with corrected means of systems."""
+    panels = []
+    for construct in analysis.context.whole:
+        for scorer in spoken_of(analysis, construct):
+            means = [e for e in means_of(analysis, construct, scorer) if e.has_interval]
+            by_system = [e for e in means if e.systems]
+            if 0 < len(by_system) <= SYSTEMS_DRAWN:
+                panels.append((construct, scorer, by_system))
+    if not panels:
+        return
+    several = len({scorer for _, scorer, _ in panels}) > 1
+    shown = [e for *_, means in panels for e in means]
+    alone = [beside(analysis, "weighted_human_mean", e) for e in shown]
+    yield Figure(
+        key="corrected-means",
+        title="What would people have said of all responses?",
+        caption=(
+            "Means in points of people's scale. Filled: corrected; squares: people on what they "
+            f"rated; bars: {analysis.options.level:.0%} intervals, queries left out in turn. "
+            "Triangles: the judge on all responses, where it is on people's scale. The corrected "
+            "mean speaks of all responses, for these raters."
+        ),
+        drawings=tuple(
+            _draw(analysis, construct, scorer if several else "", means, f"corrected-{number}")
+            for number, (construct, scorer, means) in enumerate(panels)
+        ),
+        data=to_frame([*shown, *(e for e in alone if e is not None)]),
+    )
+
+
+def _draw(
+    analysis: Analysis, construct: str, scorer: str, means: list[Estimate], key: str
+) -> Drawing:
+    scale = analysis.context.human_scale(construct)
+    common = analysis.context.differences_withheld(construct, means[0].scorers[0]) is None
+    rows = np.arange(len(means))[::-1].astype(float)
+    with canvas(2.9, 0.95 + 0.3 * len(means)) as (figure, axes):
+        said = []
+        for at, e in zip(rows, means, strict=True):
+            alone = beside(analysis, "weighted_human_mean", e)
+            if alone is not None and alone.defined:
+                axes.plot(alone.value, at - 0.18, "s", color=INK, mfc="none", markersize=3.8)
+                if alone.has_interval:
+                    axes.hlines(at - 0.18, alone.ci_low, alone.ci_high, color=INK, linewidth=0.9)
+            axes.hlines(at + 0.1, e.ci_low, e.ci_high, color=ACCENT, linewidth=2)
+            axes.plot(e.value, at + 0.1, "o", color=ACCENT, markersize=4.2)
+            judge = e.params["judge_mean"]
+            if common and isinstance(judge, float) and np.isfinite(judge):
+                axes.plot(judge, at + 0.1, "^", color=MUTED, mfc="none", markersize=4.5)
+            said.append(f"{e.systems[0]}: {points(e.value, scale, 1)}")
+        axes.set_yticks(rows, [shortened(e.systems[0], NAME_ROOM) for e in means])
+        axes.set_ylim(-0.6, len(means) - 0.4)
+        axes.margins(x=0.06)
+        axes.tick_params(axis="y", length=0, labelcolor=INK)
+        axes.spines["left"].set_visible(False)
+        axes.locator_params(axis="x", nbins=5)
+        axes.set_xlabel("mean in points")
+        axes.grid(axis="x", color=RULE, linewidth=0.4)
+        axes.set_axisbelow(True)
+        head(figure, construct, scorer)
+        return as_svg(figure, key, f"Corrected means on {construct}", "; ".join(said))

@@ -1,0 +1,144 @@
+"""Which systems differ: randomized Tukey tests by scorer, and declared hypotheses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.statistics.discrimination.system_scores import system_scores
+from analysis.statistics.discrimination.tukey import FEW, RandomisedTukey, randomised_tukey_hsds
+from analysis.topics.discrimination.hypotheses import hypotheses
+from analysis.topics.discrimination.scored_systems import SystemsScored
+from analysis.topics.discrimination.system_differences import system_differences
+from analysis.topics.distribution.estimates import MEAN_OF_RATERS
+
+#: Permutations of a test, and the level at which a pair counts as told apart: as in the paper.
+PERMUTATIONS, ALPHA = 10_000, 0.05
+
+#: Pairs of systems with a record each; of more systems only the summary is given.
+PAIRS_LISTED = 780
+
+
+@dataclass(frozen=True)
+class _Test:
+    of: SystemsScored
+    found: RandomisedTukey
+
+
+def discrimination(context: Context) -> Iterator[Estimate]:
+    """Every scorer's tests, the reference's, their powers, differences, and hypotheses."""
+    scored = [one for one in _scored(context) if one.scores.shape[1]]
+    tables = [one.scores for one in scored]
+    found = randomised_tukey_hsds(tables, PERMUTATIONS, context.options.seed)
+    tests = [_Test(of, test) for of, test in zip(scored, found, strict=True)]
+    for test in tests:
+        yield _power(test)
+    for test in tests:
+        if test.of.leads:
+            yield from _pairs(test)
+    listed = [one for one in scored if one.leads and one.n_pairs <= PAIRS_LISTED]
+    yield from system_differences(context, listed)
+    yield from hypotheses(context, [(test.of, test.found) for test in tests if test.of.leads])
+
+
+def _scored(context: Context) -> Iterator[SystemsScored]:
+    """Judges and metrics on all responses, people on theirs, and judges on those of people."""
+    for construct, data in context.whole.items():
+        for scorer, values in data.scorers.items():
+            yield _one(data, values, (scorer,), "all", whole=True)
+        rated = context.rated.get(construct)
+        if rated is None or rated.reference_missing:
+            continue
+        adjudicated = rated.reference_kind == "adjudicated"
+        whose = tuple(rated.adjudicated) if adjudicated else rated.raters
+        several = not adjudicated and len(whose) > 1
+        of = MEAN_OF_RATERS if several else None
+        yield _one(rated, rated.reference, whose, "rated", whole=False, people=True, of=of)
+        known = np.isfinite(rated.reference)
+        for scorer, values in rated.scorers.items():
+            if np.isfinite(data.scorers[scorer]).sum() > (np.isfinite(values) & known).sum():
+                shared = np.where(known, values, np.nan)
+                yield _one(rated, shared, (scorer,), "rated", whole=False, leads=False)
+
+
+def _one(
+    data: ConstructData,
+    values: FloatArray,
+    scorers: tuple[str, ...],
+    on: str,
+    *,
+    whole: bool,
+    people: bool = False,
+    leads: bool = True,
+    of: str | None = None,
+) -> SystemsScored:
+    scores = system_scores(values, data.query, data.produced, data.n_queries)
+    answered = np.zeros(scores.shape, dtype=bool)
+    response, system = np.nonzero(data.produced)
+    answered[data.query[response], system] = True
+    return SystemsScored(
+        data.construct, scorers, data.systems, scores, answered, on, whole, people, leads, of
+    )
+
+
+def _power(test: _Test) -> Estimate:
+    tested = int(np.isfinite(test.found.p).sum())
+    told_apart = int(np.count_nonzero(test.found.p < ALPHA))
+    params: dict[str, Any] = {
+        "alpha": ALPHA,
+        "pairs": tested,
+        "told_apart": told_apart,
+        "permutations": test.found.resamples,
+    }
+    record = test.of.record(params)
+    return Estimate(
+        "discriminative_power",
+        value=test.found.power(ALPHA),
+        n_responses=test.found.n_scores,
+        n_queries=test.found.n_queries,
+        n_dropped=int(test.of.missing.sum()),
+        reason=test.found.reason,
+        **record,
+    )
+
+
+def _pairs(test: _Test) -> Iterator[Estimate]:
+    found, of = test.found, test.of
+    pairs = len(found.p)
+    if not pairs:
+        return
+    if pairs > PAIRS_LISTED:
+        reason = (
+            f"{pairs:,} pairs of {len(of.systems):,} systems are not listed; discriminative_power "
+            "sums them up"
+        )
+        yield Estimate("randomised_tukey_hsd_p", reason=reason, **of.record({}))
+        return
+    counts, missing = np.isfinite(of.scores).sum(axis=0), of.missing.sum(axis=0)
+    for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
+        names = (of.systems[i], of.systems[j])
+        without = [name for name, at in zip(names, (i, j), strict=True) if not counts[at]]
+        reason = f"no scores of {' and '.join(without)}" if without else found.reason or FEW
+        p = float(found.p[place])
+        params: dict[str, Any] = {
+            "difference": float(found.difference[place]),
+            "one_sided": float(found.one_sided[place]),
+            "permutations": found.resamples,
+        }
+        yield Estimate(
+            "randomised_tukey_hsd_p",
+            systems=names,
+            value=p,
+            method="randomised_tukey_hsd",
+            n_responses=int(counts[i] + counts[j]),
+            n_queries=found.n_queries,
+            n_dropped=int(missing[i] + missing[j]),
+            reason=reason if np.isnan(p) else None,
+            **of.record(params),
+        )

@@ -1,0 +1,90 @@
+"""Paired differences between system means, with intervals that hold for all pairs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from analysis.core.construct_data import FloatArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.resampling import PERCENTILE_FROM
+from analysis.core.simultaneous_intervals import simultaneous_intervals
+from analysis.statistics.discrimination.system_scores import (
+    PairedDifferences,
+    on_resamples,
+    paired_differences,
+    scheme_for,
+)
+from analysis.topics.discrimination.scored_systems import SystemsScored
+
+#: Resamples that carry a critical value: more would not change its second digit.
+ROWS = 2000
+
+
+def system_differences(context: Context, scored: Sequence[SystemsScored]) -> Iterator[Estimate]:
+    """Of each table a record a pair of systems, on the queries that both have scores on."""
+    prepared = [paired_differences(one.scores) for one in scored]
+    values = _values(context, scored, prepared)
+    for place, (one, table) in enumerate(zip(scored, prepared, strict=True)):
+        yield from _records(context, one, table, values.get(place))
+
+
+def _values(
+    context: Context, scored: Sequence[SystemsScored], prepared: Sequence[PairedDifferences]
+) -> dict[int, FloatArray]:
+    """Values on resamples by place; tables over the same queries share their products."""
+    found: dict[int, FloatArray] = {}
+    for whole in (True, False):
+        together = []
+        for place, one in enumerate(scored):
+            if one.whole is not whole or not one.n_pairs:
+                continue
+            if scheme_for(prepared[place], PERCENTILE_FROM) == "jackknife":
+                found[place] = prepared[place].without_each_query()
+            else:
+                together.append(place)
+        if together:
+            resampling = context.whole_resampling if whole else context.rated_resampling
+            tables = [prepared[place] for place in together]
+            drawn = on_resamples(tables, resampling.bootstrap[:ROWS])
+            found |= dict(zip(together, drawn, strict=True))
+    return found
+
+
+def _records(
+    context: Context, one: SystemsScored, table: PairedDifferences, values: FloatArray | None
+) -> Iterator[Estimate]:
+    if values is None:
+        return
+    point, shared = table.point, table.n_queries
+    scheme = scheme_for(table, PERCENTILE_FROM)
+    intervals = simultaneous_intervals(
+        point, values, scheme, context.options.level, context.options.seed
+    )
+    counts = np.isfinite(one.scores).sum(axis=0)
+    for place, (i, j) in enumerate(zip(table.first, table.second, strict=True)):
+        names = one.systems[i], one.systems[j]
+        reason = intervals.reasons[place]
+        if np.isnan(point[place]):
+            without = [name for name, at in zip(names, (i, j), strict=True) if not counts[at]]
+            reason = (
+                f"no scores of {' and '.join(without)}" if without else "no query with both systems"
+            )
+        given = reason is None
+        yield Estimate(
+            "system_difference",
+            systems=names,
+            target="these_raters" if one.people else None,
+            value=float(point[place]),
+            ci_low=float(intervals.low[place]),
+            ci_high=float(intervals.high[place]),
+            ci_level=context.options.level if given else None,
+            method=intervals.method if given else None,
+            n_responses=2 * int(shared[place]),
+            n_queries=int(shared[place]),
+            n_dropped=int(counts[i] + counts[j]) - 2 * int(shared[place]),
+            reason=reason,
+            **one.record({"simultaneous": one.n_pairs, "critical_value": intervals.critical_value}),
+        )

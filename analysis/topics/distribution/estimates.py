@@ -1,0 +1,180 @@
+"""Properties of scores by scorer and system: ties, ends of the scale, shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from analysis.core.construct_data import ConstructData, FloatArray, IntArray, mean_over
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.scales import Scale
+from analysis.statistics.distribution.means import NO_SCORES, Averaged, replicated_means
+from analysis.statistics.distribution.shape import (
+    PopulationStatistics,
+    at_bound,
+    bounds,
+    population_statistics,
+    tie_probability,
+)
+
+MEAN_OF_RATERS = "mean_of_raters"
+
+#: Described without an interval: the figures describe the scores at hand.
+SHAPE = tuple(
+    f.name for f in fields(PopulationStatistics) if f.name not in {"n", "mean", "reasons"}
+)
+
+NO_SCALE = "no scale is declared, so its ends are unknown; declare it with --scale"
+NO_VARIATION = "{which} the scores lie there: without variation there is no interval"
+
+
+def score_properties(context: Context) -> Iterator[Estimate]:
+    """Every scorer's, and the mean of the raters', on all responses and on each system's.
+
+    A response counts once overall and once for each system that produced it. Means and shares at
+    the ends carry intervals; the rest describes the scores at hand.
+    """
+    sets = list(_sets(context))
+    located = [_Planned("mean", Averaged(one.values, one.query), one.record) for one in sets]
+    ends = {id(one): list(_ends(one)) for one in sets}
+    found = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
+    for one, mean in zip(sets, located, strict=True):
+        yield found[id(mean)]
+        yield from (found[id(planned)] for planned in ends[id(one)])
+        yield from _shape(one.values, one.record | counts(one.values, one.query))
+
+
+def ends_of_scale(context: Context) -> Iterator[Estimate]:
+    """Judges' and metrics' shares at the ends of the scale, over all responses."""
+    planned: list[_Planned] = []
+    for construct, data in context.whole.items():
+        for scorer, values in data.scorers.items():
+            record = _record(construct, (scorer,), None, None)
+            scale = context.scores.scale(construct, scorer)
+            planned += _ends(_Set(values, data.query, scale, True, record))
+    yield from _with_intervals(context, planned).values()
+
+
+@dataclass(frozen=True, eq=False)
+class _Set:
+    """Scores of one scorer, over all responses or one system's."""
+
+    values: FloatArray
+    query: IntArray
+    scale: Scale | None
+    intervals: bool
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Planned:
+    """A figure with an interval that is still to be computed, or a finished one."""
+
+    name: str
+    part: Averaged | None
+    record: dict[str, Any]
+    finished: Estimate | None = None
+
+
+def _sets(context: Context) -> Iterator[_Set]:
+    for construct, data in context.whole.items():
+        for scorers, values, of in _whose(data):
+            scale = context.scores.scale(construct, scorers[0])
+            for system in (None, *data.systems):
+                chosen = values if system is None else values[data.of_system(system)]
+                query = data.query if system is None else data.query[data.of_system(system)]
+                record = _record(construct, scorers, of, system)
+                yield _Set(chosen, query, scale, system is None, record)
+
+
+def _with_intervals(context: Context, planned: list[_Planned]) -> dict[int, Estimate]:
+    """Every planned record by its identity, in order; means and shares in few products."""
+    resampling = context.whole_resampling
+    open_ = [p for p in planned if p.part is not None]
+    parts = [p.part for p in open_ if p.part is not None]
+    computed = {
+        id(p): resampled_estimate(
+            context, p.name, family, place, values, resampling,
+            None if p.name == "mean" else "logit", **p.record,
+        )
+        for p, (family, place, values) in zip(
+            open_, replicated_means(parts, resampling.n_queries, resampling), strict=True
+        )
+    }  # fmt: skip
+    return {id(p): p.finished or computed[id(p)] for p in planned}
+
+
+def counts(values: FloatArray, query: IntArray) -> dict[str, Any]:
+    """What a figure of these values (n,) rests on: responses, their queries, and those without."""
+    present = np.isfinite(values)
+    return {
+        "n_responses": int(present.sum()),
+        "n_queries": int(np.unique(query[present]).size),
+        "n_dropped": int((~present).sum()),
+    }
+
+
+def _record(
+    construct: str, scorers: tuple[str, ...], of: str | None, system: str | None
+) -> dict[str, Any]:
+    return {
+        "constructs": (construct,),
+        "scorers": scorers,
+        "systems": (system,) if system else (),
+        "scope": f"system:{system}" if system else "pooled",
+        "n_raters": len(scorers) if of else 0,
+        "params": {"of": of} if of else {},
+    }
+
+
+def _whose(data: ConstructData) -> Iterator[tuple[tuple[str, ...], FloatArray, str | None]]:
+    for name, values in (data.scorers | data.adjudicated).items():
+        yield (name,), values, None
+    for column, name in enumerate(data.raters):
+        yield (name,), data.ratings[:, column], None
+    if len(data.raters) > 1:
+        yield data.raters, mean_over(data.ratings), MEAN_OF_RATERS
+
+
+def _ends(one: _Set) -> Iterator[_Planned]:
+    counted, scale = one.record | counts(one.values, one.query), one.scale
+    names = ("share_at_min", "share_at_max", "count_at_min", "count_at_max")
+    if scale is None or counted["n_responses"] == 0:
+        why = NO_SCALE if scale is None else NO_SCORES
+        yield from (_finished(Estimate(name, reason=why, **counted)) for name in names)
+        return
+    found = bounds(one.values, scale.min, scale.max)
+    for end, share in (("min", found.share_at_min), ("max", found.share_at_max)):
+        name = f"share_at_{end}"
+        if one.intervals and 0 < share < 1:
+            at_end = at_bound(one.values, scale.min, scale.max, "min" if end == "min" else "max")
+            yield _Planned(name, Averaged(at_end, one.query), one.record)
+        else:
+            which = {0.0: "none of", 1.0: "all"}.get(share)
+            reason = NO_VARIATION.format(which=which) if which else None
+            yield _finished(Estimate(name, value=share, reason=reason, **counted))
+    for end, count in (("min", found.count_at_min), ("max", found.count_at_max)):
+        yield _finished(Estimate(f"count_at_{end}", value=float(count), **counted))
+
+
+def _finished(estimate: Estimate) -> _Planned:
+    return _Planned(estimate.statistic, None, {}, estimate)
+
+
+def _shape(values: FloatArray, record: dict[str, Any]) -> Iterator[Estimate]:
+    ties = tie_probability(values)
+    few = f"a pair needs 2 scores, there are {record['n_responses']}"
+    yield Estimate("tie_probability", value=ties, reason=few if np.isnan(ties) else None, **record)
+    found = population_statistics(values)
+    for name in SHAPE:
+        yield Estimate(
+            name,
+            value=float(getattr(found, name)),
+            reason=found.reasons.get(name),
+            **record,
+        )

@@ -1,0 +1,121 @@
+"""Distributions of judge and human scores: how the scale is used, and what piles up at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.core import Analysis
+from analysis.render.drawing import ACCENT, INK, SOFT, Drawing, as_svg, canvas, head
+from analysis.render.figure import Figure
+from analysis.render.formatting import percent
+from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
+
+BARS = 20
+
+
+def distributions(analysis: Analysis) -> Iterator[Figure]:
+    """Panels of all constructs, on the responses that people rated where there are any."""
+    several = several_scorers(analysis)
+    drawings, data = [], []
+    for number, panel in enumerate(panels(analysis)):
+        drawing, shares = _draw(panel, f"distribution-{number}", several)
+        drawings.append(drawing)
+        data.append(shares)
+    if not drawings:
+        return
+    yield Figure(
+        key="distributions",
+        title="How the judge and people use the scale",
+        caption=(
+            f"Share of scores by value, in {BARS} equal steps (fewer where a scale has fewer "
+            "values): bars for the judge (or metric), a line for single human ratings, both on the "
+            "responses that people rated. The share exactly at the top of a declared scale is "
+            "written out."
+            f"{left_out(analysis)}"
+        ),
+        drawings=tuple(drawings),
+        data=pd.concat(data, ignore_index=True),
+    )
+
+
+def _draw(panel: Panel, key: str, several: bool) -> tuple[Drawing, pd.DataFrame]:
+    ratings = panel.data.ratings
+    rated = np.isfinite(ratings).any(axis=1)
+    judged = panel.judge[rated] if rated.any() else panel.judge
+    judge = judged[np.isfinite(judged)]
+    human = ratings[np.isfinite(ratings)]
+    if human.size and (human.min() < panel.low or human.max() > panel.high):
+        human = human[:0]
+    edges = _edges(panel, judge, human)
+    of_judge, of_human = _shares(judge, edges), _shares(human, edges)
+    name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
+    with canvas(WIDTH, HEIGHT * 0.8) as (figure, axes):
+        axes.bar(edges[:-1], of_judge, np.diff(edges), align="edge", color=SOFT, edgecolor=ACCENT,
+                 linewidth=0.7)  # fmt: skip
+        if human.size:
+            axes.stairs(of_human, edges, color=INK, linewidth=1.3, baseline=None)
+        top = float(max(of_judge.max(initial=0), of_human.max(initial=0), 0.05))
+        axes.set_ylim(0, top * 1.4)
+        axes.set_xlim(edges[0], edges[-1])
+        ticks = [panel.low, (panel.low + panel.high) / 2, panel.high]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_yticks([0, top], ["0", percent(top)])
+        head(figure, panel.construct, panel.scorer if several else "")
+        said = _at_top(panel, judge, human)
+        for line, (text, color) in enumerate(zip(said, (ACCENT, INK), strict=False)):
+            axes.text(0.02, 0.99 - 0.11 * line, text, transform=axes.transAxes, va="top",
+                      color=color, size=7)  # fmt: skip
+        drawing = as_svg(
+            figure, key, f"{name}: distribution of scores",
+            f"{judge.size} {panel.kind} scores and {human.size} human ratings; {', '.join(said)}.",
+        )  # fmt: skip
+    shares = pd.DataFrame(
+        {
+            "construct": panel.construct,
+            "scorer": panel.scorer,
+            "from": edges[:-1],
+            "to": edges[1:],
+            "judge_share": of_judge,
+            "human_share": of_human,
+        }
+    )
+    return drawing, shares
+
+
+def _at_top(
+    panel: Panel, judge: npt.NDArray[np.float64], human: npt.NDArray[np.float64]
+) -> list[str]:
+    """Whose marks these are, with the share at the top of a declared scale."""
+    said = []
+    for name, values in ((f"▮ {panel.kind}", judge), ("— people", human)):
+        if not values.size:
+            continue
+        at_top = percent(float(np.mean(values == panel.high)))
+        said.append(f"{name}: {at_top} at {panel.high:g}" if panel.scale_declared else name)
+    return said
+
+
+def _edges(
+    panel: Panel, judge: npt.NDArray[np.float64], human: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Equal steps over the scale; a step a value where there are few values."""
+    values = np.unique(np.concatenate([judge, human]))
+    span = panel.high - panel.low
+    if 1 < values.size <= 11:
+        step = float(np.diff(values).min())
+        count = round(span / step)
+        on_grid = np.allclose((values - panel.low) / step, np.round((values - panel.low) / step))
+        if on_grid and count <= BARS:
+            return np.linspace(panel.low - step / 2, panel.high + step / 2, count + 2)
+    return np.linspace(panel.low, panel.high, BARS + 1)
+
+
+def _shares(
+    values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    counts = np.histogram(values, edges)[0]
+    return counts / max(values.size, 1)

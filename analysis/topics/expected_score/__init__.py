@@ -1,0 +1,1 @@
+"""Does the mean of the judge's probabilities follow people better?"""

@@ -1,0 +1,128 @@
+"""What the mean of a judge's distribution adds to the number that the judge wrote.
+
+A judge whose probabilities of scores are known is two scorers: NAME, the number that it wrote, and
+"NAME (expected)", the mean of its distribution. Both are compared with people on the responses that
+have both, so that their difference is of the scores alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.resampling import Replicates
+from analysis.statistics.agreement.association import association
+from analysis.statistics.agreement.pairwise_accuracy import PairwiseAccuracy, pairwise_accuracy
+from analysis.topics.agreement.absolute_agreement import record_of
+
+#: What follows a judge's name in the name of the means of its distributions.
+EXPECTED = " (expected)"
+
+Measure = Literal["pearson", "kendall_tau_b", "pairwise_accuracy"]
+Scope = Literal["within_query", "pooled"]
+
+
+def number_of(scorer: str, scorers: Container[str]) -> str | None:
+    """The scorer of the numbers that a judge wrote, of whose distributions `scorer` is the mean.
+
+    None where `scorer` is no such mean, or where the numbers are not among the scorers.
+    """
+    name = scorer.removesuffix(EXPECTED)
+    return name if name != scorer and name in scorers else None
+
+
+def expected_scores(
+    context: Context,
+    measures: Sequence[Measure] = get_args(Measure),
+    scopes: Sequence[Scope] = get_args(Scope),
+) -> Iterator[Estimate]:
+    """`agreement_where_both` of either scorer, and `expected_gain`, by measure and scope."""
+    for data in context.rated.values():
+        if data.reference_missing:
+            continue
+        for scorer in data.scorers:
+            number = number_of(scorer, data.scorers)
+            if number is None:
+                continue
+            for scope in scopes:
+                for measure in measures:
+                    yield from _beside(context, data, number, scorer, measure, scope)
+
+
+def _beside(
+    context: Context,
+    data: ConstructData,
+    number: str,
+    expected: str,
+    measure: Measure,
+    scope: Scope,
+) -> Iterator[Estimate]:
+    written, mean = data.scorers[number], data.scorers[expected]
+    both = np.isfinite(written) & np.isfinite(mean)
+    values = {name: np.where(both, data.scorers[name], np.nan) for name in (number, expected)}
+    params = {"measure": measure, "reference": data.reference_kind}
+    people = record_of(data, expected, scope)["scorers"][1:]
+    gain = record_of(data, expected, scope) | {
+        "scorers": (expected, number, *people),
+        "params": params,
+    }
+    if measure == "pairwise_accuracy":
+        found = {name: _accuracy(data, one, scope) for name, one in values.items()}
+        for name, one in found.items():
+            record = record_of(data, name, scope) | {"params": params}
+            yield _of_accuracy(context, "agreement_where_both", one, one.replicates, **record)
+        second, first = found[expected], found[number]
+        reason = second.reason or first.reason
+        difference = (
+            second.replicates - first.replicates
+            if reason is None
+            else Replicates(np.nan, np.empty(0), "jackknife", second.n_queries, reason)
+        )
+        yield _of_accuracy(context, "expected_gain", second, difference, logit=False, **gain)
+        return
+    statistics = {
+        name: association(
+            measure, one, data.reference, data.query, scope, n_queries=data.n_queries,
+            names=(name, "human reference"),
+        )
+        for name, one in values.items()
+    }  # fmt: skip
+    for name, statistic in statistics.items():
+        record = record_of(data, name, scope) | {"params": params}
+        yield context.estimate("agreement_where_both", statistic, transform="fisher_z", **record)
+    yield context.estimate("expected_gain", statistics[expected] - statistics[number], **gain)
+
+
+def _accuracy(data: ConstructData, values: FloatArray, scope: Scope) -> PairwiseAccuracy:
+    return pairwise_accuracy(values, data.reference, data.query, scope, n_queries=data.n_queries)
+
+
+def _of_accuracy(
+    context: Context,
+    name: str,
+    of: PairwiseAccuracy,
+    replicates: Replicates,
+    *,
+    logit: bool = True,
+    **record: object,
+) -> Estimate:
+    interval = context.rated_resampling.interval_of(replicates, "logit" if logit else None)
+    given = interval.reason is None
+    return Estimate(
+        name,
+        value=replicates.point,
+        ci_low=interval.low,
+        ci_high=interval.high,
+        ci_level=context.options.level if given else None,
+        method=interval.method if given else None,
+        n_responses=of.n_responses,
+        n_queries=of.n_queries,
+        n_dropped=of.n_dropped,
+        reason=replicates.reason or interval.reason,
+        **record,  # type: ignore[arg-type]
+    )

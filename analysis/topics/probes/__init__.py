@@ -1,0 +1,1 @@
+"""How far do scores move with what should not move them?"""

@@ -1,0 +1,122 @@
+"""Judge minus people by what a response looks like and by whose it is: biases seen without a call.
+
+What is seen may have other causes: a layout may go with better answers, and a judge that errs by
+level errs by whatever goes with it. Probes alter one thing alone. By length see `judge_error`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.probe_table import ProbeTable
+from analysis.statistics.probes.contrast import difference_of_means
+
+THIRD = 1 / 3
+
+
+def observed_biases(context: Context) -> Iterator[Estimate]:
+    """Differences of judge minus people: layout, place of the supporting passage, own family."""
+    known = context.probes
+    if known is None:
+        return
+    for construct, data in context.rated.items():
+        if data.reference_missing:
+            continue
+        for scorer, values in data.scorers.items():
+            if data.kinds[scorer] != "judge" or context.differences_withheld(construct, scorer):
+                continue
+            error = values - data.reference
+            record: dict[str, Any] = {
+                "constructs": (construct,),
+                "scorers": (scorer, *data.raters),
+                "target": "these_raters",
+                "n_raters": len(data.raters),
+            }
+            yield from _by_traits(context, known, data, error, record)
+            yield from _own_family(context, known, data, scorer, error, record)
+
+
+def _by_traits(
+    context: Context,
+    known: ProbeTable,
+    data: ConstructData,
+    error: FloatArray,
+    record: dict[str, Any],
+) -> Iterator[Estimate]:
+    if known.traits is None:
+        return
+    marked = _trait(known.traits["markdown"], data)
+    if np.isfinite(marked).any():
+        yield _difference(
+            context, "error_by_layout", data, error, marked == 1, marked == 0,
+            ("those with Markdown", "those without"), record,
+        )  # fmt: skip
+    place = _trait(known.traits["support"], data)
+    if not np.isfinite(place).any():
+        return
+    first, last = place < THIRD, place > 1 - THIRD
+    middle = np.isfinite(place) & ~first & ~last
+    for name, one, other, names in (
+        ("last_minus_first", last, first, ("those supported last", "those supported first")),
+        (
+            "middle_minus_ends",
+            middle,
+            first | last,
+            ("those supported midway", "the others"),
+        ),
+    ):
+        yield _difference(
+            context, "error_by_support", data, error, one, other, names, record, contrast=name
+        )
+
+
+def _own_family(
+    context: Context,
+    known: ProbeTable,
+    data: ConstructData,
+    scorer: str,
+    error: FloatArray,
+    record: dict[str, Any],
+) -> Iterator[Estimate]:
+    family = known.scorer_families.get(scorer)
+    if family is None or not known.system_families:
+        return
+    of = [known.system_families.get(system) for system in data.systems]
+    own = np.array([one == family for one in of], dtype=bool)
+    others = np.array([one not in {None, family} for one in of], dtype=bool)
+    made = data.produced
+    mine = np.asarray(made[:, own].any(axis=1) & ~made[:, ~own].any(axis=1))
+    theirs = np.asarray(made[:, others].any(axis=1) & ~made[:, ~others].any(axis=1))
+    names = (f"systems of the family {family}", "systems of another family")
+    systems = tuple(name for name, one in zip(data.systems, own, strict=True) if one)
+    yield _difference(
+        context, "self_preference", data, error, mine, theirs, names,
+        {**record, "systems": systems}, family=family,
+    )  # fmt: skip
+
+
+def _difference(
+    context: Context,
+    name: str,
+    data: ConstructData,
+    error: FloatArray,
+    first: BoolArray,
+    second: BoolArray,
+    names: tuple[str, str],
+    record: dict[str, Any],
+    **params: str,
+) -> Estimate:
+    statistic = difference_of_means(error, first, second, data.query, data.n_queries, names)
+    return context.estimate(name, statistic, **record, params=params)
+
+
+def _trait(column: pd.Series[Any], data: ConstructData) -> FloatArray:
+    found = column.reindex(list(data.responses))
+    return found.to_numpy(dtype=np.float64)

@@ -1,0 +1,1 @@
+"""How well do people agree with each other?"""

@@ -1,0 +1,122 @@
+"""What more raters and more queries would give: reliability of a mean, error of a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analysis.core import Analysis
+from analysis.core.estimates import Estimate, to_frame
+from analysis.render.drawing import ACCENT, INK, MUTED, RULE, SOFT, Drawing, as_svg, canvas, head
+from analysis.render.figure import Figure
+from analysis.render.formatting import correlation, points
+from analysis.render.panels import HEIGHT, WIDTH
+
+#: Constructs drawn; the tables have more.
+CONSTRUCTS_DRAWN = 8
+
+#: By number of raters: tone, dash and mark.
+_LINES = {1: (MUTED, ":", "o"), 2: (INK, "--", "s"), 3: (INK, "-", "^"), 5: (ACCENT, "-", "D")}
+
+
+def reliability_of_means(analysis: Analysis) -> Iterator[Figure]:
+    """ICC(A,k) against k, a panel a construct."""
+    found: dict[str, list[Estimate]] = {}
+    for construct in analysis.rated:
+        records = analysis.estimates.select("spearman_brown", construct=construct)
+        if any(e.defined for e in records):
+            found[construct] = [e for e in records if e.defined]
+    found = dict(list(found.items())[:CONSTRUCTS_DRAWN])
+    if not found:
+        return
+    yield Figure(
+        key="reliability-of-means",
+        title="How many raters make a reliable mean?",
+        caption=(
+            "Reliability ICC(A,k) of the mean of k raters, from that of one by Spearman and "
+            f"Brown's formula. Band: {analysis.options.level:.0%} interval for raters like these."
+        ),
+        drawings=tuple(
+            _curve(construct, records, f"mean-of-k-{number}")
+            for number, (construct, records) in enumerate(found.items())
+        ),
+        data=to_frame(e for records in found.values() for e in records),
+    )
+
+
+def _curve(construct: str, records: list[Estimate], key: str) -> Drawing:
+    k = [int(str(e.params["k"])) for e in records]
+    with canvas(WIDTH, HEIGHT) as (figure, axes):
+        low, high = ([getattr(e, end) for e in records] for end in ("ci_low", "ci_high"))
+        if all(e.has_interval for e in records):
+            axes.fill_between(k, low, high, color=SOFT, linewidth=0)
+            for ends in (low, high):
+                axes.plot(k, ends, color=MUTED, linewidth=0.6, dashes=(4, 2))
+        axes.plot(k, [e.value for e in records], "o-", color=INK, markersize=3, linewidth=1.1)
+        axes.set_ylim(min(0.0, *(v for v in low if np.isfinite(v)), 0.0) - 0.02, 1.02)
+        axes.set_xticks([1, 2, 3, 5, 10])
+        axes.yaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
+        axes.set_xlabel("raters averaged")
+        axes.set_ylabel("ICC(A,k)")
+        axes.grid(axis="y", color=RULE, linewidth=0.4)
+        axes.set_axisbelow(True)
+        head(figure, construct)
+        said = "; ".join(f"{n}: {correlation(e.value)}" for n, e in zip(k, records, strict=True))
+        return as_svg(figure, key, f"Reliability by number of raters on {construct}", said)
+
+
+def designs(analysis: Analysis) -> Iterator[Figure]:
+    """Standard error of a difference against queries, a line a number of raters."""
+    found: dict[str, list[Estimate]] = {}
+    for construct in analysis.rated:
+        records = analysis.estimates.select("system_difference_error", construct=construct)
+        if any(e.defined and e.value > 0 for e in records):
+            found[construct] = [e for e in records if e.defined]
+    found = dict(list(found.items())[:CONSTRUCTS_DRAWN])
+    if not found:
+        return
+    yield Figure(
+        key="designs",
+        title="Would more queries or more raters help?",
+        caption=(
+            "Standard error of the difference of two systems' mean ratings, foretold from the "
+            "variance components, for numbers of queries (across) and of raters who rate all of "
+            "it (lines). Twice this error is about what a difference must reach to be seen."
+        ),
+        drawings=tuple(
+            _lines(analysis, construct, records, f"design-{number}")
+            for number, (construct, records) in enumerate(found.items())
+        ),
+        data=to_frame(e for records in found.values() for e in records),
+    )
+
+
+def _lines(analysis: Analysis, construct: str, records: list[Estimate], key: str) -> Drawing:
+    scale = analysis.context.human_scale(construct)
+    with canvas(WIDTH, HEIGHT) as (figure, axes):
+        said = []
+        for raters, (color, dash, mark) in _LINES.items():
+            own = [e for e in records if e.params["raters"] == raters]
+            queries = [int(str(e.params["queries"])) for e in own]
+            axes.plot(
+                queries, [e.value for e in own], color=color, linestyle=dash, marker=mark,
+                markersize=3, linewidth=1.1, label=f"{raters} rater{'s' if raters > 1 else ''}",
+            )  # fmt: skip
+            said.append(
+                f"{raters}: "
+                + ", ".join(
+                    f"{points(e.value, scale, 1)} at {n}" for n, e in zip(queries, own, strict=True)
+                )
+            )
+        axes.set_xscale("log")
+        axes.set_xticks([25, 100, 400], ["25", "100", "400"])
+        axes.set_xticks([], minor=True)
+        axes.set_ylim(0, None)
+        axes.set_xlabel("queries")
+        axes.set_ylabel("points")
+        axes.grid(axis="y", color=RULE, linewidth=0.4)
+        axes.set_axisbelow(True)
+        axes.legend(frameon=False, fontsize=6.5, handlelength=3.2)
+        head(figure, construct)
+        return as_svg(figure, key, f"Error of a difference on {construct}", "; ".join(said))

@@ -1,0 +1,184 @@
+"""How far people agree among themselves, by construct."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
+
+import numpy as np
+
+from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.resampling import Interval, withheld
+from analysis.statistics.reliability.alpha import Level, alpha_of_weights
+from analysis.statistics.reliability.icc import (
+    ICC_NAMES,
+    Form,
+    icc,
+    icc_interval,
+    icc_undefined_reason,
+)
+from analysis.statistics.reliability.measurement_error import ErrorKind, sem, spearman_brown
+from analysis.statistics.reliability.rater_pairs import mean_absolute_difference, raw_agreement
+from analysis.statistics.reliability.weighted_kappa import weighted_kappa
+from analysis.topics.reliability.chance_corrected import categorical
+from analysis.topics.reliability.connectedness import unconnected
+
+NOBODY = "people gave no ratings on this construct"
+ALONE = "one rater only: agreement between raters needs two"
+
+#: Numbers of raters averaged for which the reliability of the mean is foretold.
+AVERAGED = range(1, 11)
+
+
+def reliability(context: Context) -> Iterator[Estimate]:
+    """Agreement of raters with each other, and the reliability of one rating and of means."""
+    for construct, data in context.rated.items():
+        if not data.raters:
+            continue
+        yield from alphas(context, data, get_args(Level))
+        yield from _iccs(context, construct, data)
+        yield from _agreement(context, data)
+
+
+def alphas(context: Context, data: ConstructData, levels: Sequence[Level]) -> Iterator[Estimate]:
+    """Alpha of one construct's ratings at these levels of measurement."""
+    declared = context.human_scale(data.construct)
+    for level in levels:
+        # A ratio needs a meaningful zero, which only a declaration can give.
+        if level == "ratio" and (declared is None or declared.level != "ratio"):
+            continue
+        statistic = alpha_of_weights(data.ratings, data.query, level, data.n_queries)
+        yield context.estimate(
+            "krippendorff_alpha",
+            statistic,
+            constructs=(data.construct,),
+            scorers=data.raters,
+            target="these_raters",
+            n_raters=len(data.raters),
+            params={"level": level, "declared_level": declared.level if declared else None},
+        )
+
+
+def raters_per_response(data: ConstructData) -> float:
+    """Harmonic mean number of ratings of a rated response."""
+    counts = np.isfinite(data.ratings).sum(axis=1)
+    rated = counts[counts > 0]
+    return float(rated.size / np.sum(1 / rated)) if rated.size else float("nan")
+
+
+def _agreement(context: Context, data: ConstructData) -> Iterator[Estimate]:
+    """Figures of pairs of ratings of one response, and agreement beyond chance."""
+    record: dict[str, Any] = {
+        "constructs": (data.construct,),
+        "scorers": data.raters,
+        "target": "these_raters",
+        "n_raters": len(data.raters),
+    }
+    values = data.ratings, data.query
+    equal = raw_agreement(*values, n_queries=data.n_queries)
+    params = {"tolerance": 0}
+    yield context.estimate("raw_agreement", equal, transform="logit", params=params, **record)
+    scale = context.human_scale(data.construct)
+    if scale is None or scale.level != "nominal":
+        apart = mean_absolute_difference(*values, n_queries=data.n_queries)
+        yield context.estimate("mean_absolute_difference", apart, **record)
+        kappa = weighted_kappa(*values, n_queries=data.n_queries)
+        weights = {"weights": "quadratic", "chance": "conger"}
+        yield context.estimate("weighted_kappa", kappa, params=weights, **record)
+    yield from categorical(context, data, record)
+
+
+def _iccs(context: Context, construct: str, data: ConstructData) -> Iterator[Estimate]:
+    rated = np.isfinite(data.ratings).any(axis=1)
+    values, query = data.ratings[rated], data.query[rated]
+    average = raters_per_response(data)
+    parts = unconnected(data)
+    level = context.options.level
+    record: dict[str, Any] = {
+        "constructs": (construct,),
+        "scorers": data.raters,
+        "target": "raters_like_these",
+        "n_responses": len(values),
+        "n_queries": int(np.unique(query).size),
+        "n_raters": int(np.isfinite(values).any(axis=0).sum()),
+        "n_dropped": int((~rated).sum()),
+    }
+    singles: tuple[Form, ...] = ("A,1", "C,1", "1,1")
+    for single in singles:
+        by_rater = not single.startswith("1")
+        reason = _too_few(values) or (parts if by_rater else None)
+        reason = reason or icc_undefined_reason(values, single)
+        value = float("nan") if reason else icc(values, single)
+        found = withheld(level, "none", reason or "intervals are given for the forms A and C")
+        if by_rater and not reason:
+            found = icc_interval(values, query, single, level=level)
+        letter = single[0]
+        for form, k in ((single, 1.0), (f"{letter},k", average)):
+            mcgraw_wong, shrout_fleiss = ICC_NAMES[form]  # type: ignore[index]
+            yield _averaged(
+                "icc",
+                value,
+                found,
+                k,
+                record,
+                {
+                    "form": form,
+                    "mcgraw_wong": mcgraw_wong,
+                    "shrout_fleiss": shrout_fleiss,
+                    "k": k if np.isfinite(k) else None,
+                },
+            )
+        if letter == "A":
+            for k in AVERAGED:
+                params = {"form": "A", "k": k}
+                yield _averaged("spearman_brown", value, found, k, record, params)
+    kinds: tuple[ErrorKind, ...] = get_args(ErrorKind)
+    for kind in kinds:
+        reason = _too_few(values) or parts
+        error, interval = (
+            (float("nan"), withheld(level, "none", reason)) if reason else sem(values, kind, level)
+        )
+        yield _record("sem", error, interval, record, {"kind": kind})
+
+
+def _averaged(
+    name: str, single: float, interval: Interval, k: float, record: Any, params: Any
+) -> Estimate:
+    """Reliability of the mean of k ratings, from that of one and its interval."""
+    if np.isnan(single):
+        return _record(name, single, interval, record, params)
+    value = spearman_brown(single, k)
+    if np.isnan(value):
+        why = "the reliability of one rating is too far below 0 to foretell that of a mean"
+        return _record(name, value, withheld(interval.level, interval.method, why), record, params)
+    if np.isnan(interval.low):
+        return _record(name, value, interval, record, params)
+    low, high = spearman_brown(interval.low, k), spearman_brown(interval.high, k)
+    if np.isnan(low) or np.isnan(high):
+        why = "the interval of one rating reaches too far below 0 to foretell that of a mean"
+        return _record(name, value, withheld(interval.level, interval.method, why), record, params)
+    told = Interval(low, high, interval.level, interval.method)
+    return _record(name, value, told, record, params)
+
+
+def _record(name: str, value: float, interval: Interval, record: Any, params: Any) -> Estimate:
+    given = not np.isnan(interval.low)
+    return Estimate(
+        name,
+        value=value,
+        ci_low=interval.low,
+        ci_high=interval.high,
+        ci_level=interval.level if given else None,
+        method=interval.method if given else None,
+        reason=interval.reason,
+        params=params,
+        **record,
+    )
+
+
+def _too_few(values: FloatArray) -> str | None:
+    if not values.size:
+        return NOBODY
+    return ALONE if np.isfinite(values).any(axis=0).sum() < 2 else None

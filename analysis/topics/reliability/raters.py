@@ -1,0 +1,183 @@
+"""Each rater: how severe, whether that changes, and what scale use does to agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.construct_data import ConstructData, FloatArray, mean_over
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.pairs import Scope
+from analysis.core.query_statistic import QueryStatistic
+from analysis.core.resampling import Replicates
+from analysis.core.simultaneous_intervals import simultaneous_intervals
+from analysis.statistics.agreement.association import association
+from analysis.statistics.reliability.alpha import alpha_of_weights
+from analysis.statistics.reliability.scale_use import ScaleUse, by_scale_use, mid_ranks
+from analysis.statistics.reliability.severity import Severities, deviations, rater_drift, severities
+from analysis.topics.agreement.association import REFERENCE
+from analysis.topics.reliability.connectedness import unconnected
+
+USES: tuple[ScaleUse, ...] = get_args(ScaleUse)
+SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
+
+#: Raters beyond which the simultaneous resampling costs too much for what anybody would read.
+MANY_RATERS = 60
+
+
+def raters(context: Context) -> Iterator[Estimate]:
+    """Severity and drift of each rater, and figures on values without severity or as ranks."""
+    for construct, data in context.rated.items():
+        if not data.raters:
+            continue
+        scale = context.human_scale(construct)
+        if scale is not None and scale.level == "nominal":
+            continue
+        found = severities(data.ratings, data.query, data.n_queries)
+        parts = unconnected(data)
+        if parts is not None:
+            found = replace(found, reason=parts)
+        yield from _severities(context, data, found)
+        yield from _drifts(context, data, found)
+        yield from _by_scale_use(context, data, found)
+
+
+def _severities(context: Context, data: ConstructData, found: Severities) -> Iterator[Estimate]:
+    queries = int(found.contributing.sum())
+    points = found.points
+    many = len(data.raters) > MANY_RATERS
+    values = np.full((0, len(data.raters)), np.nan)
+    if found.reason is None and queries > 1 and not many:
+        values = context.rated_resampling.evaluate(
+            found.of_weights, "jackknife", found.contributing
+        )
+    options = context.options
+    joint = simultaneous_intervals(points, values, "jackknife", options.level, options.seed)
+    for place, rater in enumerate(data.raters):
+        record: dict[str, Any] = {
+            "constructs": (data.construct,),
+            "scorers": (rater, *(name for name in data.raters if name != rater)),
+            "target": "these_raters",
+            "value": float(points[place]),
+            "n_responses": int(found.n_responses[place]),
+            "n_queries": queries if found.n_responses[place] else 0,
+            "n_raters": len(data.raters),
+            "n_dropped": int(found.n_dropped[place]),
+        }
+        why = found.reason
+        if why is None and np.isnan(points[place]):
+            why = f"nobody else rated what {rater} rated"
+        if why is None and many:
+            why = f"intervals of severities are given for up to {MANY_RATERS} raters"
+        alone = context.rated_resampling.interval_of(
+            Replicates(float(points[place]), values[:, place], "jackknife", len(values), why)
+        )
+        given = not np.isnan(alone.low)
+        yield Estimate(
+            "rater_severity",
+            ci_low=alone.low,
+            ci_high=alone.high,
+            ci_level=options.level if given else None,
+            method=alone.method if given else None,
+            reason=why or alone.reason,
+            params={"interval": "single"},
+            **record,
+        )
+        given = not np.isnan(joint.low[place])
+        yield Estimate(
+            "rater_severity",
+            ci_low=float(joint.low[place]),
+            ci_high=float(joint.high[place]),
+            ci_level=options.level if given else None,
+            method=joint.method if given else None,
+            reason=why or joint.reasons[place],
+            params={"interval": "simultaneous"},
+            **record,
+        )
+
+
+def _drifts(context: Context, data: ConstructData, found: Severities) -> Iterator[Estimate]:
+    frame = context.scores.frame
+    if "position" not in frame:
+        return
+    rows = frame[
+        (frame["construct"] == data.construct)
+        & (frame["repeat"] == 0)
+        & frame["position"].notna()
+        & (frame["scorer_kind"] == "human")
+    ]
+    if rows.empty:
+        return
+    place = pd.Index(data.responses, dtype="object").get_indexer(
+        pd.Index(rows["response_id"].astype("object"))
+    )
+    deviation = deviations(data.ratings, found.points)
+    for number, rater in enumerate(data.raters):
+        own = (rows["scorer"] == rater).to_numpy() & (place >= 0)
+        position: FloatArray = np.full(len(data.responses), np.nan)
+        position[place[own]] = rows["position"].to_numpy()[own]
+        if not np.isfinite(position).any():
+            continue
+        slope = rater_drift(deviation[:, number], position, data.query, data.n_queries)
+        if found.reason is not None:
+            slope = _withheld(slope, found.reason)
+        yield context.estimate(
+            "rater_drift",
+            slope,
+            constructs=(data.construct,),
+            scorers=(rater, *(name for name in data.raters if name != rater)),
+            target="these_raters",
+            n_raters=len(data.raters),
+            params={"per": "rating"},
+        )
+
+
+def _by_scale_use(context: Context, data: ConstructData, found: Severities) -> Iterator[Estimate]:
+    if len(data.raters) < 2:
+        return
+    severity = found.points
+    # A rater who shares no response has no severity to take out, and leaves agreement as it was.
+    for use in USES:
+        values = by_scale_use(data.ratings, use, severity)
+        record: dict[str, Any] = {
+            "constructs": (data.construct,),
+            "target": "these_raters",
+            "n_raters": len(data.raters),
+            "params": {"values": use},
+        }
+        why = found.reason if use == "centered" else None
+        alpha = alpha_of_weights(values, data.query, "interval", data.n_queries)
+        alpha = _withheld(alpha, why)
+        yield context.estimate("alpha_by_scale_use", alpha, scorers=data.raters, **record)
+        if data.reference_kind == "adjudicated":
+            continue
+        reference = mean_over(values)
+        for scorer, scores in data.scorers.items():
+            shown = mid_ranks(scores) if use == "ranks" else scores
+            for scope in SCOPES:
+                r = association(
+                    "pearson",
+                    shown,
+                    reference,
+                    data.query,
+                    scope,
+                    n_queries=data.n_queries,
+                    names=(scorer, REFERENCE),
+                )
+                yield context.estimate(
+                    "pearson_by_scale_use",
+                    _withheld(r, why),
+                    transform="fisher_z",
+                    scorers=(scorer, *data.raters),
+                    scope=scope,
+                    **record,
+                )
+
+
+def _withheld(statistic: QueryStatistic, reason: str | None) -> QueryStatistic:
+    return statistic if reason is None else replace(statistic, reason=reason)

@@ -1,0 +1,125 @@
+"""Section of the report: people among themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.core import Analysis
+from analysis.render.formatting import amount, between, correlation, listed
+from analysis.render.section import Section
+from analysis.topics.reliability.design_curves import designs as designs_drawn, reliability_of_means
+from analysis.topics.reliability.severity_figure import severities
+from analysis.topics.reliability.source_tables import between_sources
+from analysis.topics.reliability.tables import (
+    agreement_of_pairs,
+    components,
+    designs,
+    raters,
+    reliability,
+    repeats,
+)
+
+#: Reliability of a mean that a study of systems is usually asked for.
+WANTED = 0.8
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """How reliable a rating is, how many raters would do, and who stands apart."""
+    yield from _single(analysis)
+    yield from _enough(analysis)
+    yield from _apart(analysis)
+    yield from _scale_use(analysis)
+
+
+def _single(analysis: Analysis) -> Iterator[str]:
+    found = [e for e in analysis.estimates.select("icc", form="A,1") if e.defined]
+    if not found:
+        return
+    words = [f"{e.constructs[0]} {correlation(e.value)} {between(e)}".rstrip() for e in found]
+    yield f"Reliability of a single rating, ICC(A,1): {listed(words)}."
+
+
+def _enough(analysis: Analysis) -> Iterator[str]:
+    least = {}
+    for construct in analysis.rated:
+        curve = analysis.estimates.select("spearman_brown", construct=construct)
+        known = [e for e in curve if e.defined]
+        if known:
+            reached = (int(str(e.params["k"])) for e in known if e.value >= WANTED)
+            least[construct] = next(reached, None)
+    if not least:
+        return
+    words = [f"{n} on {construct}" for construct, n in least.items() if n is not None]
+    beyond = [construct for construct, n in least.items() if n is None]
+    wanted = correlation(WANTED)
+    if words:
+        yield f"A mean with a reliability of {wanted} needs this many raters: {listed(words)}."
+    if beyond:
+        yield f"On {listed(beyond)} not even the mean of 10 raters would reach {wanted}."
+
+
+def _apart(analysis: Analysis) -> Iterator[str]:
+    found = [
+        e
+        for e in analysis.estimates.select("rater_severity", interval="simultaneous")
+        if e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
+    ]
+    if not found:
+        return
+    # Constructs on different scales have no common points: the farthest in widths of its scale.
+    e = max(found, key=lambda e: abs(e.value) / _width(analysis, e.constructs[0]))
+    scale = analysis.context.human_scale(e.constructs[0])
+    how = "kinder" if e.value > 0 else "more severe"
+    others = len(found) - 1
+    more = f" {others} more such differences are beyond chance." if others > 1 else ""
+    size = amount(abs(e.value), scale, (e.value,))
+    yield (
+        f"The rater farthest from the others on the same responses is {e.scorers[0]} on "
+        f"{e.constructs[0]}, {size} {how} than the panel.{more}"
+    )
+
+
+def _width(analysis: Analysis, construct: str) -> float:
+    scale = analysis.context.human_scale(construct)
+    return 1.0 if scale is None else scale.width
+
+
+def _scale_use(analysis: Analysis) -> Iterator[str]:
+    """The construct on which taking severity out changes alpha most."""
+    gains = []
+    for construct in analysis.rated:
+        raw, centered = (
+            analysis.estimates.first("alpha_by_scale_use", construct=construct, values=use)
+            for use in ("raw", "centered")
+        )
+        if raw is not None and centered is not None and raw.defined and centered.defined:
+            gains.append((centered.value - raw.value, construct, raw.value, centered.value))
+    if not gains or max(gains)[0] < 0.02:
+        return
+    _, construct, raw_alpha, centered_alpha = max(gains)
+    yield (
+        f"Part of the disagreement is severity: on {construct}, alpha is "
+        f"{correlation(raw_alpha)} as rated and {correlation(centered_alpha)} with each rater's "
+        "severity taken out."
+    )
+
+
+SECTION = Section(
+    key="people",
+    title="People among themselves",
+    figures=(
+        severities,
+        reliability_of_means,
+        designs_drawn,
+    ),
+    tables=(
+        reliability,
+        agreement_of_pairs,
+        raters,
+        between_sources,
+        repeats,
+        components,
+        designs,
+    ),
+    reading=reading,
+)

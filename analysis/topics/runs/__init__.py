@@ -1,0 +1,1 @@
+"""How was the judge run?"""

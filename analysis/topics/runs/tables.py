@@ -1,0 +1,234 @@
+"""Tables on the judge's runs: what each was made with, what it did and took, its calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from analysis.core import Analysis
+from analysis.render.formatting import counted
+from analysis.render.sanitize import quoted
+from analysis.render.table import Cell, Table, TableBuilder
+
+#: Calls of each run on the page; the CSV has all.
+CALLS_SHOWN = 10
+
+# Characters of a text on the page.
+_MOST = 600
+
+# What a call was for, where it was not the run itself.
+_FOR = {"estimate": "a sample", "probe": "probes"}
+
+Run = Mapping[str, Any]
+
+
+def made_with(analysis: Analysis) -> Iterator[Table]:
+    """Model, prompts and what was sent, a column for each run."""
+    yield from _by_run(
+        analysis.beside.judge_runs,
+        "judge-runs",
+        "What the judge was run with",
+        "A column for each run. What the server named is stored with every answer; the address of "
+        "a private server is left out. Other conditions make another run.",
+        _MADE_WITH,
+    )
+
+
+def worked(analysis: Analysis) -> Iterator[Table]:
+    """What each run did, what it lacks, and what it took."""
+    runs = [run for run in analysis.beside.judge_runs if run.get("account")]
+    yield from _by_run(
+        runs,
+        "judge-work",
+        "What the runs did and took",
+        "Judgments as the score table has them. Tokens as the server counted them, of all answers "
+        "that are stored; time, further tries and cost of the calls that ended by themselves. "
+        "What is told of calls (their number, time, cost, tokens a second) includes probes and "
+        "drift; judgments and tokens do not. "
+        "Computed: prompt tokens that the engine did not find in its cache, beside the least that "
+        "these prompts allow. The cost is by the prices that were given; without a price of cached "
+        "tokens it is the most that it can be.",
+        _WORKED,
+    )
+
+
+def calls(analysis: Analysis) -> Iterator[Table]:
+    """Every call on each run, the newest last."""
+    built, records = TableBuilder(), []
+    for run in analysis.beside.judge_runs:
+        made = (run.get("account") or {}).get("calls", ())
+        records += [{"run": run["name"], **_flat(call)} for call in made]
+        for call in made[-CALLS_SHOWN:]:
+            known = call["ended"] is not None
+            built.add(
+                run["name"],
+                moment(call["began"]),
+                _FOR.get(call["kind"], ""),
+                f"{call['wanted']:,}",
+                f"{call['answered']:,}" if known else "—",
+                _total(call["retries"]),
+                _total(call["failed"]),
+                _time(call["seconds"]) if known else "—",
+                "" if call["cost"] is None else f"{call['cost']:,.2f}",
+                call["ended"] or "killed, or at work",
+            )
+    table = built.table(
+        "judge-calls",
+        "Calls of the judge",
+        f"Each call of the command, the last {CALLS_SHOWN} of each run; times in UTC. Of a call "
+        "that was killed only its beginning is known; its judgments are in the run.",
+        ("Run", "Began", "For", "Prompts", "Answered", "Tried again", "No answer", "Time", "Cost",
+         "Ended"),
+        heads=2,
+    )  # fmt: skip
+    yield replace(table, data=pd.DataFrame(records))
+
+
+def _by_run(
+    runs: Sequence[Run],
+    key: str,
+    title: str,
+    caption: str,
+    lines: Mapping[str, Callable[[Run], str]],
+) -> Iterator[Table]:
+    """A table with a column for each run; lines that no run has are left out."""
+    if not runs:
+        return
+    built, records = TableBuilder(), []
+    for name, told in lines.items():
+        cells = [told(run) for run in runs]
+        if any(cells):
+            built.add(name, *map(_cell, cells))
+            records += [
+                {"run": run["name"], "property": name, "value": cell}
+                for run, cell in zip(runs, cells, strict=True)
+            ]
+    names = [str(run["name"]) for run in runs]
+    table = built.table(key, title, caption, ("", *names))
+    yield replace(table, data=pd.DataFrame(records))
+
+
+def _cell(text: str) -> Cell:
+    return Cell("", said=quoted(text, _MOST))
+
+
+def _account(name: str) -> Callable[[Run], Any]:
+    return lambda run: (run.get("account") or {}).get(name)
+
+
+def _served(run: Run) -> str:
+    named = [
+        f"{', '.join(filter(None, (one['model'], one['fingerprint']))) or 'not named'} "
+        f"({one['answers']:,} answers from {moment(one['first'])})"
+        for one in _account("served")(run) or ()
+        if one["model"] or one["fingerprint"]
+    ]
+    return "; ".join(named)
+
+
+def _pairs(values: Mapping[str, Any] | None) -> str:
+    said = (
+        (name.replace("_", " "), value if isinstance(value, str) else json.dumps(value))
+        for name, value in (values or {}).items()
+        if value not in (None, [], {})
+    )
+    return ", ".join(f"{name} {text}" for name, text in said)
+
+
+def _counts(counts: Mapping[str, int] | None) -> str:
+    return ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in (counts or {}).items() if n)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _calls(name: str) -> Callable[[Run], Any]:
+    return lambda run: run["account"]["account"][name]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _computed(run: Run) -> str:
+    figures = _calls("figures")(run)
+    if "recomputed" not in figures:
+        return ""
+    least = figures.get("least_recomputed")
+    return f"{figures['recomputed']:.1%}" + ("" if least is None else f" (least {least:.1%})")
+
+
+def _cost(run: Run) -> str:
+    cost, without = _calls("cost")(run), _calls("unpriced")(run)
+    if cost is None:
+        return ""
+    return f"{cost:,.2f}" + (f" ({counted(without, 'call')} without prices)" if without else "")
+
+
+def _ended(run: Run) -> str:
+    number, unended = _calls("calls")(run), _calls("unended")(run)
+    if not number:
+        return "not recorded"
+    return f"{number:,}" + (f" ({unended:,} without an end)" if unended else "")
+
+
+_MADE_WITH: dict[str, Callable[[Run], str]] = {
+    "Model": lambda run: run["model"],
+    "Revision asked for": lambda run: _text(run["model_revision"]),
+    "Served as": _served,
+    "Engine": lambda run: run["engine"],
+    "Endpoint": lambda run: _text(_account("host")(run)),
+    "Prompts": lambda run: run["prompt_version"],
+    "SHA-256 of the prompts": lambda run: run["prompt_hash"],
+    "Layout of the prompts": lambda run: _text(run["layout"]),
+    "Sent with each prompt": lambda run: _pairs(run["decoding"]),
+    "Seed": lambda run: _text(run["seed"]),
+    "Times that each prompt was asked": lambda run: str(run["repeats"]),
+    "Found out at the start": lambda run: _pairs(_account("observed")(run)),
+    "Software": lambda run: _pairs(_account("software")(run)),
+    "SHA-256 of study.toml": lambda run: _text(_account("config_hash")(run)),
+    "Begun (UTC)": lambda run: moment(_text(_account("begun")(run))),
+}
+
+_WORKED: dict[str, Callable[[Run], str]] = {
+    "Judgments": lambda run: f"{run['account']['judgments']:,} of {run['account']['possible']:,}",
+    "Without a value": lambda run: f"{run['account']['missing']:,}",
+    "By reason": lambda run: _counts(run["account"]["missing_by_reason"]),
+    "Flagged": lambda run: _counts(run["account"]["flags"]),
+    "Calls of the command": _ended,
+    "Tried again, after": lambda run: _counts(_calls("retries")(run)),
+    "No answer, by reason": lambda run: _counts(_calls("failed")(run)),
+    "Tokens": lambda run: _counts(run["account"]["tokens"]),
+    "Cached": lambda run: _number(run["account"]["cached_share"], ".1%"),
+    "Computed": _computed,
+    "Questions of the engine's own": lambda run: _counts(_calls("beside")(run)),
+    "Time": lambda run: _time(_calls("seconds")(run)) if _calls("calls")(run) else "",
+    "Tokens a second": lambda run: _number(_calls("tokens_a_second")(run), ",.0f"),
+    "Mean time of an answer, ms": lambda run: _number(run["account"]["milliseconds"], ",.0f"),
+    "Cost": _cost,
+}
+
+
+def moment(time: str) -> str:
+    """A time of ISO 8601 to the minute."""
+    return time[:16].replace("T", " ")
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _total(counts: Mapping[str, int]) -> str:
+    return f"{sum(counts.values()):,}" if counts else ""
+
+
+def _flat(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call with its counts in words, as a cell of a CSV holds them."""
+    return {name: _pairs(v) if isinstance(v, Mapping) else v for name, v in call.items()}

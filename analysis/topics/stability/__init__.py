@@ -1,0 +1,1 @@
+"""Would another run of the judge give the same scores?"""

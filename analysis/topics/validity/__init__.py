@@ -1,0 +1,1 @@
+"""Do the constructs measure different things?"""

@@ -1,0 +1,136 @@
+"""Correlations between the constructs of a judge: the average over systems, and each system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from analysis.core import Analysis
+from analysis.core.estimates import Estimate, to_frame
+from analysis.render.drawing import Drawing
+from analysis.render.figure import Figure
+from analysis.render.formatting import listed
+from analysis.render.heat_map import NAME_ROOM, described, heat_map
+from analysis.render.labels import told_apart
+
+MEASURES = {"pearson": "Pearson", "spearman": "Spearman", "kendall_tau_b": "Kendall tau-b"}
+
+#: Judges and systems drawn; more are left to the table and to estimates.csv.
+JUDGES_DRAWN, SYSTEMS_DRAWN, CONSTRUCTS_DRAWN = 2, 8, 12
+
+
+def correlation_matrices(analysis: Analysis) -> Iterator[Figure]:
+    """Averages in three measures, then Pearson within each system."""
+    scorers = scorers_correlated(analysis)
+    drawn, left = scorers[:JUDGES_DRAWN], scorers[JUDGES_DRAWN:]
+    several = len(scorers) > 1
+    rest = f" Not drawn, see the table: {listed(left)}." if left else ""
+    averaged, used = _averages(analysis, drawn, several)
+    systems = systems_correlated(analysis)
+    if averaged:
+        over = (
+            f"The average over {len(systems)} systems by Fisher's z of the correlations within "
+            "each system"
+            if len(systems) > 1
+            else "Over all responses"
+        )
+        yield Figure(
+            key="construct-correlations",
+            title="How far a judge's constructs go together",
+            caption=(
+                f"{over}. The darker a cell, the larger the correlation; negative ones are grey. "
+                f"A dash: undefined, with the reason in the data.{rest}"
+            ),
+            drawings=averaged,
+            data=to_frame(used),
+        )
+    if len(systems) < 2:
+        return
+    drawings, used = _by_system(analysis, drawn, systems[:SYSTEMS_DRAWN], several)
+    more = f" The first {SYSTEMS_DRAWN} systems are drawn." if len(systems) > SYSTEMS_DRAWN else ""
+    yield Figure(
+        key="construct-correlations-by-system",
+        title="The same within each system",
+        caption=f"Pearson correlations over the responses of one system.{more}{rest}",
+        drawings=drawings,
+        data=to_frame(used),
+    )
+
+
+def scorers_correlated(analysis: Analysis) -> list[str]:
+    """Judges and metrics with correlations between constructs, in the order of the records."""
+    found = analysis.estimates.select("construct_correlation")
+    return list(dict.fromkeys(e.scorers[0] for e in found))
+
+
+def systems_correlated(analysis: Analysis) -> list[str]:
+    """Systems within which constructs were correlated."""
+    found = analysis.estimates.select("construct_correlation")
+    return list(dict.fromkeys(e.systems[0] for e in found if e.systems))
+
+
+def average_or_pooled(analysis: Analysis, scorer: str, measure: str) -> list[Estimate]:
+    """The average over systems of each pair; one system's, or all responses', where it is none."""
+    found = analysis.estimates.select(
+        "construct_correlation_average", scorer=scorer, measure=measure
+    )
+    return found or analysis.estimates.select(
+        "construct_correlation", scorer=scorer, measure=measure
+    )
+
+
+def _averages(
+    analysis: Analysis, scorers: Sequence[str], several: bool
+) -> tuple[tuple[Drawing, ...], list[Estimate]]:
+    drawings, used = [], []
+    for number, scorer in enumerate(scorers):
+        for measure, name in MEASURES.items():
+            found = average_or_pooled(analysis, scorer, measure)
+            if _too_many(found):
+                continue
+            used += found
+            key = f"construct-correlations-{number}-{measure}"
+            drawings.append(_matrix(key, (name, scorer if several else ""), found))
+    return tuple(drawings), used
+
+
+def _by_system(
+    analysis: Analysis, scorers: Sequence[str], systems: Sequence[str], several: bool
+) -> tuple[tuple[Drawing, ...], list[Estimate]]:
+    drawings, used = [], []
+    short = told_apart(systems, NAME_ROOM)
+    for number, scorer in enumerate(scorers):
+        for place, system in enumerate(systems):
+            found = analysis.estimates.select(
+                "construct_correlation",
+                scorer=scorer,
+                scope=f"system:{system}",
+                measure="pearson",
+            )
+            if _too_many(found):
+                continue
+            used += found
+            key = f"construct-correlations-{number}-of-{place}"
+            drawings.append(_matrix(key, (short[place], scorer if several else ""), found))
+    return tuple(drawings), used
+
+
+def _constructs(found: Sequence[Estimate]) -> list[str]:
+    return list(dict.fromkeys(key for e in found for key in e.constructs))
+
+
+def _too_many(found: Sequence[Estimate]) -> bool:
+    return not found or len(_constructs(found)) > CONSTRUCTS_DRAWN
+
+
+def _matrix(key: str, heading: tuple[str, ...], found: Sequence[Estimate]) -> Drawing:
+    constructs = _constructs(found)
+    values = np.full((len(constructs), len(constructs)), np.nan)
+    of_pair = {e.constructs: e.value for e in found}
+    for i, j in combinations(range(len(constructs)), 2):
+        values[i, j] = values[j, i] = of_pair.get((constructs[i], constructs[j]), np.nan)
+    pairs = [(e.constructs[0], e.constructs[1]) for e in found]
+    said = described(pairs, [e.value for e in found])
+    return heat_map(key, heading, constructs, constructs, values, said, diagonal=True)

@@ -1,0 +1,111 @@
+"""Correlations between the constructs of a judge, within systems and averaged over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from analysis.core.aligned_constructs import Aligned, aligned
+from analysis.core.construct_data import ConstructData
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.resampling import QueryResampling
+from analysis.core.statistic_family import StatisticFamily
+from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
+from analysis.statistics.validity.derived_correlations import averaged_by_fisher, with_derived
+from analysis.statistics.validity.rank_correlations import RankFamily, ranked
+
+RANKS = ("spearman", "kendall_tau_b")
+
+
+def judge_constructs(context: Context) -> Iterator[Estimate]:
+    """Every pair of constructs of each judge or metric, over all responses.
+
+    Within each system, and averaged over systems by Fisher's z with queries resampled jointly for
+    all systems; over all responses where there are no systems.
+    """
+    for scorer, constructs in scored_by(context).items():
+        if len(constructs) > 1:
+            yield from _of_scorer(context, scorer, constructs)
+
+
+def scored_by(context: Context) -> dict[str, dict[str, ConstructData]]:
+    """Judges and metrics with the constructs they scored, over all queries."""
+    found: dict[str, dict[str, ConstructData]] = {}
+    for construct, data in context.whole.items():
+        for scorer in data.scorers:
+            found.setdefault(scorer, {})[construct] = data
+    return found
+
+
+def _of_scorer(
+    context: Context, scorer: str, constructs: dict[str, ConstructData]
+) -> Iterator[Estimate]:
+    side = aligned(constructs)
+    given = {key: side.spread(key, data.scorers[scorer]) for key, data in constructs.items()}
+    pairs = list(combinations(constructs, 2))
+    moments = CorrelationFamily(side.query, side.n_queries)
+    ranks = RankFamily(side.query, side.n_queries)
+    plain = {key: prepared(values) for key, values in given.items()}
+    levels = {key: ranked(values) for key, values in given.items()}
+    for a, b in pairs:
+        for system in side.systems or (None,):
+            items = None if system is None else side.of_system(system)
+            names = tuple(_named(key, system) for key in (a, b))
+            moments.add(plain[a], plain[b], items, (names[0], names[1]))
+            ranks.add(levels[a], levels[b], items, (names[0], names[1]))
+    whole = context.whole_resampling
+    fewer = replace(whole, resamples=min(ranks.resamples, whole.resamples))
+    record = {"scorers": (scorer,)}
+    yield from _records(context, side, pairs, ("pearson",), moments.family(), whole, record)
+    yield from _records(context, side, pairs, RANKS, ranks.family(), fewer, record)
+
+
+def _named(construct: str, system: str | None) -> str:
+    return construct if system is None else f"{construct} of {system}"
+
+
+def _records(
+    context: Context,
+    side: Aligned,
+    pairs: Sequence[tuple[str, str]],
+    measures: tuple[str, ...],
+    family: StatisticFamily,
+    resampling: QueryResampling,
+    record: dict[str, Any],
+) -> Iterator[Estimate]:
+    """Records of a family whose statistics stand by pair, system, and measure."""
+    systems: tuple[str | None, ...] = side.systems or (None,)
+    each = len(measures)
+    averages, averaged_over = [], []
+    for place in range(len(pairs)):
+        for of in range(each):
+            at = [(place * len(systems) + s) * each + of for s in range(len(systems))]
+            # A system without a response that has both values has nothing to be averaged.
+            kept = [(m, s) for m, s in zip(at, systems, strict=True) if family.n_responses[m]]
+            averages.append(averaged_by_fisher([m for m, _ in kept], [str(s) for _, s in kept]))
+            averaged_over.append(len(kept))
+    several = len(side.systems) > 1
+    both = with_derived(family, averages) if several else family
+    found = both.replicates(resampling)
+    for place, pair in enumerate(pairs):
+        for of, measure in enumerate(measures):
+            params: dict[str, Any] = {"measure": measure, "resamples": resampling.resamples}
+            for s, system in enumerate(systems):
+                m = (place * len(systems) + s) * each + of
+                yield resampled_estimate(
+                    context, "construct_correlation", both, m, found[m], resampling, "fisher_z",
+                    constructs=pair, systems=(system,) if system else (),
+                    scope=f"system:{system}" if system else "pooled", params=params, **record,
+                )  # fmt: skip
+            if several:
+                a = place * each + of
+                m = len(family.reasons) + a
+                yield resampled_estimate(
+                    context, "construct_correlation_average", both, m, found[m], resampling,
+                    "fisher_z", constructs=pair,
+                    params=params | {"n_systems": averaged_over[a]}, **record,
+                )  # fmt: skip

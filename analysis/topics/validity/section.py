@@ -1,0 +1,133 @@
+"""Section of the report: whether constructs measure different things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from analysis.core import Analysis
+from analysis.core.estimates import Estimate
+from analysis.render.formatting import between, correlation, listed
+from analysis.render.section import Section
+from analysis.topics.validity.correlation_matrices import (
+    average_or_pooled,
+    correlation_matrices,
+    scorers_correlated,
+    systems_correlated,
+)
+from analysis.topics.validity.metric_sets_figure import metric_sets
+from analysis.topics.validity.multitrait_figure import multitrait
+from analysis.topics.validity.tables import construct_correlations, methods, people, second_set
+
+#: HTMT above this says that two constructs are hardly told apart (Henseler et al. 2015).
+HARDLY_APART = 0.9
+
+#: Pairs of methods spoken of; the others are in the table.
+METHODS_SAID = 2
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """What goes together for the judge, for people, and across both."""
+    yield from _judge(analysis)
+    yield from _people(analysis)
+    yield from islice(_methods(analysis), METHODS_SAID)
+
+
+def _judge(analysis: Analysis) -> Iterator[str]:
+    for scorer in scorers_correlated(analysis)[:1]:
+        found = [e for e in average_or_pooled(analysis, scorer, "pearson") if e.has_interval]
+        if len(systems_correlated(analysis)) == 1:
+            found = [e for e in found if e.systems]
+        if not found:
+            continue
+        within = " within a system" if systems_correlated(analysis) else ""
+        high = max(found, key=lambda e: e.value)
+        low = min(found, key=lambda e: e.value)
+        if high is low:
+            yield f"{scorer}: {_pair(high)} correlate {_stated(high)}{within}."
+        else:
+            yield (
+                f"{scorer}: of its constructs {_pair(high)} go together most ({_stated(high)}"
+                f"{within}), {_pair(low)} least ({_stated(low)})."
+            )
+
+
+def _people(analysis: Analysis) -> Iterator[str]:
+    select, first = analysis.estimates.select, analysis.estimates.first
+    pairs = []
+    for halo in select("halo"):
+        parts = [
+            next(
+                e
+                for e in select("human_construct_correlation", raters=raters)
+                if e.constructs == halo.constructs
+            )
+            for raters in ("same", "cross")
+        ]
+        if halo.has_interval:
+            pairs.append((halo, *parts))
+    if not pairs:
+        return
+    halo, same, cross = max(pairs, key=lambda found: found[0].value)
+    average = first("halo_average")
+    of_all = (
+        " over all pairs of constructs halo, what a rater carries from one to another, is "
+        f"{_stated(average)}."
+        if average is not None and average.has_interval
+        else ""
+    )
+    # The largest of several is large by chance as well, and so it is called the largest.
+    largest = f" Largest of {len(pairs)} pairs:" if len(pairs) > 1 else ""
+    yield (
+        f"People:{of_all}{largest} {_pair(halo)} correlate {correlation(same.value)} within a "
+        f"rater and {correlation(cross.value)} across raters: halo {_stated(halo)}."
+    )
+
+
+def _methods(analysis: Analysis) -> Iterator[str]:
+    select, first = analysis.estimates.select, analysis.estimates.first
+    for convergent in select("mtmm_convergent"):
+        where = {key: str(convergent.params[key]) for key in ("first", "second")}
+        heterotrait = first("mtmm_heterotrait", **where)
+        apart = first("mtmm_discriminant", **where)
+        if not convergent.defined or heterotrait is None or apart is None or not apart.has_interval:
+            continue
+        close = [
+            e
+            for e in select("htmt", methods="two", **where)
+            if e.defined and e.value > HARDLY_APART
+        ]
+        pairs = select("htmt", methods="two", **where)
+        known = sum(e.defined for e in pairs)
+        left = f" ({len(pairs) - known} of {len(pairs)} undefined)" if known < len(pairs) else ""
+        told = (
+            f" Hardly told apart (HTMT above {correlation(HARDLY_APART)}): "
+            f"{listed([_pair(e) for e in close])}."
+            if close
+            else f" No two constructs have an HTMT above {correlation(HARDLY_APART)}{left}."
+            if known
+            else ""
+        )
+        yield (
+            f"{where['first'].capitalize() if where['first'] == 'people' else where['first']} and "
+            f"{where['second']}: a construct correlates {correlation(convergent.value)} with "
+            f"itself and {correlation(heterotrait.value)} with other constructs, a difference of "
+            f"{_stated(apart)}.{told}"
+        )
+
+
+def _pair(estimate: Estimate) -> str:
+    return " and ".join(estimate.constructs)
+
+
+def _stated(estimate: Estimate) -> str:
+    return f"{correlation(estimate.value)} {between(estimate)}".strip()
+
+
+SECTION = Section(
+    key="validity",
+    title="Constructs among each other",
+    figures=(correlation_matrices, multitrait, metric_sets),
+    tables=(construct_correlations, people, methods, second_set),
+    reading=reading,
+)

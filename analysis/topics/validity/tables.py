@@ -1,0 +1,238 @@
+"""The tables of a report on constructs among each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from analysis.core import Analysis
+from analysis.core.estimates import Estimate
+from analysis.render.formatting import correlation
+from analysis.render.table import Cell, Table, TableBuilder
+from analysis.statistics.distribution.published import SOURCE, SYSTEMS, published
+from analysis.topics.validity.correlation_matrices import (
+    MEASURES,
+    scorers_correlated,
+    systems_correlated,
+)
+
+#: Judges and systems with rows and columns of their own; all are in estimates.csv.
+JUDGES_SHOWN, SYSTEMS_SHOWN = 4, 8
+
+#: Pairs of constructs shown.
+PAIRS_SHOWN = 28
+
+_PUBLISHED_AS = {"pearson": "pearson", "spearman": "spearman", "kendall_tau_b": "kendall"}
+
+
+def construct_correlations(analysis: Analysis) -> Iterator[Table]:
+    """Every pair of a judge's constructs in three measures: average and systems."""
+    systems = systems_correlated(analysis)
+    shown = systems[:SYSTEMS_SHOWN] if len(systems) > 1 else []
+    for scorer in scorers_correlated(analysis)[:JUDGES_SHOWN]:
+        built = TableBuilder()
+        keys = {
+            key
+            for e in analysis.estimates.select("construct_correlation", scorer=scorer)
+            for key in e.constructs
+        }
+        beside = _beside(analysis, keys, shown)
+        for measure, name in MEASURES.items():
+            _rows(analysis, built, scorer, (measure, name), shown, beside)
+        several = len(scorers_correlated(analysis)) > 1
+        whose = ("Whose",) if beside else ()
+        yield built.table(
+            f"construct-correlations-{scorers_correlated(analysis).index(scorer) + 1}",
+            f"Constructs among each other, {scorer}" if several else "Constructs among each other",
+            _caption(analysis, scorer, bool(shown))
+            + (f" The first {SYSTEMS_SHOWN} systems." if len(systems) > SYSTEMS_SHOWN else "")
+            + (f" Paper: tables 7 to 12 and figure 3a of {SOURCE}." if beside else ""),
+            ("Measure", "Constructs", *whose, "Average" if shown else "r", *shown),
+            heads=2 + len(whose),
+        )
+
+
+def _caption(analysis: Analysis, scorer: str, averaged: bool) -> str:
+    over = (
+        "Correlations between two constructs over the responses of one system, and their average "
+        "over systems by Fisher's z. Brackets: queries resampled, jointly for all systems"
+        if averaged
+        else "Correlations between two constructs over all responses. Brackets: queries resampled"
+    )
+    return f"{over}{_rank_resamples(analysis, scorer)}."
+
+
+def _rows(
+    analysis: Analysis,
+    built: TableBuilder,
+    scorer: str,
+    measure: tuple[str, str],
+    shown: Sequence[str],
+    beside: bool,
+) -> None:
+    where = {"scorer": scorer, "measure": measure[0]}
+    averages = analysis.estimates.select("construct_correlation_average", **where)
+    alone = analysis.estimates.select("construct_correlation", **where)
+    for e in (averages or alone)[:PAIRS_SHOWN]:
+        by_system = {
+            found.systems[0]: found
+            for found in alone
+            if found.systems and found.constructs == e.constructs
+        }
+        # The interval of the average; those of the systems are in the data.
+        cells = [_plain(built, by_system.get(system)) for system in shown]
+        pair = " and ".join(e.constructs)
+        built.add(measure[1], pair, *(("here",) if beside else ()), built.r(e), *cells)
+        if beside and _beside(analysis, set(e.constructs), shown):
+            printed = _printed(e.constructs, measure[0], shown)
+            built.add(measure[1], pair, "paper", *printed)
+
+
+def _plain(built: TableBuilder, estimate: Estimate | None) -> Cell:
+    cell = built.r(estimate)
+    return Cell(cell.text, mark=cell.mark)
+
+
+def _beside(analysis: Analysis, constructs: set[str], shown: Sequence[str]) -> bool:
+    """Whether the paper's figures are wanted, and it has any on these constructs and systems."""
+    known = constructs & set(published("table7_12_correlations")["order"])
+    return analysis.options.published and len(known) > 1 and any(s in SYSTEMS for s in shown)
+
+
+def _printed(constructs: tuple[str, ...], measure: str, shown: Sequence[str]) -> list[Cell]:
+    """The paper's average (of Pearson's r, for four pairs) and systems."""
+    tables = published("table7_12_correlations")
+    i, j = (tables["order"].index(key) for key in constructs)
+    average = published("figure3_avg_pearson").get("-".join(constructs))
+    given = average if measure == "pearson" else None
+    return [
+        Cell("" if given is None else correlation(given)),
+        *(
+            Cell(correlation(tables[system][_PUBLISHED_AS[measure]][i][j]))
+            if system in SYSTEMS
+            else Cell("")
+            for system in shown
+        ),
+    ]
+
+
+def _rank_resamples(analysis: Analysis, scorer: str) -> str:
+    """How many resamples the rank correlations have, where they are fewer."""
+    e = analysis.estimates.first("construct_correlation", scorer=scorer, measure="spearman")
+    count = e.params.get("resamples") if e is not None else None
+    if not isinstance(count, int) or count >= analysis.options.resamples:
+        return ""
+    return f" (the first {count:,} resamples for rank correlations)"
+
+
+def people(analysis: Analysis) -> Iterator[Table]:
+    """Human correlations between constructs within and across raters, and halo."""
+    built = TableBuilder()
+    select = analysis.estimates.select
+    across = [
+        e
+        for e in select("human_construct_correlation", raters="cross")
+        if e.constructs[0] != e.constructs[1]
+    ]
+    by_pair = {
+        name: {e.constructs: e for e in select(statistic, **where)}
+        for name, statistic, where in (
+            ("same", "human_construct_correlation", {"raters": "same"}),
+            ("halo", "halo", {}),
+            ("htmt", "htmt", {"methods": "raters"}),
+        )
+    }
+    for e in across[:PAIRS_SHOWN]:
+        pair = e.constructs
+        built.add(
+            " and ".join(pair),
+            built.r(by_pair["same"].get(pair)),
+            built.r(e),
+            built.r(by_pair["halo"].get(pair)),
+            built.r(by_pair["htmt"].get(pair)),
+            f"{e.n_responses:,}",
+        )
+    yield built.table(
+        "human-constructs",
+        "Constructs among people",
+        "Correlation of one rater's two constructs, and of one rater's with another rater's on the "
+        "same responses (every ordered pair of raters, each response with the same weight). Halo: "
+        "the first less the second. HTMT: across raters, the correlation of two constructs over "
+        "the geometric mean of each one's with itself; near 1 the two are not told apart. "
+        "Brackets: for these raters, queries resampled.",
+        ("Constructs", "Same rater", "Across raters", "Halo", "HTMT", "Responses"),
+    )
+
+
+def methods(analysis: Analysis) -> Iterator[Table]:
+    """What the multitrait-multimethod matrix says of each pair of methods, and HTMT."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for e in analysis.estimates.select("mtmm_convergent"):
+        where = {"first": str(e.params["first"]), "second": str(e.params["second"])}
+        built.add(
+            f"{where['first']} and {where['second']}",
+            ", ".join(e.constructs),
+            built.r(e),
+            built.r(first("mtmm_heterotrait", **where)),
+            built.r(first("mtmm_discriminant", **where)),
+            "",
+            f"{e.n_responses:,}",
+        )
+        for h in analysis.estimates.select("htmt", methods="two", **where)[:PAIRS_SHOWN]:
+            built.add(
+                f"{where['first']} and {where['second']}",
+                " and ".join(h.constructs),
+                "",
+                "",
+                "",
+                built.r(h),
+                f"{h.n_responses:,}",
+            )
+    eigenvalue = first("mtmm_smallest_eigenvalue")
+    smallest = (
+        f" Smallest eigenvalue of the matrix: {eigenvalue.value:.2f}"
+        + (
+            ", below 0: correlations on different responses that fit no one set of scores."
+            if eigenvalue.value < -1e-9
+            else "."
+        )
+        if eigenvalue is not None and eigenvalue.defined
+        else ""
+    )
+    yield built.table(
+        "methods-and-constructs",
+        "Constructs across methods",
+        "Convergent: mean correlation of a construct with itself across the two methods. "
+        "Heterotrait: mean correlation of different constructs across the two. HTMT: "
+        "heterotrait over the geometric mean of the two constructs' convergent correlations; near "
+        f"1 the two constructs are not told apart.{smallest}",
+        ("Methods", "Constructs", "Convergent", "Heterotrait", "Difference", "HTMT", "Responses"),
+        heads=2,
+    )
+
+
+def second_set(analysis: Analysis) -> Iterator[Table]:
+    """Each score beside each of the second set, with ties and means of both."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for e in analysis.estimates.select("metric_set_correlation"):
+        if not e.constructs:
+            built.add(str(e.params.get("named", "")), "", built.r(e), "", "")
+            continue
+        ties = [
+            first("tie_probability", construct=construct, scorer=scorer, scope="pooled")
+            for construct, scorer in zip(e.constructs, e.scorers, strict=True)
+        ]
+        built.add(
+            f"{e.constructs[0]}, {e.scorers[0]}",
+            f"{e.constructs[1]}, {e.scorers[1]}",
+            built.r(e),
+            *(built.number(tie, ".1%") for tie in ties),
+        )
+    yield built.table(
+        "metric-sets",
+        "The second set of metrics",
+        "Pearson correlations within each system, averaged over systems by Fisher's z; brackets: "
+        "queries resampled jointly for all systems. Ties: chance that two responses have equal "
+        "scores, over all of them. Means and shape of both sets: in the section on scores.",
+        ("Score", "Second set", "r", "Ties", "Ties, second"),
+        heads=2,
+    )

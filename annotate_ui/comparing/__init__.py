@@ -1,1 +1,0 @@
-"""Comparing two responses directly: a task of its own, after the ratings."""

@@ -1,0 +1,81 @@
+"""What an export holds of each control: what kinds of results it gave, and which numbers."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from study.importing.readers.input_file import Record
+from study.importing.readers.source import Source
+
+STARS = "rating"
+_RATING = {"number", STARS}
+
+
+@dataclass(slots=True)
+class Seen:
+    """A control of an export, by what people gave on it."""
+
+    types: set[str] = field(default_factory=set)
+    """Of its results, as Label Studio calls them: number, rating, choices."""
+    given: list[tuple[int, float]] = field(default_factory=list)
+    """Row and number, without those of skipped tasks."""
+
+    @property
+    def rates(self) -> bool:
+        """Whether it gave numbers or stars."""
+        return bool(self.types & _RATING)
+
+    @property
+    def stars(self) -> bool:
+        """Whether it gave stars."""
+        return STARS in self.types
+
+    def __str__(self) -> str:
+        return ", ".join(sorted(self.types)) or "nothing"
+
+
+def seen_controls(source: Source) -> dict[str, Seen]:
+    """Return the controls of an export in their order, by name."""
+    found: dict[str, Seen] = {}
+    for record in source.records():
+        if not isinstance(record, Record):
+            continue
+        for annotation in annotations_of(record):
+            for result in _results(annotation):
+                if "from_name" not in result:
+                    continue  # A relation between results says nothing of a control.
+                control = found.setdefault(str(result["from_name"]), Seen())
+                control.types.add(str(result.get("type")))
+                number = _number(result.get("value"))
+                if number is not None and annotation.get("was_cancelled") is not True:
+                    control.given.append((record.number, number))
+    return found
+
+
+def annotations_of(record: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the annotations of a task that may become ratings."""
+    if isinstance(record, Record):
+        found = record.cells.get("annotations")
+        for annotation in found if isinstance(found, list) else []:
+            if isinstance(annotation, dict) and not is_reference(annotation):
+                yield annotation
+
+
+def is_reference(annotation: Any) -> bool:
+    """Whether an annotation is marked as the project's own answer."""
+    return isinstance(annotation, dict) and annotation.get("ground_truth") is True
+
+
+def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = annotation.get("result")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _number(value: Any) -> float | None:
+    number = value.get("number", value.get("rating")) if isinstance(value, dict) else None
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    if isinstance(number, int) and number.bit_length() > 1000:
+        return None
+    return float(number) if math.isfinite(number) else None

@@ -1,0 +1,212 @@
+"""Whether enough is rated, by the rule that study.toml declared before anybody looked."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, select
+
+from analysis.planning.interim_looks import stop_at_looks
+from analysis.planning.stopping_rule import Stopping, stop_by_width
+from annotate_ui.monitoring.campaign_data import assignments, values
+from study.errors import StudyError, nearest
+from study.facts.score_table import score_table
+from study.schema import Query, table
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class ConstructStopping:
+    """How far one construct has come; null where there is no figure."""
+
+    construct: str
+    value: float | None
+    low: float | None
+    high: float | None
+    half_width: float | None
+    wanted: float
+    stop: bool
+    more: int | None
+    """Queries that are still expected to be needed; null where that can't be told."""
+    queries: int
+    """Queries that entered: of preset looks, those at the last look that was due."""
+    queries_complete: int
+    """Queries that have all their assigned values on the construct."""
+    queries_assigned: int
+    next_look: int | None
+    """Of preset looks: the number of queries at which the next one is."""
+    method: str
+    reason: str | None
+    """Why not to stop yet."""
+
+
+@dataclass(frozen=True)
+class StoppingState:
+    """Where the study stands under its stopping rule."""
+
+    declared: bool
+    """Whether study.toml says how narrow an interval is wanted."""
+    rule: str
+    quantity: str
+    judge: str | None
+    level: float
+    constructs: tuple[ConstructStopping, ...]
+    stop: bool
+    """Every construct is narrow enough."""
+    reason: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the state as values that JSON can hold."""
+        return asdict(self)
+
+
+def stopping_state(study: Study) -> StoppingState:
+    """Return how far the study is from its stopping rule.
+
+    One value per query, in the order in which queries were completed: the mean over its responses
+    of the mean over raters, or of the judge's value minus that mean. A query is complete when all
+    its assigned main values are there; slots that were taken back do not count.
+
+    Raises
+    ------
+    StudyError
+        The rule names a construct that the study does not have, or a judge without scores.
+    """
+    rule = study.config.stopping
+    keys = [construct.key for construct in study.config.constructs]
+    for key in rule.constructs:
+        if key not in keys:
+            raise StudyError(
+                f"stopping.constructs names {key!r}, which is no construct of {study.folder}. "
+                f"{nearest(key, keys) or 'There are: ' + ', '.join(keys) + '.'}"
+            )
+    if rule.half_width is None:
+        return _state(study, (), "study.toml names no stopping.half_width: no rule is declared")
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+        given = assignments(connection, versions)
+        said = values(connection, versions)
+        names = _query_names(connection)
+        frame = score_table(connection, versions, juries=study.config.juries)
+    wanted = [key for key in keys if not rule.constructs or key in rule.constructs]
+    means = _query_means(study, frame)
+    found = tuple(_of_construct(study, key, given, said, names, means) for key in wanted)
+    waiting = [one.construct for one in found if not one.stop]
+    reason = f"not narrow enough yet: {', '.join(waiting)}" if waiting else None
+    return _state(study, found, reason)
+
+
+def completed_queries(given: pd.DataFrame, said: pd.DataFrame, construct: str) -> list[int]:
+    """Return the queries with all their assigned main values, in the order of completion.
+
+    The order is that in which their last value was first stored, never that of a clock.
+    """
+    asked = _asked(given, construct)
+    first = said[said["construct"] == construct].set_index("assignment")["order"]
+    order = asked["assignment"].map(first)
+    by_query = order.groupby(asked["query"])
+    complete = by_query.max()[by_query.count() == by_query.size()]
+    return [int(query) for query in complete.sort_values().index]
+
+
+def _asked(given: pd.DataFrame, construct: str) -> pd.DataFrame:
+    main = given[(given["purpose"] == "main") & (given["repeat"] == 0)]
+    main = main[~main["replaced"] & ~main["released"]]
+    return main[[construct in keys for keys in main["construct_keys"]]]
+
+
+def _of_construct(
+    study: Study,
+    construct: str,
+    given: pd.DataFrame,
+    said: pd.DataFrame,
+    names: dict[int, str],
+    means: pd.Series,
+) -> ConstructStopping:
+    rule, level = study.config.stopping, study.config.analysis.ci_level
+    complete = completed_queries(given, said, construct)
+    series = np.array([means.get((construct, names[query]), np.nan) for query in complete])
+    wanted = float(rule.half_width or 0)
+    found: Stopping
+    if rule.rule == "looks":
+        found = stop_at_looks(series, wanted, rule.looks, level, rule.spending)
+    else:
+        bounds = _bounds(study, construct)
+        found = stop_by_width(series, wanted, bounds, level, rule.least_queries)
+    finite = int(np.isfinite(series).sum())
+    return ConstructStopping(
+        construct=construct,
+        value=_null(found.value),
+        low=_null(found.low),
+        high=_null(found.high),
+        half_width=_null(found.half_width),
+        wanted=wanted,
+        stop=found.stop,
+        more=found.more,
+        queries=found.n_queries,
+        queries_complete=len(complete),
+        queries_assigned=int(_asked(given, construct)["query"].nunique()),
+        next_look=next((look for look in rule.looks if look > finite), None),
+        method=found.method,
+        reason=found.reason,
+    )
+
+
+def _query_means(study: Study, frame: pd.DataFrame) -> pd.Series:
+    """Return the value of each (construct, query) that the rule is about."""
+    rule = study.config.stopping
+    once = frame[frame["repeat"] == 0].drop_duplicates(["response_id", "construct", "scorer"])
+    keys = ["construct", "query_id", "response_id"]
+    human = once[once["scorer_kind"] == "human"]
+    layouts = human["layout"].value_counts()
+    # Values of two layouts are never pooled: the one with more values counts.
+    if len(layouts) > 1:
+        human = human[human["layout"].isna() | (human["layout"] == layouts.index[0])]
+    people = human.groupby(keys)["value"].mean()
+    if rule.quantity == "judge_error":
+        own = once[once["scorer"] == rule.judge]
+        if own.empty:
+            raise StudyError(
+                f"stopping.judge names {rule.judge!r}, which has no scores in {study.folder}. "
+                f"Bring them in with `ccrs judge {study.folder}` or `ccrs import`."
+            )
+        # A response without one of the two has no difference and does not enter.
+        people = own.groupby(keys)["value"].mean() - people
+    return people.dropna().groupby(["construct", "query_id"]).mean()
+
+
+def _bounds(study: Study, construct: str) -> tuple[float, float]:
+    spec = study.config.construct_spec(construct)
+    assert spec is not None  # noqa: S101  (constructs were checked)
+    low, high = spec.scale.min, spec.scale.max
+    rule = study.config.stopping
+    if rule.quantity == "human_mean":
+        return low, high
+    own = study.config.own_scale(rule.judge or "") or spec.scale
+    return own.min - high, own.max - low
+
+
+def _query_names(connection: Connection) -> dict[int, str]:
+    q = table(Query)
+    return {row.id: row.key for row in connection.execute(select(q.c.id, q.c.key))}
+
+
+def _state(
+    study: Study, constructs: tuple[ConstructStopping, ...], reason: str | None
+) -> StoppingState:
+    rule = study.config.stopping
+    return StoppingState(
+        declared=rule.half_width is not None,
+        rule=rule.rule,
+        quantity=rule.quantity,
+        judge=rule.judge,
+        level=study.config.analysis.ci_level,
+        constructs=constructs,
+        stop=bool(constructs) and all(one.stop for one in constructs),
+        reason=reason,
+    )
+
+
+def _null(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

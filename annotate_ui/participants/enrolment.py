@@ -1,0 +1,166 @@
+"""Joining by an enrolment link: whoever opens it becomes a rater, until the quota is met."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import Connection, insert, select
+
+from annotate_ui.participants.enrolment_links import (
+    LinkState,
+    close_link,
+    link_behind,
+    link_state,
+    list_links,
+    make_link,
+    renew_link,
+    state_of,
+)
+from annotate_ui.participants.invitation import alone, make_raters, personal_link
+from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, was_made
+from annotate_ui.participation import paused
+from study.errors import StudyError
+from study.schema import Enrolment, now, table
+from study.study import Study
+from study.types import Text
+
+__all__ = [
+    "Enrolled",
+    "EnrolmentRefusedError",
+    "LinkState",
+    "checked_id",
+    "close_link",
+    "enrol",
+    "joined_by",
+    "link_state",
+    "list_links",
+    "make_link",
+    "renew_link",
+]
+
+LONGEST_ID = 200
+"""Characters of an id under which a recruiter knows somebody."""
+Refused = Literal["unknown", "closed", "paused", "full", "joined", "bad_id"]
+
+
+class EnrolmentRefusedError(StudyError):
+    """Nobody was enrolled; `reason` says why."""
+
+    def __init__(self, reason: Refused, message: str) -> None:
+        super().__init__(message)
+        self.reason: Refused = reason
+
+
+@dataclass(frozen=True)
+class Enrolled:
+    """A rater who joined, with the session's invitation and the link that is theirs alone."""
+
+    rater_id: int
+    invitation_id: int
+    personal_link: str
+    """Can't be shown a second time."""
+
+
+def joined_by(connection: Connection, token: str, rater_id: int) -> tuple[bool, str | None]:
+    """Say whether a rater joined by the link behind a token, and under which external id."""
+    n, link = table(Enrolment), link_behind(connection, token)
+    if link is None:
+        return False, None
+    row = connection.execute(
+        select(n.c.external_id).where(n.c.rater_id == rater_id, n.c.link_id == link.id)
+    ).one_or_none()
+    return (False, None) if row is None else (True, row.external_id)
+
+
+def enrol(
+    study: Study,
+    token: str,
+    external_id: str | None = None,
+    *,
+    personal_token: str | None = None,
+) -> Enrolled:
+    """Make a rater of whoever holds an enrolment link's token.
+
+    Parameters
+    ----------
+    study
+        The study that they join.
+    token
+        The last part of the link's address.
+    external_id
+        The id under which a recruiter knows them. It opens nothing: who comes with the id of
+        somebody who has joined is refused.
+    personal_token
+        The secret of the personal link, 256 bits that nobody else can know; made at random unless
+        given. Who comes with it again is the rater who joined with it, so that a form that was
+        sent twice makes one rater.
+
+    Raises
+    ------
+    EnrolmentRefusedError
+        The link is unknown or closed, the campaign is paused, the quota is met, or the id has
+        joined already or is none.
+    """
+    external_id = checked_id(external_id)
+    with study.write() as connection:
+        # One at a time from here on: what is counted holds until the rater is there.
+        alone(connection)
+        link = link_behind(connection, token)
+        if link is None:
+            raise EnrolmentRefusedError("unknown", "No enrolment link has this token.")
+        if personal_token is not None and was_made(connection, personal_token):
+            return _enrolled(connection, study, personal_token)
+        if link.closed_at is not None:
+            raise EnrolmentRefusedError("closed", f"The enrolment link {link.name!r} is closed.")
+        if paused(connection) is not None:
+            raise EnrolmentRefusedError("paused", "The campaign is paused; nobody joins now.")
+        n = table(Enrolment)
+        # Of any link: one person who is recruited twice is still one person.
+        known = select(n.c.id).where(n.c.external_id == external_id)
+        if external_id is not None and connection.execute(known).first() is not None:
+            raise EnrolmentRefusedError("joined", "This id has joined the study already.")
+        if not state_of(connection, link).open:
+            raise EnrolmentRefusedError("full", f"The quota of {link.name!r} is met.")
+        ((_, rater_id),) = make_raters(connection, 1, link.attributes)
+        connection.execute(
+            insert(n).values(
+                link_id=link.id, rater_id=rater_id, external_id=external_id, created_at=now()
+            )
+        )
+        made = new_token(connection, rater_id, personal_token)
+        enrolled = _enrolled(connection, study, made)
+        # Whoever enrols is let in at once.
+        mark_used(connection, enrolled.invitation_id)
+        return enrolled
+
+
+def _enrolled(connection: Connection, study: Study, personal_token: str) -> Enrolled:
+    found = rater_of_token(connection, personal_token)
+    if found is None:
+        raise EnrolmentRefusedError("joined", "The link of whoever joined like this is revoked.")
+    return Enrolled(*found, personal_link(study, personal_token))
+
+
+def checked_id(external_id: str | None) -> str | None:
+    """Return an external id without white space around it; None for an empty one.
+
+    Raises
+    ------
+    EnrolmentRefusedError
+        It is too long, can't be stored, or is a placeholder that a recruiter did not fill in.
+    """
+    if external_id is None or not external_id.strip():
+        return None
+    found = external_id.strip()
+    try:
+        TypeAdapter(Text).validate_python(found)
+    except ValidationError:
+        raise EnrolmentRefusedError("bad_id", "The external id can't be stored.") from None
+    if len(found) > LONGEST_ID:
+        raise EnrolmentRefusedError(
+            "bad_id", f"The external id has {len(found)} characters; {LONGEST_ID} are the most."
+        )
+    if found.startswith(("{", "$", "%")):
+        # Everybody would come with the same one, and the first would shut the others out.
+        raise EnrolmentRefusedError("bad_id", "The external id is a placeholder.")
+    return found

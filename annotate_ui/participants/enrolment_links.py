@@ -1,0 +1,223 @@
+"""Enrolment links: made, renewed, closed, and how far their quotas are met."""
+
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, Row, insert, select, update
+
+from annotate_ui.participants.consent import declined
+from annotate_ui.participants.invitation import alone
+from annotate_ui.participants.withdrawal import departed, finished
+from study.errors import StudyError, nearest
+from study.schema import Assignment, Enrolment, EnrolmentLink, EnrolmentLinkBase, now, table
+from study.study import Study
+
+MOST_RATERS = 100_000
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+@dataclass(frozen=True)
+class LinkState:
+    """An enrolment link and how many came by it."""
+
+    name: str
+    quota: int
+    joined: int
+    """Everybody who joined by it."""
+    counted: int
+    """Without those who did not agree, or left, before they had finished a response."""
+    queries_each: int | None
+    languages: tuple[str, ...]
+    made: datetime
+    closed: datetime | None
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody may still join by it."""
+        return self.closed is None and self.counted < self.quota
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the link as values that JSON can hold."""
+        return {
+            "name": self.name,
+            "quota": self.quota,
+            "joined": self.joined,
+            "counted": self.counted,
+            "queries_each": self.queries_each,
+            "languages": list(self.languages),
+            "made": self.made.isoformat(),
+            "closed": None if self.closed is None else self.closed.isoformat(),
+            "open": self.open,
+        }
+
+
+def make_link(
+    study: Study,
+    name: str,
+    quota: int,
+    queries_each: int | None = None,
+    languages: Iterable[str] = (),
+) -> tuple[EnrolmentLink, str]:
+    """Make a link by which up to `quota` people may join; return it with its address.
+
+    Parameters
+    ----------
+    study
+        The study that they join.
+    name
+        What the owner calls the link; nobody else sees it.
+    quota
+        Raters who may join. Who leaves without a finished response is not counted.
+    queries_each
+        Queries that each of them is handed at most; None: as many as there are.
+    languages
+        Languages of the queries that they are given; none: all.
+
+    Raises
+    ------
+    StudyError
+        The name is taken or none, or a number or language can't be used.
+    """
+    codes = _languages(languages)
+    try:
+        noun = EnrolmentLinkBase.model_validate(
+            {
+                "name": name,
+                "quota": quota,
+                "queries_each": queries_each,
+                "attributes": {"languages": codes} if codes else {},
+            }
+        )
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        said = fault["msg"].removeprefix("Value error, ")
+        raise StudyError(f"Enrolment link: {fault['loc'][0]}: {said}.") from None
+    if quota > MOST_RATERS:
+        raise StudyError(f"Enrolment link: a quota of {quota}; {MOST_RATERS} are the most.")
+    e = table(EnrolmentLink)
+    token = secrets.token_urlsafe(32)
+    with study.write() as connection:
+        alone(connection)
+        if connection.execute(select(e.c.id).where(e.c.name == noun.name)).first() is not None:
+            raise StudyError(
+                f"{study.folder} has an enrolment link {noun.name!r} already. Choose another "
+                f"name, or make a new address for it with --renew {noun.name}."
+            )
+        values = noun.model_dump() | {"token_hash": _hashed(token), "created_at": now()}
+        key = connection.execute(insert(e).values(**values).returning(e.c.id)).scalar_one()
+    return EnrolmentLink(id=key, **values), _address(study, token)
+
+
+def renew_link(study: Study, name: str) -> str:
+    """Give a link a new address, which is returned; the old one ends. A closed link opens again.
+
+    Raises
+    ------
+    StudyError
+        There is no such link.
+    """
+    e = table(EnrolmentLink)
+    token = secrets.token_urlsafe(32)
+    with study.write() as connection:
+        key = _named(connection, study, name).id
+        connection.execute(
+            update(e).where(e.c.id == key).values(token_hash=_hashed(token), closed_at=None)
+        )
+    return _address(study, token)
+
+
+def close_link(study: Study, name: str) -> bool:
+    """Let nobody join by this link any more; return whether somebody could until now.
+
+    Raters who joined by it go on.
+
+    Raises
+    ------
+    StudyError
+        There is no such link.
+    """
+    e = table(EnrolmentLink)
+    with study.write() as connection:
+        alone(connection)
+        link = _named(connection, study, name)
+        if link.closed_at is not None:
+            return False
+        connection.execute(update(e).where(e.c.id == link.id).values(closed_at=now()))
+        return True
+
+
+def list_links(study: Study) -> list[LinkState]:
+    """Return every enrolment link with how many joined by it, in the order of their making."""
+    e = table(EnrolmentLink)
+    with study.read() as connection:
+        links = connection.execute(select(e).order_by(e.c.id)).all()
+        return [state_of(connection, link) for link in links]
+
+
+def link_state(connection: Connection, token: str) -> LinkState | None:
+    """Return the link behind a token, open or not; None: there is none."""
+    link = link_behind(connection, token)
+    return None if link is None else state_of(connection, link)
+
+
+def link_behind(connection: Connection, token: str) -> Row[Any] | None:
+    """Return the stored link behind a token; None: there is none."""
+    e = table(EnrolmentLink)
+    return connection.execute(select(e).where(e.c.token_hash == _hashed(token))).one_or_none()
+
+
+def state_of(connection: Connection, link: Row[Any]) -> LinkState:
+    """Return a stored link with how many came by it."""
+    n, a = table(Enrolment), table(Assignment)
+    joined = set(connection.execute(select(n.c.rater_id).where(n.c.link_id == link.id)).scalars())
+    gone = set(departed(connection, joined)) | declined(connection, joined)
+    stayed_for = set()
+    if gone:
+        theirs = a.c.rater_id.in_(gone) & (a.c.purpose != "training")
+        done = finished(connection, theirs)
+        rows = connection.execute(select(a.c.id, a.c.rater_id).where(theirs))
+        stayed_for = {row.rater_id for row in rows if row.id in done}
+    return LinkState(
+        name=link.name,
+        quota=link.quota,
+        joined=len(joined),
+        counted=len(joined - (gone - stayed_for)),
+        queries_each=link.queries_each,
+        languages=tuple(link.attributes.get("languages", ())),
+        made=link.created_at,
+        closed=link.closed_at,
+    )
+
+
+def _named(connection: Connection, study: Study, name: str) -> Row[Any]:
+    e = table(EnrolmentLink)
+    links = {row.name: row for row in connection.execute(select(e))}
+    if name in links:
+        return links[name]
+    hint = nearest(name, links) or f"`ccrs enrol {study.folder} --list` shows them."
+    raise StudyError(f"{name!r} is no enrolment link of {study.folder}. {hint}")
+
+
+def _languages(languages: Iterable[str]) -> list[str]:
+    codes = [code.strip() for code in languages]
+    for code in codes:
+        if not _LANGUAGE.fullmatch(code):
+            raise StudyError(
+                f"{code!r} is no language. Write codes as in HTML, such as --languages de,en."
+            )
+    return list(dict.fromkeys(codes))
+
+
+def _address(study: Study, token: str) -> str:
+    return f"{study.config.rating.base_url.rstrip('/')}/enrol/{token}"
+
+
+def _hashed(token: str) -> bytes:
+    # Whatever a stranger sends is hashed; half a surrogate pair is no reason to fail.
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,285 @@
+"""Who is let in: links are made, listed and revoked."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from annotate_ui.participants.link_file import write_links
+from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, revoke_tokens
+from annotate_ui.participants.withdrawal import departed
+from study.errors import StudyError, nearest
+from study.facts.scorers import scorer_names
+from study.schema import Assignment, Invitation, Rater, RaterBase, random_id, table
+from study.study import Study
+
+__all__ = [
+    "Invited",
+    "RaterLink",
+    "invite",
+    "list_links",
+    "mark_used",
+    "open_slots",
+    "rater_of_token",
+    "revoke",
+]
+
+CHANNEL = "own"
+"""Assignments that are rated on these pages."""
+_NEW = "rater-"
+_MOST_NEW = 1000
+
+
+@dataclass(frozen=True)
+class Invited:
+    """A rater and the link that lets them in. The link can't be shown a second time."""
+
+    rater: str
+    link: str
+    assignments: int
+    """How many the rater has; 0: there is nothing of their own to rate."""
+
+
+@dataclass(frozen=True)
+class RaterLink:
+    """What is known of a rater's newest link."""
+
+    rater: str
+    live: bool
+    made: datetime | None
+    """UTC; null: the rater never had a link."""
+    used: datetime | None
+    """When the link was first used; null: not yet."""
+    assignments: int
+    left: bool = False
+    """They withdrew or were removed, and their links ended with that."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the link as values that JSON can hold."""
+        made, used = (None if at is None else at.isoformat() for at in (self.made, self.used))
+        return {
+            "rater": self.rater,
+            "live": self.live,
+            "made": made,
+            "used": used,
+            "assignments": self.assignments,
+            "left": self.left,
+        }
+
+
+def invite(
+    study: Study,
+    codes: Iterable[str] = (),
+    *,
+    new: int = 0,
+    renew: bool = False,
+    out: Path | None = None,
+) -> list[Invited]:
+    """Make a link for each of these raters, and for `new` raters who are made here.
+
+    Without codes and without `new`: for every rater who has assignments and no live link.
+    `renew` revokes the live links that the named raters have. With `out` the links are written
+    to that file (CSV, readable by its owner only) before they count, so that none is live that
+    nobody has.
+
+    Raises
+    ------
+    StudyError
+        A rater is unknown or has a live link already, or the file can't be made. No link is made.
+
+    Examples
+    --------
+    >>> invite(study, ["anna"])[0].link  # doctest: +SKIP
+    'http://127.0.0.1:8350/join#vJ7...'
+    """
+    codes = list(dict.fromkeys(codes))
+    if renew and not codes:
+        raise StudyError("Name the raters whose links are to be renewed; others keep theirs.")
+    if not 0 <= new <= _MOST_NEW:
+        raise StudyError(f"{new} new raters: make 1 to {_MOST_NEW} at a time.")
+    written = False
+    try:
+        with study.write() as connection:
+            alone(connection)
+            raters = _raters(connection)
+            gone = departed(connection)
+            if codes or new:
+                chosen = [_known(raters, code, study) for code in codes]
+                _refuse_departed(chosen, gone, study)
+            else:
+                here = [rater for rater in raters.values() if rater.id not in gone]
+                chosen = [r for r in here if r.assignments and not r.links]
+            _revoke_or_refuse(connection, chosen, renew, study)
+            chosen += [_Rater(key, code, 0, 0) for code, key in make_raters(connection, new)]
+            invited = [
+                Invited(
+                    rater.code,
+                    make_personal_link(connection, study, rater.id),
+                    rater.assignments,
+                )
+                for rater in chosen
+            ]
+            if out is not None and invited:
+                write_links(out, [(one.rater, one.link) for one in invited], study.folder)
+                written = True
+    except BaseException:
+        # The file is ours only once it was written: one that was there before stays.
+        if written and out is not None:
+            out.unlink(missing_ok=True)
+        raise
+    return invited
+
+
+def revoke(study: Study, *codes: str) -> dict[str, int]:
+    """Revoke the links of these raters; return for each how many were live.
+
+    Sessions that were begun with a link end with it. Ratings stay as they are.
+
+    Raises
+    ------
+    StudyError
+        A rater is unknown. No link is revoked.
+    """
+    with study.write() as connection:
+        raters = _raters(connection)
+        chosen = [_known(raters, code, study) for code in dict.fromkeys(codes)]
+        return {rater.code: revoke_tokens(connection, rater.id) for rater in chosen}
+
+
+def list_links(study: Study) -> list[RaterLink]:
+    """Return each rater with what is known of their newest link, in order of their codes."""
+    t = table(Invitation)
+    with study.read() as connection:
+        raters = _raters(connection)
+        newest = {row.rater_id: row for row in connection.execute(select(t).order_by(t.c.id))}
+        gone = departed(connection)
+    return [
+        RaterLink(
+            rater.code,
+            rater.links > 0,
+            newest[rater.id].created_at if rater.id in newest else None,
+            newest[rater.id].used_at if rater.id in newest else None,
+            rater.assignments,
+            rater.id in gone,
+        )
+        for rater in raters.values()
+    ]
+
+
+def open_slots(study: Study) -> int:
+    """Return how many assignments wait for a rater who is not known yet."""
+    t = table(Assignment)
+    waiting = select(func.count()).where(t.c.rater_id.is_(None), t.c.channel == CHANNEL)
+    with study.read() as connection:
+        return int(connection.execute(waiting).scalar_one())
+
+
+@dataclass(frozen=True)
+class _Rater:
+    id: int
+    code: str
+    assignments: int
+    links: int
+    """Live ones."""
+
+
+def _raters(connection: Connection) -> dict[str, _Rater]:
+    """Return every rater by code."""
+    r, a, i = table(Rater), table(Assignment), table(Invitation)
+    rows = connection.execute(
+        select(a.c.rater_id, func.count()).where(a.c.channel == CHANNEL).group_by(a.c.rater_id)
+    )
+    assignments = {rater: int(number) for rater, number in rows}
+    rows = connection.execute(
+        select(i.c.rater_id, func.count()).where(i.c.revoked_at.is_(None)).group_by(i.c.rater_id)
+    )
+    links = {rater: int(number) for rater, number in rows}
+    everybody = connection.execute(select(r.c.id, r.c.code)).all()
+    return {
+        row.code: _Rater(row.id, row.code, assignments.get(row.id, 0), links.get(row.id, 0))
+        for row in sorted(everybody, key=lambda row: _by_number(row.code))
+    }
+
+
+def _by_number(code: str) -> tuple[str, int, str]:
+    """Return a key that puts rater-2 before rater-10."""
+    name = code.rstrip("0123456789")
+    return name, int(code[len(name) :] or 0), code
+
+
+def _known(raters: dict[str, _Rater], code: str, study: Study) -> _Rater:
+    if code in raters:
+        return raters[code]
+    if not raters:
+        raise StudyError(
+            f"{code!r} is no rater of {study.folder}, which has none yet. Assign responses to "
+            f"raters with `ccrs assign {study.folder}`, or make raters with --new N."
+        )
+    hint = nearest(code, raters) or f"`ccrs invite {study.folder} --list` shows the raters."
+    raise StudyError(f"{code!r} is no rater of {study.folder}. {hint}")
+
+
+def _refuse_departed(chosen: Iterable[_Rater], gone: Mapping[int, str], study: Study) -> None:
+    having_left = [rater.code for rater in chosen if rater.id in gone]
+    if having_left:
+        raise StudyError(
+            f"{', '.join(map(repr, having_left))} left the study; let them in again first, with "
+            f"`ccrs invite {study.folder} --readmit {having_left[0]}`."
+        )
+
+
+def _revoke_or_refuse(
+    connection: Connection, chosen: Iterable[_Rater], renew: bool, study: Study
+) -> None:
+    having = [rater for rater in chosen if rater.links]
+    if having and not renew:
+        names = ", ".join(repr(rater.code) for rater in having)
+        raise StudyError(
+            f"{names}: there is a live link already, and it can't be shown again. --renew makes "
+            "another and ends the old one at once; "
+            f"`ccrs invite {study.folder} --list` shows who has a link."
+        )
+    for rater in having:
+        revoke_tokens(connection, rater.id)
+
+
+def make_raters(
+    connection: Connection, count: int, attributes: Mapping[str, Any] | None = None
+) -> list[tuple[str, int]]:
+    """Add raters named rater-1, rater-2, ..., going on after the highest there is.
+
+    The caller holds `alone`. Returned are their codes and their keys in the database.
+    """
+    # Who was imported under such a name is somebody else.
+    taken = scorer_names(connection)
+    numbers = [code.removeprefix(_NEW) for code in taken if code.startswith(_NEW)]
+    highest = max((int(n) for n in numbers if n.isascii() and n.isdecimal()), default=0)
+    t, made = table(Rater), []
+    for number in range(highest + 1, highest + 1 + count):
+        noun = RaterBase.model_validate(
+            {"code": f"{_NEW}{number}", "attributes": dict(attributes or {})}
+        )
+        row = insert(t).values(**noun.model_dump(), public_id=random_id()).returning(t.c.id)
+        made.append((noun.code, int(connection.execute(row).scalar_one())))
+    return made
+
+
+def make_personal_link(connection: Connection, study: Study, rater_id: int) -> str:
+    """Return a new link that lets this rater in from now on."""
+    return personal_link(study, new_token(connection, rater_id))
+
+
+def personal_link(study: Study, token: str) -> str:
+    """Return the link that holds a rater's token."""
+    # The fragment of an address reaches no server, no proxy's log and no Referer header.
+    return f"{study.config.rating.base_url.rstrip('/')}/join#{token}"
+
+
+def alone(connection: Connection) -> None:
+    """Keep others from adding raters or inviting until this transaction ends."""
+    # SQLite's writers are alone anyway. Rating goes on meanwhile: it takes no such lock.
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE rater IN SHARE ROW EXCLUSIVE MODE")

@@ -1,0 +1,187 @@
+"""Raters leave, by themselves or by the owner's decision, and may be let in again.
+
+What they finished stays theirs and counts. What they began and did not finish goes back, so that
+somebody else may be given it; values that were saved in it stay, too.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
+from sqlalchemy.orm import aliased
+
+from annotate_ui.participants.tokens import revoke_tokens
+from study.errors import StudyError, nearest
+from study.schema import Assignment, Comparison, Decision, Departure, Rater, Rating, now, table
+from study.study import Study
+
+_CHANNEL = "own"
+"""What is rated elsewhere is taken back there."""
+Leaving = Literal["withdrew", "removed"]
+
+
+def leave(study: Study, rater_id: int, kind: Leaving) -> int | None:
+    """End a rater's part in the study; return how many assignments and comparisons went back.
+
+    Their links and sessions end, and unfinished assignments and comparisons of these pages are
+    released. One who has left already is left alone, and None is returned.
+
+    Parameters
+    ----------
+    study
+        The study they leave.
+    rater_id
+        The rater's key in the database.
+    kind
+        `withdrew`: they chose so; `removed`: the owner did.
+    """
+    with study.write() as connection:
+        _lock(connection, rater_id)
+        if has_left(connection, rater_id):
+            return None
+        at = now()
+        connection.execute(
+            insert(table(Departure)).values(rater_id=rater_id, kind=kind, created_at=at)
+        )
+        a, c = table(Assignment), table(Comparison)
+        ended = ((a, _unfinished(connection, rater_id)), (c, _undecided(connection, rater_id)))
+        for one, ids in ended:
+            connection.execute(update(one).where(one.c.id.in_(ids)).values(released_at=at))
+        revoke_tokens(connection, rater_id)
+        return sum(len(ids) for _, ids in ended)
+
+
+def readmit(study: Study, rater_code: str) -> int:
+    """Let a rater in again who left, or who did not pass the training; return their key.
+
+    What was released when they left and has not been handed on is theirs again. Their old link
+    stays revoked: `ccrs invite STUDY RATER` makes another.
+
+    Raises
+    ------
+    StudyError
+        There is no such rater.
+    """
+    with study.write() as connection:
+        rater_id = rater_key(connection, study, rater_code)
+        _lock(connection, rater_id)
+        left_at = _left_at(connection, rater_id)
+        connection.execute(
+            insert(table(Departure)).values(rater_id=rater_id, kind="readmitted", created_at=now())
+        )
+        if left_at is not None:
+            _take_back(connection, rater_id, left_at)
+        return rater_id
+
+
+_d = table(Departure)
+_NEWEST_KIND = (
+    select(_d.c.kind).where(_d.c.rater_id == bindparam("rater")).order_by(_d.c.id.desc()).limit(1)
+)
+
+
+def has_left(connection: Connection, rater_id: int) -> bool:
+    """Say whether a rater withdrew or was removed, and was not readmitted since."""
+    newest = connection.execute(_NEWEST_KIND, {"rater": rater_id}).scalar()
+    return newest is not None and newest != "readmitted"
+
+
+def departed(connection: Connection, rater_ids: Iterable[int] | None = None) -> dict[int, Leaving]:
+    """Return who has left, and how, among these raters; among all without them."""
+    d = table(Departure)
+    rows = select(d.c.rater_id, d.c.kind).order_by(d.c.id)
+    if rater_ids is not None:
+        rows = rows.where(d.c.rater_id.in_(list(rater_ids)))
+    newest = {row.rater_id: row.kind for row in connection.execute(rows)}
+    return {rater: kind for rater, kind in newest.items() if kind != "readmitted"}
+
+
+def rater_key(connection: Connection, study: Study, code: str) -> int:
+    """Return the database key of the rater with this code.
+
+    Raises
+    ------
+    StudyError
+        There is none; the nearest code is named.
+    """
+    w = table(Rater)
+    known = {row.code: row.id for row in connection.execute(select(w.c.code, w.c.id))}
+    if code not in known:
+        hint = nearest(code, known) or f"`ccrs invite {study.folder} --list` shows the raters."
+        raise StudyError(f"{code!r} is no rater of {study.folder}. {hint}")
+    return int(known[code])
+
+
+def finished(connection: Connection, where: ColumnElement[bool]) -> set[int]:
+    """Return the ids of the assignments of which every construct has an answer."""
+    a, g = table(Assignment), table(Rating)
+    rated = defaultdict[int, set[str]](set)
+    for row in connection.execute(
+        select(g.c.assignment_id, g.c.construct_key)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(where)
+    ):
+        rated[row.assignment_id].add(row.construct_key)
+    asked = connection.execute(select(a.c.id, a.c.construct_keys).where(where))
+    return {row.id for row in asked if rated[row.id].issuperset(row.construct_keys)}
+
+
+def _lock(connection: Connection, rater_id: int) -> None:
+    """Make what hands out work wait: it takes the same locks in the same order."""
+    # Here, since what hands out work asks who has left.
+    from annotate_ui.tasks.slot_queue import lock_rater, lock_slots
+
+    lock_rater(connection, rater_id)
+    lock_slots(connection)
+
+
+def _unfinished(connection: Connection, rater_id: int) -> list[int]:
+    """Return the assignments that a rater holds on these pages and has not finished."""
+    a = table(Assignment)
+    successor = aliased(a)
+    mine = (a.c.rater_id == rater_id) & (a.c.channel == _CHANNEL)
+    done = finished(connection, mine)
+    rows = connection.execute(
+        select(a.c.id)
+        .join(successor, successor.c.replaces_id == a.c.id, isouter=True)
+        # What was handed on is another's work already.
+        .where(mine, a.c.released_at.is_(None), successor.c.id.is_(None))
+    )
+    return [row.id for row in rows if row.id not in done]
+
+
+def _undecided(connection: Connection, rater_id: int) -> list[int]:
+    c, d = table(Comparison), table(Decision)
+    decided = select(d.c.id).where(d.c.comparison_id == c.c.id).exists()
+    rows = connection.execute(
+        select(c.c.id).where(c.c.rater_id == rater_id, c.c.released_at.is_(None), ~decided)
+    )
+    return [row.id for row in rows]
+
+
+def _left_at(connection: Connection, rater_id: int) -> datetime | None:
+    d = table(Departure)
+    newest = connection.execute(
+        select(d.c.kind, d.c.created_at)
+        .where(d.c.rater_id == rater_id)
+        .order_by(d.c.id.desc())
+        .limit(1)
+    ).one_or_none()
+    if newest is None or newest.kind == "readmitted":
+        return None
+    at: datetime = newest.created_at
+    return at
+
+
+def _take_back(connection: Connection, rater_id: int, left_at: datetime) -> None:
+    """Hold again what was released at that moment, the slots handed on since excepted."""
+    a, c = table(Assignment), table(Comparison)
+    successor = aliased(a)
+    handed_on = select(successor.c.id).where(successor.c.replaces_id == a.c.id).exists()
+    kept: tuple[tuple[Any, ColumnElement[bool] | None], ...] = ((a, ~handed_on), (c, None))
+    for one, further in kept:
+        again = update(one).where(one.c.rater_id == rater_id, one.c.released_at == left_at)
+        again = again if further is None else again.where(further)
+        connection.execute(again.values(released_at=None))

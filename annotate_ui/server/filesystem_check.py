@@ -1,0 +1,152 @@
+"""Where an SQLite study must not be served from: network file systems and synced folders.
+
+SQLite in WAL mode keeps an index in memory that the processes of one machine share
+(https://sqlite.org/wal.html, "Disadvantages"), and its locks are unsafe on many network file
+systems. A program that syncs a folder copies the database while it is written to.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from study.errors import StudyError
+from study.study import Study
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_KINDS = (
+    "nfs nfs3 nfs4 cifs smb2 smb3 smbfs 9p afs coda ncp ncpfs ceph glusterfs lustre beegfs gpfs "
+    "panfs pvfs2 orangefs ocfs2 gfs2 davfs vboxsf drvfs "
+    "fuse.sshfs fuse.rclone fuse.s3fs fuse.mount-s3 fuse.gcsfuse fuse.goofys fuse.gvfsd-fuse "
+    "fuse.kio-fuse fuse.davfs2 fuse.davfs fuse.glusterfs fuse.ceph fuse.ceph-fuse fuse.juicefs "
+    "fuse.seadrive fuse.onedriver fuse.google-drive-ocamlfuse fuse.vmhgfs-fuse"
+)
+_NETWORK = frozenset(_KINDS.split())
+# Names that the programs give to the folders they sync. A drive's name may go on with an account.
+_SYNCED = {
+    "Dropbox": re.compile(r"Dropbox( \(.+\)|-.+)?"),
+    "OneDrive": re.compile(r"OneDrive( ?-.+)?"),
+    "Google Drive": re.compile(r"Google ?Drive([ -].+)?|My Drive"),
+    "iCloud Drive": re.compile(r"Mobile Documents|com~apple~CloudDocs|iCloud ?Drive"),
+    "a cloud drive": re.compile(r"CloudStorage"),
+    "Nextcloud": re.compile(r"Nextcloud\d*"),
+    "ownCloud": re.compile(r"ownCloud\d*"),
+    "pCloud": re.compile(r"pCloud ?Drive"),
+    "MEGA": re.compile(r"MEGAsync( .+)?"),
+    "Box": re.compile(r"Box Sync|Box-Box"),
+    "Seafile": re.compile(r"Seafile|SeaDrive"),
+    "Synology Drive": re.compile(r"Synology ?Drive|CloudStation"),
+    "Proton Drive": re.compile(r"Proton ?Drive([ -].+)?"),
+}
+# What the programs leave in the topmost folder that they sync: its name, and whether it is a
+# folder. (A home folder has a *folder* .dropbox, and is not synced for that.)
+_MARKS = {
+    "Syncthing": ((".stfolder", None),),
+    "Dropbox": ((".dropbox", False), (".dropbox.cache", True)),
+    "Nextcloud or ownCloud": (
+        (".nextcloudsync.log", False),
+        (".owncloudsync.log", False),
+        (".sync_*.db", False),
+        ("._sync_*.db", False),
+    ),
+    "Google Drive": ((".tmp.drivedownload", True), (".tmp.driveupload", True)),
+    "OneDrive": ((".849C9593-D756-4E56-8D6E-42412F2A707B", None),),
+    "Resilio Sync": ((".sync/ID", False),),
+}
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A mounted file system."""
+
+    point: str
+    kind: str
+
+
+def check_place(study: Study, mountinfo: str | None = None) -> None:
+    """Refuse an SQLite study on a network file system or in a synced folder.
+
+    Parameters
+    ----------
+    study
+        One on PostgreSQL passes everywhere.
+    mountinfo
+        What is mounted, in the form of Linux's /proc/self/mountinfo, which is read unless given.
+        On other systems only synced folders are recognized.
+
+    Raises
+    ------
+    StudyError
+        With the reason and the remedy.
+    """
+    if "://" in study.config.database:
+        return
+    # The database may itself be a symbolic link that leads elsewhere.
+    for path in (study.folder.resolve(), (study.folder / study.config.database).resolve()):
+        mount = mount_of(path, _mounted() if mountinfo is None else mountinfo)
+        if mount is not None and mount.kind in _NETWORK:
+            raise StudyError(
+                f"{path} lies on a network file system ({mount.kind} at {mount.point}), where "
+                "SQLite can lose ratings. Copy the study to a local disk and serve it there, or "
+                "use PostgreSQL: `database` in study.toml."
+            )
+        program = syncing(path)
+        if program is not None:
+            raise StudyError(
+                f"{path} lies in a folder that {program} syncs, which copies the database while "
+                "ratings are written to it. Move the study to a folder that is not synced, and "
+                "keep copies of it with a backup."
+            )
+
+
+def mount_of(path: Path, mountinfo: str) -> Mount | None:
+    """Return the file system that an absolute path lies on, by the longest mount point."""
+    found = None
+    for line in mountinfo.splitlines():
+        # Number, parent, device, root, point, options, optional fields, "-", type, source, ...
+        # as proc(5) describes it.
+        before, separator, after = line.partition(" - ")
+        fields, kinds = before.split(" "), after.split(" ")
+        if not separator or len(fields) < 5:
+            continue
+        # davfs2 calls itself "fuse"; its source is an address.
+        remote = kinds[0] == "fuse" and kinds[1:2] and "://" in kinds[1]
+        mount = Mount(_plain(fields[4]), "davfs" if remote else kinds[0])
+        # Of several at one point, the last covers the others.
+        if path.is_relative_to(mount.point) and (
+            found is None or len(mount.point) >= len(found.point)
+        ):
+            found = mount
+    return found
+
+
+def syncing(path: Path) -> str | None:
+    """Return the program that syncs the folder in which an absolute path lies, if one is known."""
+    for part in path.parts:
+        for program, name in _SYNCED.items():
+            if name.fullmatch(part):
+                return program
+    for folder in (path, *path.parents):
+        for program, marks in _MARKS.items():
+            if any(_marked(folder, pattern, kind) for pattern, kind in marks):
+                return program
+    return None
+
+
+def _marked(folder: Path, pattern: str, is_folder: bool | None) -> bool:
+    try:
+        return any(is_folder is None or mark.is_dir() == is_folder for mark in folder.glob(pattern))
+    except OSError:
+        # A folder above that may not be read says nothing.
+        return False
+
+
+def _mounted() -> str:
+    try:
+        return _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def _plain(field: str) -> str:
+    """Return a mount point as it is: blanks, tabs and backslashes stand there as \\040."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)

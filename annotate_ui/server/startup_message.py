@@ -1,0 +1,65 @@
+"""What the owner is told when the pages open: who can come, what is left, what comes next."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from annotate_ui.participants.enrolment_links import list_links as enrolment_links
+from annotate_ui.participants.invitation import CHANNEL, list_links
+from study.schema import Assignment, Rating, table
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a campaign stands when its pages open."""
+
+    raters: int
+    """Everybody who is known, with a link or not, and whoever may still join by enrolment links."""
+    with_link: int
+    without_link: int
+    """Raters with assignments and no live link."""
+    assignments: int
+    left: int
+    """Assignments of which a construct is not answered yet."""
+
+    def lines(self, study: Study) -> list[str]:
+        """Return the counts, and the next sensible command."""
+        folder = study.folder
+        have = "1 rater has" if self.with_link == 1 else f"{self.with_link} raters have"
+        told = [f"{have} a live link; {self.left} of {self.assignments} assignments are left."]
+        if not self.assignments:
+            return [*told, f"Next: ccrs assign {folder}   (who rates what)"]
+        if self.without_link or not self.with_link:
+            return [*told, f"Next: ccrs invite {folder}   (links for raters)"]
+        return [*told, f"Next: ccrs status {folder}   (in another terminal)"]
+
+
+def opening(study: Study) -> Opening:
+    """Count raters, links and assignments of a study."""
+    links = list_links(study)
+    places = [link.quota - link.counted for link in enrolment_links(study) if link.open]
+    a, r = table(Assignment), table(Rating)
+    with study.read() as connection:
+        # A slot that was handed on is work of whoever has it now.
+        handed_on = select(a.c.replaces_id).where(a.c.replaces_id.is_not(None))
+        asked = connection.execute(
+            select(a.c.id, a.c.construct_keys).where(
+                a.c.channel == CHANNEL, a.c.id.not_in(handed_on)
+            )
+        ).all()
+        rows = connection.execute(
+            select(r.c.assignment_id, func.count(r.c.construct_key.distinct())).group_by(
+                r.c.assignment_id
+            )
+        )
+        answered = {assignment: int(number) for assignment, number in rows}
+    return Opening(
+        raters=len(links) + sum(places),
+        with_link=sum(link.live for link in links),
+        without_link=sum(
+            link.assignments > 0 and not link.live and not link.left for link in links
+        ),
+        assignments=len(asked),
+        left=sum(answered.get(row.id, 0) < len(row.construct_keys) for row in asked),
+    )

@@ -1,0 +1,173 @@
+"""A rater's assignments, with what has been done of each."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import Connection, Text, bindparam, cast, func, select
+from sqlalchemy.orm import aliased
+
+from annotate_ui.tasks.phases import FEEDBACK, Phase, phase_of
+from study.schema import Assignment, Rating, Response, Reveal, table
+from study.settings.study_toml import StudyConfig
+from study.types import Sees
+
+OWN_CHANNEL = "own"
+"""Assignments of other channels are rated elsewhere."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """An assignment of a rater, with what has been done of it."""
+
+    id: int
+    public_id: str
+    response_id: int
+    query_id: int
+    purpose: str
+    round: int
+    repeat: int
+    layout: str
+    construct_keys: tuple[str, ...]
+    """In the order to rate; constructs that study.toml no longer has are left out."""
+    leased_until: datetime | None
+    replaced: bool
+    """It was handed on or taken back unfinished; what was saved counts nonetheless."""
+    rated: frozenset[str]
+    """Constructs that have a rating of any status."""
+    opened: Mapping[int, tuple[Sees, ...]]
+    """Stages that were sent to the rater, with the fields that were shown."""
+
+    @property
+    def phase(self) -> Phase:
+        """The part of the work to which it belongs."""
+        return phase_of(self.purpose)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every construct has a rating."""
+        return self.rated.issuperset(self.construct_keys)
+
+    @property
+    def told(self) -> bool:
+        """Whether its feedback was shown."""
+        return FEEDBACK in self.opened
+
+
+# Made once: every page asks for these, and making a statement takes longer than running it.
+_a, _r, _g, _v = table(Assignment), table(Response), table(Rating), table(Reveal)
+_successor = aliased(_a)
+_BETWEEN = "\n"
+_MINE = (_a.c.rater_id == bindparam("rater")) & (_a.c.channel == OWN_CHANNEL)
+# One row for each assignment, whatever was done of it: rows cost more than the database's work.
+_given = (
+    select(_g.c.assignment_id, _g.c.construct_key)
+    .join_from(_g, _a, _g.c.assignment_id == _a.c.id)
+    .where(_MINE)
+    .distinct()
+    .subquery()
+)
+_rated = (
+    select(
+        _given.c.assignment_id,
+        func.aggregate_strings(_given.c.construct_key, _BETWEEN).label("constructs"),
+    )
+    .group_by(_given.c.assignment_id)
+    .subquery()
+)
+_stage = cast(_v.c.stage, Text).concat(cast(_v.c.fields, Text))
+_shown = (
+    select(_v.c.assignment_id, func.aggregate_strings(_stage, _BETWEEN).label("stages"))
+    .join_from(_v, _a, _v.c.assignment_id == _a.c.id)
+    .where(_MINE)
+    .group_by(_v.c.assignment_id)
+    .subquery()
+)
+_ITEMS = (
+    select(
+        _a.c.id,
+        _a.c.public_id,
+        _a.c.response_id,
+        _r.c.query_id,
+        _a.c.purpose,
+        _a.c.round,
+        _a.c.repeat,
+        _a.c.layout,
+        cast(_a.c.construct_keys, Text),
+        _a.c.leased_until,
+        _a.c.released_at,
+        _successor.c.id,
+        _rated.c.constructs,
+        _shown.c.stages,
+    )
+    .join_from(_a, _r, _a.c.response_id == _r.c.id)
+    .join(_successor, _successor.c.replaces_id == _a.c.id, isouter=True)
+    .join(_rated, _rated.c.assignment_id == _a.c.id, isouter=True)
+    .join(_shown, _shown.c.assignment_id == _a.c.id, isouter=True)
+    .where(_MINE)
+    .order_by(_a.c.position, _a.c.id)
+)
+
+
+def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list[Item]:
+    """Return a rater's assignments on these pages, in the order of their positions."""
+    known = frozenset(construct.key for construct in config.constructs)
+    rows: Sequence[Any] = connection.execute(_ITEMS, {"rater": rater_id}).all()
+    return [
+        Item(
+            number,
+            public_id,
+            response,
+            query,
+            purpose,
+            round_,
+            repeat,
+            layout,
+            _among(keys, known),
+            leased_until,
+            successor is not None or released_at is not None,
+            _named(rated),
+            _opened(stages),
+        )
+        for (
+            number,
+            public_id,
+            response,
+            query,
+            purpose,
+            round_,
+            repeat,
+            layout,
+            keys,
+            leased_until,
+            released_at,
+            successor,
+            rated,
+            stages,
+        ) in rows
+    ]
+
+
+# A study has few lists, and each is read once for every assignment.
+@lru_cache(maxsize=4096)
+def _among(text: str, known: frozenset[str]) -> tuple[str, ...]:
+    return tuple(key for key in json.loads(text) if key in known)
+
+
+@lru_cache(maxsize=4096)
+def _named(text: str | None) -> frozenset[str]:
+    return frozenset(text.split(_BETWEEN) if text else ())
+
+
+@lru_cache(maxsize=4096)
+def _opened(text: str | None) -> Mapping[int, tuple[Sees, ...]]:
+    """Read stages with their fields, such as `1["question", "response"]`."""
+    found = {}
+    for told in text.split(_BETWEEN) if text else ():
+        number, bracket, fields = told.partition("[")
+        found[int(number)] = tuple(json.loads(bracket + fields))
+    return MappingProxyType(found)

@@ -1,0 +1,38 @@
+"""The question at the end: did the rater recognize which system wrote a response?"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, insert, select
+
+from study.schema import ClosingAnswer, ClosingAnswerBase, table
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What a rater said at the end."""
+
+    recognized: str
+    comment: str | None
+
+
+def closing_answer(connection: Connection, rater_id: int) -> Closing | None:
+    """Return the rater's newest answer."""
+    c = table(ClosingAnswer)
+    row = connection.execute(
+        select(c.c.recognized, c.c.comment)
+        .where(c.c.rater_id == rater_id)
+        .order_by(c.c.id.desc())
+        .limit(1)
+    ).one_or_none()
+    return None if row is None else Closing(row.recognized, row.comment)
+
+
+def answer_closing(study: Study, rater_id: int, answer: ClosingAnswerBase) -> None:
+    """Store the rater's answer; a changed one is a further row, the same one none."""
+    given = Closing(answer.recognized, answer.comment)
+    with study.write() as connection:
+        if closing_answer(connection, rater_id) != given:
+            connection.execute(
+                insert(table(ClosingAnswer)).values(**answer.model_dump(), rater_id=rater_id)
+            )

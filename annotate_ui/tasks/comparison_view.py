@@ -1,0 +1,159 @@
+"""What the page of a comparison shows: the texts that its construct may see, and what is stored."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from annotate_ui.tasks.comparison_input import points
+from annotate_ui.tasks.comparison_save import newest_decision
+from annotate_ui.tasks.comparisons import OwnComparison, own_comparisons
+from annotate_ui.tasks.refusals import NotYoursError
+from annotate_ui.tasks.stages import FIELDS
+from annotate_ui.tasks.step_view import ConstructView, construct_view
+from annotate_ui.tasks.stored_rating import Stored
+from annotate_ui.tasks.text_language import language_of
+from study.schema import Passage, Query, Response, ResponsePassage, table
+from study.settings.study_toml import StudyConfig
+from study.study import Study
+from study.types import Sees
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two responses, in the order in which they are shown."""
+
+    number: int
+    """1 or 2."""
+    response: str
+    passages: tuple[str, ...] | None
+    """Its own passages; None where both share them or they are not shown."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A point of the scale, as it is offered on this page."""
+
+    value: float
+    """In terms of a and b, as it is stored."""
+    better: int
+    """Which response it calls better: 1, 2, or 0 for neither."""
+    strength: int
+    """Place among the points of that side, from 1 at the middle."""
+    strengths: int
+    """Points on that side."""
+
+
+@dataclass(frozen=True)
+class ComparisonView:
+    """A comparison as its page shows it. A field that the construct does not see is None."""
+
+    public_id: str
+    number: int
+    total: int
+    done: int
+    language: str
+    fields: tuple[Sees, ...]
+    question: str | None
+    reference: str | None
+    """The first reference; empty where the query has none."""
+    passages: tuple[str, ...] | None
+    """What both responses were given; None where they differ or are not shown."""
+    sides: tuple[Side, Side]
+    construct: ConstructView
+    options: tuple[Option, ...]
+    """From "1 is much better" to "2 is much better"."""
+    stored: Stored | None
+    before: str | None
+    """Public id of the opened comparison before this one."""
+    after: str | None
+
+
+def show_comparison(
+    connection: Connection, study: Study, rater_id: int, public_id: str
+) -> ComparisonView:
+    """Return what a rater may see of a comparison; nothing else is read from the database.
+
+    Raises
+    ------
+    NotYoursError
+        There is no such comparison, or it was not opened by this rater.
+    """
+    mine = own_comparisons(connection, study.config, rater_id)
+    place = next((i for i, one in enumerate(mine) if one.public_id == public_id), None)
+    if place is None or not mine[place].opened:
+        raise NotYoursError("This page was not opened for you.")
+    here = mine[place]
+    spec = study.config.construct_spec(here.construct_key)
+    if spec is None:
+        raise NotYoursError("The study no longer asks for this.")
+    staged = study.config.rating.disclosure == "staged"
+    fields = tuple(field for field in FIELDS if not staged or field in spec.sees)
+    q = table(Query)
+    query: Any = connection.execute(
+        select(
+            q.c.attributes,
+            *([q.c.text] if "question" in fields else []),
+            *([q.c.references] if "reference" in fields else []),
+        ).where(q.c.id == here.query_id)
+    ).one()
+    shared, sides = _sides(connection, here, with_passages="context" in fields)
+    before = next((one for one in reversed(mine[:place]) if one.opened), None)
+    after = next((one for one in mine[place + 1 :] if one.opened), None)
+    return ComparisonView(
+        public_id=here.public_id,
+        number=place + 1,
+        total=len(mine),
+        done=sum(one.decided for one in mine),
+        language=language_of(query.attributes, study.config),
+        fields=fields,
+        question=query.text if "question" in fields else None,
+        reference=next(iter(query.references), "") if "reference" in fields else None,
+        passages=shared,
+        sides=sides,
+        construct=construct_view(spec, study.config),
+        options=options(study.config, swapped=here.swapped),
+        stored=newest_decision(connection, here.id),
+        before=None if before is None else before.public_id,
+        after=None if after is None else after.public_id,
+    )
+
+
+def _sides(
+    connection: Connection, here: OwnComparison, *, with_passages: bool
+) -> tuple[tuple[str, ...] | None, tuple[Side, Side]]:
+    r = table(Response)
+    rows: Any = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(here.shown)))
+    texts = {row.id: row.text for row in rows}
+    given = {one: _passages(connection, one) if with_passages else None for one in here.shown}
+    first, second = here.shown
+    shared = given[first] if given[first] == given[second] else None
+    own = {one: None if shared is not None else passages for one, passages in given.items()}
+    return shared, (Side(1, texts[first], own[first]), Side(2, texts[second], own[second]))
+
+
+def _passages(connection: Connection, response_id: int) -> tuple[str, ...]:
+    p, t = table(ResponsePassage), table(Passage)
+    rows = connection.execute(
+        select(t.c.text)
+        .join_from(p, t, p.c.passage_id == t.c.id)
+        .where(p.c.response_id == response_id)
+        .order_by(p.c.position)
+    )
+    return tuple(rows.scalars())
+
+
+def options(config: StudyConfig, *, swapped: bool) -> tuple[Option, ...]:
+    """Return the points from the first shown response's side to the second's."""
+    offered = points(config.preferences.scale)
+    a_better = [value for value in reversed(offered) if value < 0]
+    b_better = [value for value in offered if value > 0]
+    found = []
+    for value in reversed(offered) if swapped else offered:
+        side = b_better if value > 0 else a_better
+        if value == 0:
+            found.append(Option(value, 0, 1, 1))
+            continue
+        shown_first = (value > 0) == swapped
+        found.append(Option(value, 1 if shown_first else 2, side.index(value) + 1, len(side)))
+    return tuple(found)

@@ -1,0 +1,280 @@
+"""Feedback: after training the values that are expected, after adjudicating what others said."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Row, select
+
+from analysis.render.sanitize import quoted
+from annotate_ui.tasks.step_view import ConstructView, construct_view
+from annotate_ui.tasks.steps import Page, Work
+from annotate_ui.tasks.stored_rating import newest_ratings
+from annotate_ui.tasks.text_language import language_of
+from annotate_ui.tasks.training import TrainingState, training_state
+from study.facts.rationales import answers_that_count
+from study.schema import Assignment, ExpectedValue, Query, Rating, Response, table
+from study.study import Study
+
+# Characters of a judge's reason: what is longer is read with `ccrs judge show`.
+_LONGEST_REASON = 2000
+# Any number that no other draw of the same seed uses.
+_NUMBERING = 0x6F7468657273
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The range in which a trained rater's value lies, and why."""
+
+    low: float
+    high: float
+    explanation: str | None
+    met: bool
+    """By the value that was given before this was shown."""
+
+
+@dataclass(frozen=True)
+class OtherView:
+    """What another rater said; who it was is not told."""
+
+    number: int
+    value: float | None
+    status: str
+    reason: str | None
+    comment: str | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JudgeView:
+    """What a judge said, where the owner lets adjudicators see it."""
+
+    value: float | None
+    missing_reason: str | None
+    reason: str | None
+    """What it wrote before its score, on one line and shortened."""
+    scale: tuple[float, float] | None
+    """The ends of its scale, where that is another than the construct's."""
+
+
+@dataclass(frozen=True)
+class SaidView:
+    """What the rater said of a construct, beside what is expected or what others said."""
+
+    construct: ConstructView
+    """With the rating as it stands."""
+    first_value: float | None
+    first_status: str | None
+    """As it was before this page was shown, which is what counts."""
+    stage: int
+    """Of the step on which it can be changed."""
+    expected: Expected | None
+    others: tuple[OtherView, ...]
+    judge: JudgeView | None
+
+
+@dataclass(frozen=True)
+class FeedbackView:
+    """What the page after a response shows."""
+
+    public_id: str
+    purpose: str
+    query_number: int
+    query_count: int
+    language: str
+    question: str | None
+    response: str | None
+    said: tuple[SaidView, ...]
+    training: TrainingState | None
+    """At the end of an attempt: how it went."""
+
+
+def show_feedback(
+    connection: Connection, study: Study, work: Work, page: Page, rater_id: int
+) -> FeedbackView:
+    """Return what a page of feedback shows.
+
+    A judge's scores are read for it only where study.toml names a run for adjudicators to see
+    (`rating.adjudicators_see`), whose blind values are stored by then.
+    """
+    item = page.item
+    r, q = table(Response), table(Query)
+    texts = connection.execute(
+        select(r.c.text, q.c.text.label("question"), q.c.attributes)
+        .join_from(r, q, r.c.query_id == q.c.id)
+        .where(r.c.id == item.response_id)
+    ).one()
+    steps = [step for step in work.steps if step.item.id == item.id]
+    shown = {field for step in steps for field in step.shown}
+    return FeedbackView(
+        public_id=item.public_id,
+        purpose=item.purpose,
+        query_number=steps[0].query_number if steps else 1,
+        query_count=steps[0].query_count if steps else 1,
+        language=language_of(texts.attributes, study.config),
+        # Only what the stages of this response have shown already.
+        question=texts.question if "question" in shown else None,
+        response=texts.text if "response" in shown else None,
+        said=_said(connection, study, page, work, rater_id),
+        training=_of_attempt(connection, study, work, page, rater_id),
+    )
+
+
+def _said(
+    connection: Connection, study: Study, page: Page, work: Work, rater_id: int
+) -> tuple[SaidView, ...]:
+    item = page.item
+    stored = newest_ratings(connection, item.id)
+    first = _blind(connection, [item.id])
+    expected = _expected(connection, item.response_id) if item.purpose == "training" else {}
+    others = (
+        _others(connection, study, item.response_id, rater_id)
+        if item.purpose == "adjudication"
+        else {}
+    )
+    judge = _judge(connection, study, item.response_id) if item.purpose == "adjudication" else {}
+    views = []
+    for step in work.steps:
+        if step.item.id != item.id:
+            continue
+        for key in step.construct_keys:
+            spec = study.config.construct_spec(key)
+            if spec is None:
+                continue
+            now = stored.get(key)
+            given: dict[str, Any] = {}
+            if now is not None:
+                given = {
+                    "revision": now.revision,
+                    "value": now.value,
+                    "status": now.status,
+                    "reason": now.reason,
+                    "comment": now.comment,
+                    "chosen_flags": now.flags,
+                }
+            before = first.get((item.id, key))
+            value = None if before is None else before.value
+            span = expected.get(key)
+            views.append(
+                SaidView(
+                    construct=construct_view(spec, study.config, **given),
+                    first_value=value,
+                    first_status=None if before is None else before.status,
+                    stage=step.stage.number,
+                    expected=None if span is None else _against(span, value),
+                    others=others.get(key, ()),
+                    judge=judge.get(key),
+                )
+            )
+    return tuple(views)
+
+
+def _of_attempt(
+    connection: Connection, study: Study, work: Work, page: Page, rater_id: int
+) -> TrainingState | None:
+    """Return how an attempt at the training went, on the last of its pages."""
+    last = [
+        p
+        for p in work.pages
+        if p.is_feedback and p.phase == page.phase and p.item.round == page.item.round
+    ][-1]
+    newest = max(one.round for one in work.passes if one.phase == page.phase)
+    if page.phase != "training" or page is not last or page.item.round != newest:
+        return None
+    state = training_state(connection, study, rater_id)
+    return None if state.share is None else state
+
+
+def _against(row: Row[Any], value: float | None) -> Expected:
+    met = value is not None and row.low <= value <= row.high
+    return Expected(row.low, row.high, row.explanation, met)
+
+
+def _expected(connection: Connection, response_id: int) -> dict[str, Any]:
+    e = table(ExpectedValue)
+    rows = connection.execute(
+        select(e.c.construct_key, e.c.low, e.c.high, e.c.explanation).where(
+            e.c.response_id == response_id, e.c.purpose == "training"
+        )
+    )
+    return {row.construct_key: row for row in rows}
+
+
+def _others(
+    connection: Connection, study: Study, response_id: int, rater_id: int
+) -> dict[str, tuple[OtherView, ...]]:
+    """Return what other people's values of the response are that count, by construct."""
+    a = table(Assignment)
+    rows = connection.execute(
+        select(a.c.id, a.c.rater_id)
+        .where(
+            a.c.response_id == response_id,
+            a.c.purpose == "main",
+            a.c.repeat == 0,
+            a.c.rater_id.is_not(None),
+            a.c.rater_id != rater_id,
+        )
+        .order_by(a.c.id)
+    ).all()
+    blind = _blind(connection, [row.id for row in rows])
+    raters = sorted({row.rater_id for row in rows})
+    rng = np.random.default_rng([study.config.seed, _NUMBERING, response_id, rater_id])
+    # Numbers differ by response, so that nobody is recognized by theirs.
+    order = [raters[i] for i in rng.permutation(len(raters))]
+    found: dict[str, list[OtherView]] = defaultdict(list)
+    by_assignment: dict[int, int] = {row.id: row.rater_id for row in rows}
+    for (assignment, key), said in blind.items():
+        found[key].append(
+            OtherView(
+                order.index(by_assignment[assignment]) + 1,
+                said.value,
+                said.status,
+                said.reason,
+                said.comment,
+                tuple(said.flags),
+            )
+        )
+    return {key: tuple(sorted(some, key=lambda one: one.number)) for key, some in found.items()}
+
+
+def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, JudgeView]:
+    """Return what the run that adjudicators may see said of the response, by construct."""
+    name = study.config.rating.adjudicators_see
+    if name is None:
+        return {}
+    versions = study.construct_versions(connection)
+    found = {}
+    for said in answers_that_count(connection, [response_id]):
+        spec = study.config.construct_spec(said.construct_key)
+        if spec is None or (said.run, said.construct_version) != (
+            name,
+            versions[said.construct_key],
+        ):
+            continue
+        own = study.config.scale(said.construct_key, name) or spec.scale
+        ends = (own.min, own.max)
+        found[said.construct_key] = JudgeView(
+            said.value,
+            said.missing_reason,
+            None if said.reason is None else quoted(said.reason, _LONGEST_REASON),
+            None if ends == (spec.scale.min, spec.scale.max) else ends,
+        )
+    return found
+
+
+def _blind(connection: Connection, assignments: list[int]) -> dict[tuple[int, str], Row[Any]]:
+    """Return the ratings that count: the last ones before more was shown, unless withdrawn."""
+    g = table(Rating)
+    found: dict[tuple[int, str], Row[Any]] = {}
+    withdrawn = set()
+    for row in connection.execute(
+        select(g).where(g.c.assignment_id.in_(assignments)).order_by(g.c.revision)
+    ):
+        key = row.assignment_id, row.construct_key
+        if not row.after_reveal:
+            found[key] = row
+        withdrawn.discard(key)
+        if row.status == "withdrawn":
+            withdrawn.add(key)
+    return {key: row for key, row in found.items() if key not in withdrawn}

@@ -1,0 +1,150 @@
+"""What a rater has done: steps with their values and comparisons, newest first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import merge
+from string import ascii_uppercase
+
+from sqlalchemy import Connection, select
+
+from annotate_ui.tasks.comparison_history import Decided, decided
+from annotate_ui.tasks.steps import OWN_CHANNEL, Page, Step, rater_work
+from annotate_ui.tasks.stored_rating import Stored, as_stored
+from study.schema import Assignment, Rating, table
+from study.settings.study_toml import StudyConfig
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the rater said of one construct, as it stands."""
+
+    name: str
+    language: str
+    """Of the name."""
+    value: float | None
+    status: str
+    reason: str | None
+    revision: int
+    saved_at: datetime
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step on which something was said."""
+
+    public_id: str
+    stage: int
+    in_training: bool
+    letter: str | None
+    """By which the response is called where several stand beside each other."""
+    query_number: int
+    part: int
+    part_count: int
+    response_number: int
+    response_count: int
+    given: tuple[Given, ...]
+
+    @property
+    def saved_at(self) -> datetime:
+        """When it was worked on last."""
+        return max(one.saved_at for one in self.given)
+
+
+@dataclass(frozen=True)
+class History:
+    """One page of what a rater has done."""
+
+    done: tuple[Done | Decided, ...]
+    page: int
+    pages: int
+    left_out: bool
+    """Earlier values of a question that is being rated again are not shown meanwhile."""
+
+
+def history(
+    connection: Connection, config: StudyConfig, rater_id: int, page: int = 1, size: int = 50
+) -> History:
+    """Return a page of what a rater has rated and compared, newest first.
+
+    What was first said of a query is left out while the rater is at its repeat: whoever reads it
+    then would copy it, and nothing would be learned of how far a rater agrees with themselves.
+    """
+    work = rater_work(connection, config, rater_id)
+    # From the first page of the repeat to its last, also while none of it is open.
+    again = {one.query_id for one in work.passes if one.repeat and one.begun and one.is_left}
+    newest = _newest(connection, rater_id)
+    found = []
+    left_out = False
+    for page_of_step, step in ((one, step) for one in work.pages for step in one.steps):
+        mine = [
+            (key, rating)
+            for key in step.construct_keys
+            if (rating := newest.get((step.item.id, key))) is not None
+        ]
+        if not mine or not step.opened:
+            continue
+        if step.item.query_id in again and not step.item.repeat:
+            left_out = True
+            continue
+        # Order comes from the ratings' own, never from a clock.
+        last = max(rating_id for _, (rating_id, _) in mine)
+        found.append(
+            (last, _done(config, page_of_step, step, [(key, stored) for key, (_, stored) in mine]))
+        )
+    found.sort(key=lambda one: one[0], reverse=True)
+    compared = decided(connection, config, rater_id)
+    shown = [one for one in compared if one.query_id not in again]
+    left_out = left_out or len(shown) < len(compared)
+    # Both lists keep their own order, whatever the clock did.
+    lists: tuple[list[Done | Decided], ...] = ([one for _, one in found], [*shown])
+    everything = list(merge(*lists, key=lambda one: one.saved_at, reverse=True))
+    pages = max(1, -(-len(everything) // size))
+    page = min(max(1, page), pages)
+    here = everything[(page - 1) * size : page * size]
+    return History(tuple(here), page, pages, left_out)
+
+
+def _done(config: StudyConfig, page: Page, step: Step, mine: list[tuple[str, Stored]]) -> Done:
+    given = []
+    for key, stored in mine:
+        spec = config.construct_spec(key)
+        given.append(
+            Given(
+                name=key if spec is None else spec.name,
+                language=config.rating.language,
+                value=stored.value,
+                status=stored.status,
+                reason=stored.reason,
+                revision=stored.revision,
+                saved_at=stored.saved_at,
+            )
+        )
+    return Done(
+        public_id=step.item.public_id,
+        stage=step.stage.number,
+        in_training=step.item.purpose == "training",
+        letter=_letter(page, step),
+        query_number=step.query_number,
+        part=step.part,
+        part_count=step.part_count,
+        response_number=step.response_number,
+        response_count=step.response_count,
+        given=tuple(given),
+    )
+
+
+def _letter(page: Page, step: Step) -> str | None:
+    place = page.steps.index(step)
+    beside = step.item.layout == "side_by_side" and place < len(ascii_uppercase)
+    return ascii_uppercase[place] if beside else None
+
+
+def _newest(connection: Connection, rater_id: int) -> dict[tuple[int, str], tuple[int, Stored]]:
+    a, g = table(Assignment), table(Rating)
+    rows = connection.execute(
+        select(g)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
+        .order_by(g.c.revision)
+    )
+    return {(row.assignment_id, row.construct_key): (row.id, as_stored(row)) for row in rows}

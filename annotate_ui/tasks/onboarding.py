@@ -1,0 +1,225 @@
+"""What raters who take open slots are given besides: calibration before, checks in between.
+
+Raters who are named beforehand have both from the assignment.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, func, insert, select
+
+from annotate_ui.tasks.readable_queries import can_read, languages_of
+from annotate_ui.tasks.slot_queue import (
+    Taken,
+    free_query,
+    most_queries,
+    next_position,
+    queries_held,
+)
+from annotate_ui.tasks.steps import OWN_CHANNEL
+from study.schema import Assignment, AssignmentBase, CheckPair, Query, Response, table
+from study.schema.human_ratings import Purpose
+from study.study import Study
+
+# Any numbers that no other draw of the same seed uses.
+_CALIBRATING, _CHECKING = 0x63616C69, 0x63686563
+# A rater whose number of queries is not known meets a check about every so many.
+_QUERIES_A_CHECK = 5
+
+
+@dataclass(frozen=True)
+class _Piece:
+    response_id: int
+    construct_keys: tuple[str, ...]
+    round: int
+    layout: str
+
+
+def calibrate(connection: Connection, study: Study, rater_id: int) -> int:
+    """Give a rater who has come for open slots the study's calibration; return how many responses.
+
+    It is what other raters have as calibration, each query once, in an order of the rater's own;
+    for the first who comes it is drawn as the assignment draws it.
+    """
+    a = table(Assignment)
+    mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose.in_(("main", "calibration")))
+    if connection.execute(mine.limit(1)).first() is not None:
+        return 0
+    if free_query(connection, study, rater_id) is None:
+        return 0
+    found = _calibration_of_others(connection) or _drawn_calibration(connection, study)
+    queries = list(_readable(connection, study, rater_id, found).values())
+    rng = np.random.default_rng([study.config.seed, _CALIBRATING, rater_id])
+    place = next_position(connection, rater_id)
+    rows: list[dict[str, Any]] = []
+    for index in rng.permutation(len(queries)):
+        pieces = queries[index]
+        for piece in (pieces[i] for i in rng.permutation(len(pieces))):
+            row = _row(study, rater_id, piece, "calibration", place + len(rows), rng)
+            rows.append(row)
+    if rows:
+        connection.execute(insert(a), rows)
+    return len(rows)
+
+
+def check(
+    connection: Connection, study: Study, rater_id: int, taken: Sequence[Taken]
+) -> int | None:
+    """Add a check to the slots of a query that a rater was just handed, now and then.
+
+    Who is to have a known number of queries has all their checks by the end of it. Returns the
+    response that is the check, if there is one.
+    """
+    if not _is_due(connection, study, rater_id, taken):
+        return None
+    rng = np.random.default_rng([study.config.seed, _CHECKING, rater_id, taken[0].query_id, 1])
+    shuffled = [taken[i] for i in rng.permutation(len(taken))]
+    found = _check_for(connection, study, rater_id, shuffled)
+    if found is None:
+        return None
+    response, like = found
+    piece = _Piece(response, like.construct_keys, like.round, like.layout)
+    # Somewhere among the others: every second place was left free.
+    place = min(one.position for one in taken) - 1 + 2 * int(rng.integers(len(taken) + 1))
+    row = _row(study, rater_id, piece, "check", place, rng)
+    row.update(repeat=like.repeat, leased_until=like.leased_until)
+    connection.execute(insert(table(Assignment)), [row])
+    return response
+
+
+def _row(
+    study: Study,
+    rater_id: int,
+    piece: _Piece,
+    purpose: Purpose,
+    position: int,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    keys = piece.construct_keys
+    row = AssignmentBase(
+        construct_keys=[keys[i] for i in rng.permutation(len(keys))],
+        purpose=purpose,
+        position=position,
+        round=piece.round,
+        layout="side_by_side" if piece.layout == "side_by_side" else "single",
+    )
+    return {
+        **row.model_dump(),
+        "rater_id": rater_id,
+        "response_id": piece.response_id,
+        "config_hash": study.config_hash,
+    }
+
+
+def _calibration_of_others(connection: Connection) -> dict[int, list[_Piece]]:
+    """Return query to what of it anybody has as calibration."""
+    a, r = table(Assignment), table(Response)
+    found: dict[int, dict[tuple[int, int], _Piece]] = defaultdict(dict)
+    for row in connection.execute(
+        select(a.c.response_id, r.c.query_id, a.c.construct_keys, a.c.round, a.c.layout)
+        .join_from(a, r, a.c.response_id == r.c.id)
+        .where(a.c.purpose == "calibration", a.c.channel == OWN_CHANNEL)
+        .order_by(a.c.id)
+    ):
+        piece = _Piece(row.response_id, tuple(row.construct_keys), row.round, row.layout)
+        found[row.query_id].setdefault((row.response_id, row.round), piece)
+    return {query: list(pieces.values()) for query, pieces in found.items()}
+
+
+def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_Piece]]:
+    """Draw the calibration of a study in which nobody has any yet."""
+    design = study.config.design
+    if not design.calibration or not design.ratings:
+        return {}
+    from study.assignment.calibration_queries import calibration_queries
+    from study.assignment.existing_assignments import given_so_far
+    from study.assignment.passes import rounds_of
+    from study.assignment.sampling_frame import frame_of
+
+    frame, specs = frame_of(connection), study.config.constructs
+    answers = frame.ratable(specs)
+    queries, _ = calibration_queries(
+        design.calibration,
+        answers,
+        frame,
+        given_so_far(connection),
+        study.config.seed,
+        spoken_for=(),
+        readable=lambda _: True,
+        everything=False,
+    )
+    rounds = rounds_of(specs, study.config.seed, None)
+    found: dict[int, list[_Piece]] = {query: [] for query in queries}
+    for answer in answers:
+        if answer.query not in found:
+            continue
+        keys = [spec.key for spec in specs if answer.shows(spec)]
+        passes = [(key,) for key in keys] if design.one_construct_a_pass else [tuple(keys)]
+        for one in passes:
+            which = rounds[one[0]] if design.one_construct_a_pass else 0
+            found[answer.query].append(_Piece(answer.id, one, which, design.layout))
+    return found
+
+
+def _readable(
+    connection: Connection, study: Study, rater_id: int, found: dict[int, list[_Piece]]
+) -> dict[int, list[_Piece]]:
+    languages, q = languages_of(connection, study.config, rater_id), table(Query)
+    rows = connection.execute(select(q.c.id, q.c.attributes).where(q.c.id.in_(found)))
+    able = {row.id for row in rows if can_read(languages, row.attributes)}
+    return {query: pieces for query, pieces in found.items() if query in able}
+
+
+def _is_due(connection: Connection, study: Study, rater_id: int, taken: Sequence[Taken]) -> bool:
+    a = table(Assignment)
+    wanted = study.config.design.checks
+    if not wanted or taken[0].repeat:
+        return False
+    made = connection.execute(
+        select(func.count()).where(
+            a.c.rater_id == rater_id, a.c.purpose == "check", a.c.released_at.is_(None)
+        )
+    ).scalar_one()
+    if made >= wanted:
+        return False
+    most = most_queries(connection, rater_id)
+    share = 1 / _QUERIES_A_CHECK
+    if most is not None:
+        left = most - len(queries_held(connection, rater_id)) + 1
+        share = (wanted - made) / max(left, 1)
+    rng = np.random.default_rng([study.config.seed, _CHECKING, rater_id, taken[0].query_id])
+    return bool(rng.random() < share)
+
+
+def _check_for(
+    connection: Connection, study: Study, rater_id: int, taken: Sequence[Taken]
+) -> tuple[int, Taken] | None:
+    """Return a damaged copy of one of these responses, and that response."""
+    from study.assignment.damaged_copies import LEAST_WORDS, Copies, must_fall
+    from study.assignment.reading_time import Reading
+    from study.assignment.sampling_frame import frame_of
+
+    a, c, r = table(Assignment), table(CheckPair), table(Response)
+    falling = must_fall(study.config.constructs)
+    originals = {one.response_id: one for one in taken if set(falling) & set(one.construct_keys)}
+    mine = select(a.c.response_id).where(a.c.rater_id == rater_id)
+    there = connection.execute(
+        select(c.c.original_id, c.c.damaged_id)
+        .where(c.c.original_id.in_(originals), c.c.damaged_id.not_in(mine))
+        .order_by(c.c.id)
+    ).first()
+    if there is not None:
+        return int(there.damaged_id), originals[there.original_id]
+    texts = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(originals)))
+    long_enough = {row.id for row in texts if len(row.text.split()) >= LEAST_WORDS}
+    measured = [answer.id for answer in frame_of(connection).answers]
+    reading = Reading(connection, study.config.constructs)
+    copies = Copies(connection, study.config.seed, measured, reading, dry_run=False)
+    for original, one in originals.items():
+        copy = copies.of(original, falling) if original in long_enough else None
+        if copy is not None:
+            return copy, one
+    return None

@@ -1,0 +1,43 @@
+"""Which queries a rater can read."""
+
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from study.schema import Rater, table
+from study.settings.study_toml import StudyConfig
+
+
+def languages_of(
+    connection: Connection, config: StudyConfig, rater_id: int
+) -> frozenset[str] | None:
+    """Return the languages that a rater reads, as primary subtags; None: all.
+
+    What study.toml says of the rater goes before what is stored with them.
+    """
+    w = table(Rater)
+    row = connection.execute(select(w.c.code, w.c.attributes).where(w.c.id == rater_id)).one()
+    spec = config.raters.get(row.code)
+    named: Any = spec.languages if spec is not None and spec.languages else None
+    if named is None:
+        named = row.attributes.get("languages")
+    if isinstance(named, str):
+        named = [named]
+    if not isinstance(named, (list, tuple)) or not named:
+        return None
+    return frozenset(_primary(str(one)) for one in named)
+
+
+def can_read(languages: frozenset[str] | None, attributes: dict[str, Any]) -> bool:
+    """Say whether who reads these languages can be given a query; one without language goes to all.
+
+    "de-AT" is German to whoever reads "de".
+    """
+    named = attributes.get("language")
+    if languages is None or not isinstance(named, str) or not named:
+        return True
+    return _primary(named) in languages
+
+
+def _primary(tag: str) -> str:
+    return tag.replace("_", "-").split("-")[0].lower()

@@ -1,0 +1,91 @@
+"""Sessions: stretches of work, each ended by a pause between two saves.
+
+Times come from the clock, which may jump. Set back, it ends no session; set forward, it ends one
+early, and nothing else: no rating depends on it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from study.schema import Assignment, Comparison, Decision, Rating, now, table
+from study.settings.study_toml import StudyConfig
+
+# More values than anybody gives in a session.
+_MOST = 2000
+
+
+@dataclass(frozen=True)
+class Session:
+    """The stretch of work that a rater is in."""
+
+    active_seconds: float
+    """Of the values saved in it."""
+    last: datetime | None
+    """When the last value was saved; None: none in this session."""
+
+    def is_over(self, config: StudyConfig) -> bool:
+        """Say whether the rater has worked as long as a session may last."""
+        most = config.rating.session_minutes
+        return most is not None and self.active_seconds >= most * 60
+
+    def next_from(self, config: StudyConfig) -> datetime:
+        """Return when the next session may begin."""
+        if self.last is None:
+            return now()
+        return self.last + timedelta(minutes=config.rating.break_minutes)
+
+
+def session_of(connection: Connection, config: StudyConfig, rater_id: int) -> Session:
+    """Return the session that a rater is in; a new one where the pause is long enough.
+
+    Where sessions have no bound, none is read.
+    """
+    if config.rating.session_minutes is None:
+        return Session(0.0, None)
+    later, last, active = now(), None, 0.0
+    for saved_at, seconds in _saves(connection, rater_id):
+        if is_pause(config, saved_at, later):
+            break
+        last = last or saved_at
+        active += seconds or 0.0
+        later = saved_at
+    return Session(active, last)
+
+
+def is_pause(config: StudyConfig, earlier: datetime, later: datetime) -> bool:
+    """Say whether a session ends between two moments without a save between them."""
+    return later - earlier >= timedelta(minutes=config.rating.break_minutes)
+
+
+def session_ended_since(config: StudyConfig, saves: Sequence[datetime]) -> bool:
+    """Say whether a session ended between the first of these saves, in order, and now."""
+    return any(is_pause(config, *two) for two in pairwise([*saves, now()]))
+
+
+def _saves(connection: Connection, rater_id: int) -> Iterator[tuple[datetime, float | None]]:
+    """Yield a rater's newest saves, the last one first."""
+    g, a, d, c = table(Rating), table(Assignment), table(Decision), table(Comparison)
+    newest: list[Select[Any]] = [
+        select(g.c.created_at, g.c.active_seconds)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(a.c.rater_id == rater_id)
+        .order_by(g.c.id.desc())
+        .limit(_MOST),
+        select(d.c.created_at, d.c.active_seconds)
+        .join_from(d, c, d.c.comparison_id == c.c.id)
+        .where(c.c.rater_id == rater_id)
+        .order_by(d.c.id.desc())
+        .limit(_MOST),
+    ]
+    rated, decided = [[(row[0], row[1]) for row in connection.execute(one)] for one in newest]
+    # Comparisons come after ratings, so the two are rarely mixed; within each the order is that
+    # of saving.
+    if not decided or not rated:
+        yield from [*rated, *decided]
+        return
+    yield from sorted([*rated, *decided], key=lambda save: save[0], reverse=True)

@@ -1,0 +1,326 @@
+"""Open slots: handed to whoever asks, under a lease, and never to more raters than there are slots.
+
+A slot is an assignment without a rater. Whoever takes it holds it until the lease runs out; each
+save renews the lease, and a finished assignment is held for good. A slot whose lease ran out may
+be handed on: the next rater gets a row of their own that names the expired one, so what the first
+rater saved, or still saves, stays theirs.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Row, Select, bindparam, exists, insert, or_, select, text, update
+from sqlalchemy.orm import aliased
+
+from annotate_ui.tasks.readable_queries import can_read, languages_of
+from annotate_ui.tasks.steps import OWN_CHANNEL
+from study.schema import (
+    Assignment,
+    Enrolment,
+    EnrolmentLink,
+    Query,
+    Rater,
+    Response,
+    Reveal,
+    now,
+    table,
+)
+from study.study import Study
+
+# Any number that no other program locks.
+_HANDING_OUT = 0x63637274
+# A lease is renewed once this share of it has passed, so that most saves write one row.
+_RENEWED_AFTER = 0.1
+
+
+_w = table(Rater)
+_RATER_LOCKED = select(_w.c.id).where(_w.c.id == bindparam("rater")).with_for_update()
+
+
+def lock_rater(connection: Connection, rater_id: int) -> None:
+    """Make other requests of this rater wait; SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(_RATER_LOCKED, {"rater": rater_id})
+
+
+def lock_slots(connection: Connection) -> None:
+    """Make everybody else who hands out or renews slots wait for this transaction."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _HANDING_OUT})
+
+
+def lease_end(study: Study) -> datetime:
+    """Return when a lease that is given or renewed now runs out."""
+    return now() + timedelta(minutes=study.config.rating.lease_minutes)
+
+
+def is_over(leased_until: datetime | None) -> bool:
+    """Say whether a lease has run out; elsewhere leases are compared with no clock."""
+    return leased_until is not None and leased_until <= now()
+
+
+def renewed_by_now(study: Study, leased_until: datetime) -> bool:
+    """Say whether a save need not renew a lease: little of it has passed.
+
+    A lease that ends later than one that is given now was given before the clock was set back.
+    """
+    whole = timedelta(minutes=study.config.rating.lease_minutes)
+    return whole * (1 - _RENEWED_AFTER) <= leased_until - now() <= whole
+
+
+def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] | None:
+    """Return the first slot of the query from which the rater would be handed slots next.
+
+    In the order of rounds and slots it is the first query with a free slot for constructs of a
+    response which this rater was never given, in a language of theirs. Queries of which the rater
+    was shown no later stage go before others; who has as many queries as they may have gets
+    further responses to those only. Adjudicators are handed none: they see what others said.
+    """
+    a = table(Assignment)
+    adjudicates = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose == "adjudication")
+    if connection.execute(adjudicates.limit(1)).first() is not None:
+        return None
+    had = _had(connection, rater_id)
+    languages = languages_of(connection, study.config, rater_id)
+    queries = queries_held(connection, rater_id)
+    most = most_queries(connection, rater_id)
+    only = queries if most is not None and len(queries) >= most else None
+    shown = _shown_later_stages(connection, rater_id)
+    fallback = None
+    in_order = connection.execute(_free_for(rater_id).order_by(a.c.round, a.c.position, a.c.id))
+    for slot in in_order:
+        if only is not None and slot.query_id not in only:
+            continue
+        if not _is_new(slot, had) or not can_read(languages, slot.query_attributes):
+            continue
+        if slot.query_id not in shown:
+            in_order.close()
+            return slot
+        fallback = fallback or slot
+    return fallback
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A slot that a rater was handed."""
+
+    query_id: int
+    response_id: int
+    construct_keys: tuple[str, ...]
+    round: int
+    repeat: int
+    layout: str
+    position: int
+    """Every second place is left free."""
+    leased_until: datetime
+
+
+def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Taken]:
+    """Give the rater one free slot for each response of a query; return them in order.
+
+    The caller holds `lock_slots`.
+    """
+    a = table(Assignment)
+    first = free_query(connection, study, rater_id)
+    if first is None:
+        return []
+    had = _had(connection, rater_id)
+    rows = connection.execute(
+        _free_for(rater_id)
+        .where(
+            table(Response).c.query_id == first.query_id,
+            a.c.repeat == first.repeat,
+            a.c.round == first.round,
+        )
+        # Slots that nobody has begun go before those that come back.
+        .order_by(a.c.rater_id.is_not(None), a.c.position, a.c.id)
+    )
+    chosen = []
+    for row in rows.all():
+        if _is_new(row, had):
+            had.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
+            chosen.append(row)
+    chosen.sort(key=lambda slot: (slot.response_id, slot.id))
+    order = np.random.default_rng([study.config.seed, rater_id, first.query_id, first.repeat])
+    place = next_position(connection, rater_id)
+    until = lease_end(study)
+    taken = []
+    for offset, index in enumerate(order.permutation(len(chosen))):
+        slot = chosen[index]
+        position = place + 1 + 2 * offset
+        keys = tuple(slot.construct_keys)
+        one = Taken(
+            first.query_id,
+            slot.response_id,
+            keys,
+            slot.round,
+            slot.repeat,
+            slot.layout,
+            position,
+            until,
+        )
+        taken.append(one)
+        held = {"rater_id": rater_id, "leased_until": until, "position": position}
+        if slot.rater_id is None:
+            connection.execute(update(a).where(a.c.id == slot.id).values(**held))
+            continue
+        copied = {name: slot._mapping[name] for name in _HANDED_ON_WITH}
+        connection.execute(
+            insert(a).values(**copied, **held, replaces_id=slot.id, config_hash=study.config_hash)
+        )
+    _release_checks(connection, first.query_id, {s.rater_id for s in chosen if s.rater_id})
+    return taken
+
+
+_HANDED_ON_WITH = (
+    "response_id",
+    "construct_keys",
+    "purpose",
+    "round",
+    "repeat",
+    "layout",
+    "channel",
+    "inclusion_prob",
+    "stratum",
+)
+
+
+def renew(connection: Connection, study: Study, rater_id: int, query_id: int) -> None:
+    """Hold the rater's unfinished slots of a query anew, those handed on excepted.
+
+    The caller holds `lock_slots` if one of them may have run out.
+    """
+    a, r = table(Assignment), table(Response)
+    successor = aliased(a)
+    connection.execute(
+        update(a)
+        .where(
+            a.c.rater_id == rater_id,
+            a.c.leased_until.is_not(None),
+            a.c.released_at.is_(None),
+            a.c.response_id.in_(select(r.c.id).where(r.c.query_id == query_id)),
+            ~exists().where(successor.c.replaces_id == a.c.id),
+        )
+        .values(leased_until=lease_end(study))
+    )
+
+
+def hold_for_good(connection: Connection, assignment_id: int) -> None:
+    """End the lease of a finished assignment: it is never handed on.
+
+    One that was taken back, was not handed on, and is finished all the same, is its rater's again.
+    """
+    a = table(Assignment)
+    whole = {"leased_until": None, "released_at": None}
+    connection.execute(update(a).where(a.c.id == assignment_id).values(**whole))
+
+
+def next_position(connection: Connection, rater_id: int) -> int:
+    """Return the place behind all that the rater has."""
+    a = table(Assignment)
+    last = connection.execute(
+        select(a.c.position).where(a.c.rater_id == rater_id).order_by(a.c.position.desc()).limit(1)
+    ).scalar()
+    return 0 if last is None else int(last) + 1
+
+
+def _free_for(rater_id: int) -> Select[Any]:
+    """Select the slots that may be given to this rater.
+
+    Those are open ones, and those of others that ran out or were taken back, unfinished.
+    """
+    a, r, q = table(Assignment), table(Response), table(Query)
+    successor = aliased(a)
+    return (
+        select(a, r.c.query_id, q.c.attributes.label("query_attributes"))
+        .join_from(a, r, r.c.id == a.c.response_id)
+        .join(q, q.c.id == r.c.query_id)
+        .where(
+            a.c.channel == OWN_CHANNEL,
+            or_(
+                a.c.rater_id.is_(None),
+                # Finished assignments have no lease, so what has run out is unfinished.
+                or_(a.c.leased_until < now(), a.c.released_at.is_not(None))
+                & (a.c.rater_id != rater_id)
+                # Nobody else's repeat, check or training is worth anything.
+                & (a.c.purpose == "main")
+                & ~exists().where(successor.c.replaces_id == a.c.id),
+            ),
+        )
+    )
+
+
+def _had(connection: Connection, rater_id: int) -> dict[tuple[int, int], set[str]]:
+    """Return the constructs that a rater was ever given, by response and repeat."""
+    a = table(Assignment)
+    found: dict[tuple[int, int], set[str]] = {}
+    for row in connection.execute(
+        select(a.c.response_id, a.c.repeat, a.c.construct_keys).where(a.c.rater_id == rater_id)
+    ):
+        found.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
+    return found
+
+
+def _is_new(slot: Row[Any], had: Mapping[tuple[int, int], set[str]]) -> bool:
+    return had.get((slot.response_id, slot.repeat), set()).isdisjoint(slot.construct_keys)
+
+
+def queries_held(connection: Connection, rater_id: int) -> set[int]:
+    """Return the queries that a rater has in the main work, without those that went to others."""
+    a, r = table(Assignment), table(Response)
+    successor = aliased(a)
+    return set(
+        connection.execute(
+            select(r.c.query_id)
+            .join_from(a, r, r.c.id == a.c.response_id)
+            .where(
+                a.c.rater_id == rater_id,
+                a.c.purpose == "main",
+                a.c.released_at.is_(None),
+                ~exists().where(successor.c.replaces_id == a.c.id),
+            )
+        ).scalars()
+    )
+
+
+def _shown_later_stages(connection: Connection, rater_id: int) -> set[int]:
+    """Return the queries of which a rater was shown more than the first stage."""
+    v, a, r = table(Reveal), table(Assignment), table(Response)
+    return set(
+        connection.execute(
+            select(r.c.query_id)
+            .join_from(v, a, v.c.assignment_id == a.c.id)
+            .join(r, r.c.id == a.c.response_id)
+            .where(a.c.rater_id == rater_id, v.c.stage > 1)
+        ).scalars()
+    )
+
+
+def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]) -> None:
+    """Take back the checks among work that was handed on: they check nothing any more."""
+    a, r = table(Assignment), table(Response)
+    for rater_id in raters:
+        connection.execute(
+            update(a)
+            .where(
+                a.c.rater_id == rater_id,
+                a.c.purpose == "check",
+                a.c.leased_until.is_not(None),
+                a.c.response_id.in_(select(r.c.id).where(r.c.query_id == query_id)),
+            )
+            .values(released_at=now())
+        )
+
+
+def most_queries(connection: Connection, rater_id: int) -> int | None:
+    """Return how many queries a rater who enrolled is handed at most; None: no bound."""
+    n, e = table(Enrolment), table(EnrolmentLink)
+    found: int | None = connection.execute(
+        select(e.c.queries_each)
+        .join_from(n, e, n.c.link_id == e.c.id)
+        .where(n.c.rater_id == rater_id)
+    ).scalar()
+    return found

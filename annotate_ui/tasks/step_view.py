@@ -1,0 +1,302 @@
+"""What a step shows: the texts that its stage allows, and the constructs to rate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from annotate_ui.tasks.refusals import InvalidError, NotYoursError
+from annotate_ui.tasks.slot_queue import lock_rater
+from annotate_ui.tasks.stages import in_order
+from annotate_ui.tasks.steps import OWN_CHANNEL, Page, Step
+from annotate_ui.tasks.stored_rating import newest_ratings
+from annotate_ui.tasks.text_language import language_of
+from study.schema import (
+    Assignment,
+    OpenedPassage,
+    Passage,
+    Query,
+    Response,
+    ResponsePassage,
+    Reveal,
+    table,
+)
+from study.settings.constructs import CCRS, ConstructSpec
+from study.settings.study_toml import StudyConfig
+from study.study import Study
+from study.types import Sees
+
+
+@dataclass(frozen=True)
+class PassageView:
+    """A passage at its place, and whether the rater has unfolded it."""
+
+    position: int
+    text: str
+    opened: bool
+
+
+@dataclass(frozen=True)
+class ConstructView:
+    """A construct as its panel shows it, with the rating that is stored."""
+
+    key: str
+    name: str
+    question: str
+    anchors: tuple[tuple[str, str], ...]
+    """Points of the scale, from low to high, with the words beside them."""
+    rules: tuple[str, ...]
+    flags: tuple[str, ...]
+    min: float
+    max: float
+    step: float | None
+    language: str
+    """Of the construct's own texts."""
+    index: int = 0
+    """Place in the order to rate, from 1."""
+    revision: int = 0
+    value: float | None = None
+    status: str | None = None
+    reason: str | None = None
+    comment: str | None = None
+    chosen_flags: tuple[str, ...] = ()
+    input_kind: str | None = None
+
+
+@dataclass(frozen=True)
+class StepView:
+    """What a page shows of a query at a stage. A field that the stage does not show is None."""
+
+    public_id: str
+    stage: int
+    """Which part of the rating this is, from 1."""
+    stage_count: int
+    query_number: int
+    query_count: int
+    response_number: int
+    response_count: int
+    fields: tuple[Sees, ...]
+    new_fields: tuple[Sees, ...]
+    """Fields that this stage shows for the first time."""
+    language: str
+    layout: str
+    purpose: str
+    """Of the rating; a check is shown as what it is among."""
+    question: str | None
+    passages: tuple[PassageView, ...] | None
+    """Passages that all responses of the page share; None where each has its own."""
+    reference: str | None
+    """The first reference, the one that the judge sees; empty where the query has none."""
+
+
+@dataclass(frozen=True)
+class ColumnView:
+    """One response of a page, with what is asked of it."""
+
+    letter: str | None
+    """By which it is called where several stand beside each other."""
+    public_id: str
+    stage: int
+    """Of its address."""
+    response: str | None
+    passages: tuple[PassageView, ...] | None
+    """Its own, where those of the page differ."""
+    constructs: tuple[ConstructView, ...]
+    save_url: str
+    passages_url: str
+
+
+def show_page(
+    connection: Connection, config: StudyConfig, page: Page
+) -> tuple[StepView, tuple[ColumnView, ...]]:
+    """Return what the rater may see of a page; nothing else is read from the database."""
+    steps = [step for step in page.steps if step.opened]
+    first = steps[0]
+    # What is beside each other was opened together, but study.toml may have changed since.
+    fields = in_order({field for step in steps for field in step.shown})
+    r, q = table(Response), table(Query)
+    query = connection.execute(
+        select(
+            q.c.attributes,
+            *([q.c.text.label("question")] if "question" in fields else []),
+            *([q.c.references] if "reference" in fields else []),
+        ).where(q.c.id == first.item.query_id)
+    ).one()
+    texts = {
+        row.id: row.text
+        for row in connection.execute(
+            select(r.c.id, r.c.text).where(r.c.id.in_([s.item.response_id for s in steps]))
+        )
+    }
+    passages = [_passages(connection, step) if "context" in step.shown else None for step in steps]
+    shared = _shared(passages)
+    view = StepView(
+        public_id=first.item.public_id,
+        stage=first.part,
+        stage_count=first.part_count,
+        query_number=first.query_number,
+        query_count=first.query_count,
+        response_number=first.response_number,
+        response_count=first.response_count,
+        fields=fields,
+        new_fields=tuple(field for field in fields if field not in first.fields_before),
+        language=language_of(query.attributes, config),
+        layout=first.item.layout,
+        # Nothing in a page tells a check from the work that it checks.
+        purpose="main" if first.item.purpose == "check" else first.item.purpose,
+        question=query.question if "question" in fields else None,
+        passages=shared,
+        reference=next(iter(query.references), "") if "reference" in fields else None,
+    )
+    columns = []
+    for step, own in zip(steps, passages, strict=True):
+        address = f"/rate/{step.item.public_id}/{step.stage.number}"
+        columns.append(
+            ColumnView(
+                letter=_letter(page, step) if first.item.layout == "side_by_side" else None,
+                public_id=step.item.public_id,
+                stage=step.stage.number,
+                response=texts[step.item.response_id] if "response" in step.shown else None,
+                passages=own if shared is None else None,
+                constructs=show_constructs(connection, config, step),
+                save_url=f"{address}/save",
+                passages_url=f"{address}/passages",
+            )
+        )
+    return view, tuple(columns)
+
+
+def show_constructs(
+    connection: Connection, config: StudyConfig, step: Step
+) -> tuple[ConstructView, ...]:
+    """Return the constructs of a step in the order to rate, with what is stored."""
+    stored = newest_ratings(connection, step.item.id)
+    views = []
+    for index, key in enumerate(step.construct_keys, start=1):
+        spec = config.construct_spec(key)
+        if spec is None:
+            continue
+        rating = stored.get(key)
+        given: dict[str, Any] = {}
+        if rating is not None:
+            given = {
+                "revision": rating.revision,
+                "value": rating.value,
+                "status": rating.status,
+                "reason": rating.reason,
+                "comment": rating.comment,
+                "chosen_flags": rating.flags,
+                "input_kind": rating.input_kind,
+            }
+        views.append(construct_view(spec, config, index=index, **given))
+    return tuple(views)
+
+
+def construct_view(spec: ConstructSpec, config: StudyConfig, **given: Any) -> ConstructView:
+    """Return a construct as a page shows it."""
+    return ConstructView(
+        key=spec.key,
+        name=spec.name,
+        question=spec.question,
+        anchors=tuple(sorted(spec.anchors.items(), key=lambda anchor: float(anchor[0]))),
+        rules=spec.rules,
+        flags=spec.flags,
+        min=spec.scale.min,
+        max=spec.scale.max,
+        step=spec.scale.step,
+        # The five of CCRS are in English, whatever the language of the texts.
+        language="en" if spec in CCRS else config.rating.language,
+        **given,
+    )
+
+
+def record_opened(study: Study, rater_id: int, public_id: str, stage: int, position: int) -> None:
+    """Record that the rater unfolded a passage. Again: nothing happens.
+
+    Raises
+    ------
+    NotYoursError
+        There is no such step, or it was not opened by this rater.
+    InvalidError
+        The step shows no such passage.
+    """
+    p, seen = table(ResponsePassage), table(OpenedPassage)
+    with study.write() as connection:
+        lock_rater(connection, rater_id)
+        assignment, shown = _opened(connection, rater_id, public_id, stage)
+        here = connection.execute(
+            select(p.c.passage_id).where(
+                p.c.response_id == assignment.response_id, p.c.position == position
+            )
+        ).first()
+        if here is None or "context" not in shown:
+            raise InvalidError(f"There is no passage {position} here.", "position")
+        again = connection.execute(
+            select(seen.c.id).where(
+                seen.c.assignment_id == assignment.id, seen.c.position == position
+            )
+        ).first()
+        if again is None:
+            connection.execute(insert(seen).values(assignment_id=assignment.id, position=position))
+
+
+def _opened(
+    connection: Connection, rater_id: int, public_id: str, stage: int
+) -> tuple[Any, list[Sees]]:
+    """Return an assignment of the rater and the fields that one of its stages has shown."""
+    a, v = table(Assignment), table(Reveal)
+    mine = (
+        select(a.c.id, a.c.response_id, v.c.stage, v.c.fields)
+        .join_from(a, v, v.c.assignment_id == a.c.id)
+        .where(a.c.public_id == public_id, a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
+    )
+    # An address may hold anything, also what a database can't compare with.
+    rows = connection.execute(mine).all() if public_id.isalnum() else []
+    for row in rows:
+        if row.stage == stage:
+            return row, row.fields
+    raise NotYoursError("This page was not opened for you. Go on from the start page.")
+
+
+def _shared(
+    passages: Sequence[tuple[PassageView, ...] | None],
+) -> tuple[PassageView, ...] | None:
+    """Return the passages of a page where all its responses have the same, opened in any."""
+    if any(own is None for own in passages):
+        return None
+    known = [own for own in passages if own is not None]
+    if len({tuple((p.position, p.text) for p in own) for own in known}) > 1:
+        return None
+    return tuple(
+        PassageView(same[0].position, same[0].text, any(p.opened for p in same))
+        for same in zip(*known, strict=True)
+    )
+
+
+def _letter(page: Page, step: Step) -> str:
+    """Return A, B, ...: the place in the rater's own order of the responses to this query."""
+    place = page.steps.index(step)
+    letters = ""
+    while True:
+        letters = ascii_uppercase[place % 26] + letters
+        place = place // 26 - 1
+        if place < 0:
+            return letters
+
+
+def _passages(connection: Connection, step: Step) -> tuple[PassageView, ...]:
+    p, t, seen = table(ResponsePassage), table(Passage), table(OpenedPassage)
+    opened = set(
+        connection.execute(
+            select(seen.c.position).where(seen.c.assignment_id == step.item.id)
+        ).scalars()
+    )
+    rows = connection.execute(
+        select(p.c.position, t.c.text)
+        .join_from(p, t, p.c.passage_id == t.c.id)
+        .where(p.c.response_id == step.item.response_id)
+        .order_by(p.c.position)
+    )
+    return tuple(PassageView(row.position, row.text, row.position in opened) for row in rows)

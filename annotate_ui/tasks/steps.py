@@ -1,0 +1,210 @@
+"""The steps of a rater's work: one response at one stage, in the order in which they are done.
+
+A rater does a stage for all their responses to a query before the next stage opens; then comes
+the next query. This is a pass; a query met again in another round, as a repeat, or in another
+part of the work has a pass of its own. Responses come one at a time, or beside each other.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import Connection
+
+from annotate_ui.tasks.assignments import OWN_CHANNEL, Item, items_of
+from annotate_ui.tasks.passes import Page, Pass, Step
+from annotate_ui.tasks.phases import PHASES, Phase
+from annotate_ui.tasks.stages import Stage, stages
+from study.settings.study_toml import StudyConfig
+
+__all__ = [
+    "OWN_CHANNEL",
+    "Item",
+    "Page",
+    "Pass",
+    "Progress",
+    "Step",
+    "Work",
+    "rater_work",
+    "stages_of",
+]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Counts of values: a construct of a response that was rated, skipped or cannot be judged.
+
+    What is rated in training is not counted.
+    """
+
+    done: int
+    total: int
+    queries_done: int
+    queries_total: int
+
+    @property
+    def left(self) -> int:
+        """How many values are still to be given."""
+        return self.total - self.done
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything that a rater was given, in order."""
+
+    passes: tuple[Pass, ...]
+
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """What the rater sees, in order."""
+        return tuple(page for one in self.passes for page in one.pages)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """What is asked, in order."""
+        return tuple(step for page in self.pages for step in page.steps)
+
+    @property
+    def frontier(self) -> Step | None:
+        """The first step that is not done, due or not. None when all are."""
+        left = (step for one in self.passes if one.is_left for step in one.steps)
+        return next((step for step in left if step.is_left), None)
+
+    def turn(self, phase: Phase) -> Page | None:
+        """Return the first page of a part of the work that is still to do."""
+        mine = (one for one in self.passes if one.phase == phase and one.is_left)
+        return next((page for one in mine for page in one.pages if page.is_left), None)
+
+    def find(self, public_id: str, stage: int) -> Step | None:
+        """Return the step at this address, if it is this rater's."""
+        steps = (s for one in self._with(public_id) for s in one.steps)
+        at = (public_id, stage)
+        return next((s for s in steps if (s.item.public_id, s.stage.number) == at), None)
+
+    def page_of(self, step: Step) -> Page:
+        """Return the page that shows a step."""
+        pages = (page for one in self._with(step.item.public_id) for page in one.pages)
+        return next(page for page in pages if step in page.steps)
+
+    def feedback_of(self, public_id: str) -> Page | None:
+        """Return the feedback on a response, if it is this rater's."""
+        pages = (page for one in self._with(public_id) for page in one.pages)
+        return next((p for p in pages if p.is_feedback and p.item.public_id == public_id), None)
+
+    def before(self, page: Page) -> Page | None:
+        """Return the opened page before this one; no way leads from a repeat to first values."""
+        place = self._places[page.item.public_id]
+        here = self.passes[place].pages
+        begun = (one for one in reversed(self.passes[:place]) if one.begun)
+        earlier: Iterator[Page] = chain(
+            reversed(here[: here.index(page)]), (p for one in begun for p in reversed(one.pages))
+        )
+        if page.phase == "repeats":
+            earlier = (p for p in earlier if p.phase == "repeats")
+        return next((p for p in earlier if p.opened), None)
+
+    def after(self, page: Page) -> Page | None:
+        """Return the opened page after this one."""
+        place = self._places[page.item.public_id]
+        here = self.passes[place].pages
+        begun = (one for one in self.passes[place + 1 :] if one.begun)
+        later = chain(here[here.index(page) + 1 :], (p for one in begun for p in one.pages))
+        return next((p for p in later if p.opened), None)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The place of each item's pass."""
+        return {item.public_id: n for n, one in enumerate(self.passes) for item in one.items}
+
+    def _with(self, public_id: str) -> tuple[Pass, ...]:
+        """Return the pass of an item; none if the item is not this rater's."""
+        place = self._places.get(public_id)
+        return () if place is None else (self.passes[place],)
+
+    @property
+    def has_worked(self) -> bool:
+        """Whether the rater has finished a response, training excepted.
+
+        A value saved in a slot that went to somebody else is no work to be thanked for.
+        """
+        return any(
+            item.rated and item.complete
+            for one in self.passes
+            if one.phase != "training"
+            for item in one.items
+        )
+
+    @property
+    def progress(self) -> Progress:
+        """Count what is done; slots that were handed on count with what they hold."""
+        queries: dict[tuple[int, int], bool] = {}
+        done = total = 0
+        for one in self.passes:
+            if one.phase == "training":
+                continue
+            key = one.query_id, one.repeat
+            for item in one.items:
+                rated = len(item.rated.intersection(item.construct_keys))
+                done += rated
+                total += rated if item.replaced else len(item.construct_keys)
+                queries[key] = queries.get(key, True) and (item.complete or item.replaced)
+        return Progress(done, total, sum(queries.values()), len(queries))
+
+
+def rater_work(connection: Connection, config: StudyConfig, rater_id: int) -> Work:
+    """Return the steps of a rater, in order."""
+    together: dict[tuple[int, int, int, int], list[Item]] = {}
+    for item in sorted(items_of(connection, config, rater_id), key=_order):
+        key = PHASES.index(item.phase), item.round, item.query_id, item.repeat
+        together.setdefault(key, []).append(item)
+    passes = []
+    # Most passes ask for the same constructs.
+    known: dict[frozenset[str], tuple[Stage, ...]] = {}
+    for items, (number, count) in zip(together.values(), _numbers(together.values()), strict=True):
+        first = items[0]
+        keys = frozenset(key for item in items for key in item.construct_keys)
+        if keys not in known:
+            known[keys] = stages_of(config, keys)
+        passes.append(
+            Pass(
+                first.phase,
+                first.round,
+                first.query_id,
+                first.repeat,
+                tuple(items),
+                known[keys],
+                number,
+                count,
+            )
+        )
+    return Work(tuple(passes))
+
+
+def stages_of(config: StudyConfig, construct_keys: Iterable[str]) -> tuple[Stage, ...]:
+    """Return the stages in which these constructs of the study are rated."""
+    wanted = set(construct_keys)
+    return stages(
+        (construct for construct in config.constructs if construct.key in wanted),
+        staged=config.rating.disclosure == "staged",
+    )
+
+
+def _order(item: Item) -> tuple[int, int]:
+    # Items come by position; sorting keeps that order within a round.
+    return PHASES.index(item.phase), item.round
+
+
+def _numbers(passes: Iterable[list[Item]]) -> list[tuple[int, int]]:
+    """Return for each pass its number and of how many: an attempt at training by itself."""
+    groups = [
+        (item.phase, item.round) if (item := items[0]).phase == "training" else None
+        for items in passes
+    ]
+    so_far: dict[Any, int] = {}
+    numbers = []
+    for group in groups:
+        so_far[group] = so_far.get(group, 0) + 1
+        numbers.append(so_far[group])
+    return [(number, so_far[group]) for number, group in zip(numbers, groups, strict=True)]

@@ -1,0 +1,286 @@
+"""Training: responses whose values are known, with feedback, until a rater meets enough of them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sqlalchemy import Connection, insert, select
+
+from annotate_ui.tasks.readable_queries import can_read, languages_of
+from annotate_ui.tasks.slot_queue import next_position
+from annotate_ui.tasks.steps import OWN_CHANNEL
+from study.facts.response_roles import is_answer
+from study.schema import (
+    Assignment,
+    AssignmentBase,
+    Departure,
+    ExpectedValue,
+    Query,
+    Rating,
+    Response,
+    table,
+)
+from study.study import Study
+
+# Any number that no other draw of the same seed uses.
+_TRAINING = 0x747261696E
+
+Why = Literal[
+    "not_asked",
+    "no_material",
+    "passed",
+    "readmitted",
+    "under_way",
+    "attempts_used",
+    "material_used",
+]
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """How far a rater is with the training."""
+
+    passed: bool
+    """The rater may go on to what counts."""
+    failed: bool
+    """No further attempt is possible; the owner may let the rater through."""
+    why: Why
+    """`not_asked`: the study has no training. `no_material`: it asks for one and has no response
+    for it that this rater can read. `readmitted`: the owner let them through. `attempts_used` and
+    `material_used`: why there is no further attempt."""
+    attempt: int
+    """Attempts that were begun."""
+    attempts: int
+    """Attempts that there may be."""
+    share: float | None
+    """Of the expected values met in the newest attempt that is finished; None: none is."""
+    pass_mark: float
+    shares: tuple[float, ...] = ()
+    """Of each finished attempt."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the state as values that JSON can hold."""
+        return {**asdict(self), "shares": list(self.shares)}
+
+
+def training_state(connection: Connection, study: Study, rater_id: int) -> TrainingState:
+    """Return how far a rater is with the training. Nothing is stored."""
+    design = study.config.design
+    attempts = _attempts(connection, study, rater_id) if design.training else []
+    shares = tuple(one.share for one in attempts if one.share is not None)
+
+    why = _why(connection, study, rater_id, attempts)
+    return TrainingState(
+        passed=why in _PASSED,
+        failed=why in _FAILED,
+        why=why,
+        attempt=len(attempts),
+        attempts=design.training_attempts,
+        share=shares[-1] if shares else None,
+        pass_mark=design.pass_mark,
+        shares=shares,
+    )
+
+
+_PASSED: tuple[Why, ...] = ("not_asked", "no_material", "passed", "readmitted")
+_FAILED: tuple[Why, ...] = ("attempts_used", "material_used")
+
+
+def _why(
+    connection: Connection, study: Study, rater_id: int, attempts: "Sequence[_Attempt]"
+) -> Why:
+    design = study.config.design
+    why: Why = "under_way"
+    if not design.training:
+        why = "not_asked"
+    elif any(one.share is not None and one.share >= design.pass_mark for one in attempts):
+        why = "passed"
+    elif _let_through(connection, rater_id):
+        why = "readmitted"
+    elif not attempts or attempts[-1].share is not None:
+        left = len(_new_material(connection, study, rater_id))
+        if not attempts:
+            why = "under_way" if left else "no_material"
+        elif len(attempts) >= design.training_attempts:
+            why = "attempts_used"
+        elif left < design.training:
+            why = "material_used"
+    return why
+
+
+def begin_attempt(connection: Connection, study: Study, rater_id: int) -> int:
+    """Give the rater the responses of an attempt, if the next one is due; return how many.
+
+    They are drawn at random from those that the rater was never given, on as many queries as
+    there are, and first from queries that are not part of the rater's other work.
+    """
+    state = training_state(connection, study, rater_id)
+    attempts = _attempts(connection, study, rater_id)
+    if state.passed or state.failed or (attempts and attempts[-1].share is None):
+        return 0
+    number = len(attempts)
+    rng = np.random.default_rng([study.config.seed, _TRAINING, rater_id, number])
+    chosen = _draw(
+        _new_material(connection, study, rater_id),
+        study.config.design.training,
+        _queries_of(connection, rater_id),
+        rng,
+    )
+    place = next_position(connection, rater_id)
+    rows = []
+    for offset, one in enumerate(chosen):
+        row = AssignmentBase(
+            construct_keys=[
+                one.construct_keys[i] for i in rng.permutation(len(one.construct_keys))
+            ],
+            purpose="training",
+            position=place + offset,
+            round=number,
+        )
+        rows.append(
+            {
+                **row.model_dump(),
+                "rater_id": rater_id,
+                "response_id": one.response_id,
+                "config_hash": study.config_hash,
+            }
+        )
+    if rows:
+        connection.execute(insert(table(Assignment)), rows)
+    return len(rows)
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    met: int
+    expected: int
+    finished: bool
+
+    @property
+    def share(self) -> float | None:
+        """Share of the expected values that were met; None: not all are given."""
+        return self.met / self.expected if self.finished and self.expected else None
+
+
+def _attempts(connection: Connection, study: Study, rater_id: int) -> list[_Attempt]:
+    """Return the attempts that a rater began, in their order."""
+    a, e = table(Assignment), table(ExpectedValue)
+    known = {construct.key for construct in study.config.constructs}
+    given = connection.execute(
+        select(a.c.id, a.c.round, a.c.response_id, a.c.construct_keys)
+        .where(
+            a.c.rater_id == rater_id,
+            a.c.purpose == "training",
+            a.c.channel == OWN_CHANNEL,
+            a.c.released_at.is_(None),
+        )
+        .order_by(a.c.round, a.c.id)
+    ).all()
+    if not given:
+        return []
+    ranges: dict[tuple[int, str], tuple[float, float]] = {}
+    for row in connection.execute(
+        select(e.c.response_id, e.c.construct_key, e.c.low, e.c.high).where(
+            e.c.purpose == "training", e.c.response_id.in_({row.response_id for row in given})
+        )
+    ):
+        ranges[row.response_id, row.construct_key] = row.low, row.high
+    said = _first_said(connection, rater_id)
+    counts: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for row in given:
+        count = counts[row.round]
+        for key in known.intersection(row.construct_keys):
+            answered = (row.id, key) in said
+            count[2] += not answered
+            if (row.response_id, key) in ranges:
+                low, high = ranges[row.response_id, key]
+                value = said.get((row.id, key))
+                count[0] += value is not None and low <= value <= high
+                count[1] += 1
+    return [_Attempt(met, expected, missing == 0) for met, expected, missing in counts.values()]
+
+
+def _first_said(connection: Connection, rater_id: int) -> dict[tuple[int, str], float | None]:
+    """Return what a rater said of each training response before its feedback was shown."""
+    a, g = table(Assignment), table(Rating)
+    rows = connection.execute(
+        select(g.c.assignment_id, g.c.construct_key, g.c.value, g.c.after_reveal)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(a.c.rater_id == rater_id, a.c.purpose == "training")
+        .order_by(g.c.revision)
+    )
+    said: dict[tuple[int, str], float | None] = {}
+    for assignment, key, value, after_reveal in rows:
+        if after_reveal:
+            said.setdefault((assignment, key), None)
+        else:
+            said[assignment, key] = value
+    return said
+
+
+@dataclass(frozen=True)
+class _Material:
+    response_id: int
+    query_id: int
+    construct_keys: tuple[str, ...]
+
+
+def _new_material(connection: Connection, study: Study, rater_id: int) -> list[_Material]:
+    """Return the training responses that this rater can read and was never given."""
+    e, r, q, a = table(ExpectedValue), table(Response), table(Query), table(Assignment)
+    languages = languages_of(connection, study.config, rater_id)
+    seen = select(a.c.response_id).where(a.c.rater_id == rater_id)
+    known = [construct.key for construct in study.config.constructs]
+    by_response: dict[int, tuple[int, set[str]]] = {}
+    for row in connection.execute(
+        select(e.c.response_id, e.c.construct_key, r.c.query_id, q.c.attributes)
+        .join_from(e, r, e.c.response_id == r.c.id)
+        .join(q, r.c.query_id == q.c.id)
+        .where(e.c.purpose == "training", r.c.id.not_in(seen), ~is_answer())
+        .order_by(r.c.id)
+    ):
+        if row.construct_key in known and can_read(languages, row.attributes):
+            by_response.setdefault(row.response_id, (row.query_id, set()))[1].add(row.construct_key)
+    return [
+        _Material(response, query, tuple(key for key in known if key in keys))
+        for response, (query, keys) in by_response.items()
+    ]
+
+
+def _draw(
+    material: Sequence[_Material], count: int, busy: set[int], rng: np.random.Generator
+) -> list[_Material]:
+    shuffled = [material[i] for i in rng.permutation(len(material))]
+    times: dict[int, int] = defaultdict(int)
+    ranked: list[tuple[bool, int, int]] = []
+    for place, one in enumerate(shuffled):
+        ranked.append((one.query_id in busy, times[one.query_id], place))
+        times[one.query_id] += 1
+    return [shuffled[place] for *_, place in sorted(ranked)[:count]]
+
+
+def _queries_of(connection: Connection, rater_id: int) -> set[int]:
+    a, r = table(Assignment), table(Response)
+    return set(
+        connection.execute(
+            select(r.c.query_id)
+            .join_from(a, r, a.c.response_id == r.c.id)
+            .where(a.c.rater_id == rater_id)
+        ).scalars()
+    )
+
+
+def _let_through(connection: Connection, rater_id: int) -> bool:
+    """Say whether the owner let a rater in who had not left: past the training, then."""
+    d = table(Departure)
+    kinds = connection.execute(
+        select(d.c.kind).where(d.c.rater_id == rater_id).order_by(d.c.id)
+    ).scalars()
+    away = False
+    for kind in kinds:
+        if kind == "readmitted" and not away:
+            return True
+        away = kind != "readmitted"
+    return False

@@ -1,0 +1,217 @@
+"""Opening what comes next: the moment at which a rater is shown more, which is recorded."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import Connection, insert
+
+from annotate_ui.participants.consent import open_gate
+from annotate_ui.participants.withdrawal import has_left
+from annotate_ui.participation import paused
+from annotate_ui.tasks.comparison_progress import comparisons_done
+from annotate_ui.tasks.next_comparison import next_comparison
+from annotate_ui.tasks.onboarding import calibrate, check
+from annotate_ui.tasks.phases import FEEDBACK
+from annotate_ui.tasks.refusals import LeftError
+from annotate_ui.tasks.repeats import repeats
+from annotate_ui.tasks.sessions import session_of
+from annotate_ui.tasks.slot_queue import free_query, lock_rater, lock_slots, renew, take_slots
+from annotate_ui.tasks.steps import Page, Step, Work, rater_work
+from annotate_ui.tasks.training import begin_attempt, training_state
+from study.schema import Reveal, table
+from study.study import Study
+
+Kind = Literal[
+    "paused",
+    "consent",
+    "instructions",
+    "step",
+    "feedback",
+    "training_failed",
+    "compare",
+    "later",
+    "break",
+    "waiting",
+    "end",
+]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What came of asking for what is next."""
+
+    kind: Kind
+    """`later`: repeats that are not due yet; `break`: the session is over; `waiting`: whatever is
+    left is with other raters."""
+    page: Page | None = None
+    """Of a step, of several beside each other, or of feedback."""
+    comparison: str | None = None
+    """The public id of a comparison."""
+    due_from: datetime | None = None
+    """From when there is more to do, for `later` and `break`."""
+
+    @property
+    def step(self) -> Step | None:
+        """The first step of the page that is still to do; None where nothing is asked."""
+        if self.page is None or self.page.is_feedback:
+            return None
+        left = (step for step in self.page.steps if step.is_left)
+        return next(left, self.page.steps[0])
+
+
+def open_next(study: Study, rater_id: int) -> Opened:
+    """Open whatever is next for a rater, and record that it is shown.
+
+    The order is: training with its feedback, calibration, the main work, comparisons, repeats,
+    adjudication. A rater whose own work is done is handed open slots, if there are any. Asked
+    twice, the same is opened once.
+
+    Raises
+    ------
+    LeftError
+        The rater has left the study.
+    """
+    with study.write() as connection:
+        lock_rater(connection, rater_id)
+        if has_left(connection, rater_id):
+            raise LeftError("You have left the study. What you finished is kept.")
+        if paused(connection) is not None:
+            return Opened("paused")
+        gate = open_gate(connection, study, rater_id)
+        if gate is not None:
+            return Opened(gate)
+        found = _next(connection, study, rater_id)
+        if found.page is not None:
+            _record(connection, found.page)
+        return found
+
+
+def all_done(connection: Connection, study: Study, rater_id: int) -> bool:
+    """Say whether a rater has worked, and nothing is left for them: now, or later."""
+    work = rater_work(connection, study.config, rater_id)
+    made, comparisons = comparisons_done(connection, study, rater_id)
+    if made < comparisons or not (work.has_worked or made):
+        return False
+    if any(page.is_left for page in work.pages if page.phase != "training"):
+        return False
+    if not training_state(connection, study, rater_id).passed:
+        return False
+    return free_query(connection, study, rater_id) is None
+
+
+def _next(connection: Connection, study: Study, rater_id: int) -> Opened:
+    """Return what is next, and give the rater what they are to have for it."""
+    work = rater_work(connection, study.config, rater_id)
+    found = (
+        _training(connection, study, rater_id, work)
+        or _calibration(connection, study, rater_id, work)
+        or _main(connection, study, rater_id, work)
+        or _comparison(connection, study, rater_id)
+        or _repeats(connection, study, rater_id, work)
+        or _adjudication(connection, study, rater_id, work)
+    )
+    if found is not None:
+        return found
+    # Whoever has worked is done, though slots of others may come free: nobody waits for a
+    # completion code until strangers have finished.
+    made, _ = comparisons_done(connection, study, rater_id)
+    return Opened("end" if work.has_worked or made else "waiting")
+
+
+def _training(connection: Connection, study: Study, rater_id: int, work: Work) -> Opened | None:
+    page = work.turn("training")
+    if page is None and not study.config.design.training:
+        return None
+    state = training_state(connection, study, rater_id)
+    # Who was let through need not finish an attempt, but what is open may be.
+    if page is not None and (not state.passed or page.is_feedback or page.opened):
+        return _shown(connection, study, rater_id, page)
+    if state.passed:
+        return None
+    if state.failed:
+        return Opened("training_failed")
+    session = session_of(connection, study.config, rater_id)
+    if session.is_over(study.config):
+        return Opened("break", due_from=session.next_from(study.config))
+    begin_attempt(connection, study, rater_id)
+    page = rater_work(connection, study.config, rater_id).turn("training")
+    return None if page is None else Opened("step", page)
+
+
+def _calibration(connection: Connection, study: Study, rater_id: int, work: Work) -> Opened | None:
+    page = work.turn("calibration")
+    if page is None and all(one.phase == "training" for one in work.passes):
+        lock_slots(connection)
+        if calibrate(connection, study, rater_id):
+            page = rater_work(connection, study.config, rater_id).turn("calibration")
+    return None if page is None else _shown(connection, study, rater_id, page)
+
+
+def _main(connection: Connection, study: Study, rater_id: int, work: Work) -> Opened | None:
+    page = work.turn("main")
+    if page is None or any(step.item.leased_until is not None for step in page.steps):
+        lock_slots(connection)
+        if page is not None:
+            renew(connection, study, rater_id, page.item.query_id)
+            # Read again: a slot may have been handed on before it was locked.
+            page = rater_work(connection, study.config, rater_id).turn("main")
+        if page is None:
+            session = session_of(connection, study.config, rater_id)
+            if session.is_over(study.config) and free_query(connection, study, rater_id):
+                return Opened("break", due_from=session.next_from(study.config))
+            taken = take_slots(connection, study, rater_id)
+            if taken:
+                check(connection, study, rater_id, taken)
+                page = rater_work(connection, study.config, rater_id).turn("main")
+    return None if page is None else _shown(connection, study, rater_id, page)
+
+
+def _comparison(connection: Connection, study: Study, rater_id: int) -> Opened | None:
+    made, comparisons = comparisons_done(connection, study, rater_id)
+    if made >= comparisons:
+        return None
+    session = session_of(connection, study.config, rater_id)
+    if session.is_over(study.config):
+        return Opened("break", due_from=session.next_from(study.config))
+    return Opened("compare", comparison=next_comparison(connection, study, rater_id))
+
+
+def _repeats(connection: Connection, study: Study, rater_id: int, work: Work) -> Opened | None:
+    again = repeats(connection, study.config, work, rater_id)
+    if again.page is not None:
+        return _shown(connection, study, rater_id, again.page)
+    return None if again.due_from is None else Opened("later", due_from=again.due_from)
+
+
+def _adjudication(connection: Connection, study: Study, rater_id: int, work: Work) -> Opened | None:
+    page = work.turn("adjudication")
+    return None if page is None else _shown(connection, study, rater_id, page)
+
+
+def _shown(connection: Connection, study: Study, rater_id: int, page: Page) -> Opened:
+    """Return a page as what is next, unless the session is over; what is open can be finished."""
+    if page.is_feedback:
+        return Opened("feedback", page)
+    if not page.opened:
+        session = session_of(connection, study.config, rater_id)
+        if session.is_over(study.config):
+            return Opened("break", due_from=session.next_from(study.config))
+    return Opened("step", page)
+
+
+def _record(connection: Connection, page: Page) -> None:
+    """Record what is shown from now on: beside each other, all at once."""
+    rows = [
+        {
+            "assignment_id": step.item.id,
+            "stage": step.stage.number,
+            "fields": list(step.stage.fields),
+        }
+        for step in page.unopened
+    ]
+    if page.is_feedback and not page.item.told:
+        # It shows no field of the query; its stage tells that what is said later is not blind.
+        rows = [{"assignment_id": page.item.id, "stage": FEEDBACK, "fields": []}]
+    if rows:
+        connection.execute(insert(table(Reveal)), rows)

@@ -1,0 +1,1 @@
+"""Controls on which a value is given."""

@@ -1,0 +1,122 @@
+"""Each response: how many raters have finished it, and how far their values lie apart."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import abort, render_template, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+
+from annotate_ui.web.owner.blueprint import pages
+from annotate_ui.web.owner.monitored import watched
+from annotate_ui.web.rater_session import study
+from study.facts.response_rows import current_responses
+from study.schema import Assignment, Query, Rater, Rating, Response, table
+from study.study import Study
+
+_ON_A_PAGE = 100
+
+
+@dataclass(frozen=True)
+class Item:
+    """A response in the list."""
+
+    id: int | None
+    """Null where no page shows it."""
+    response: str
+    query: str
+    finished: int
+    wanted: int
+    widest: float | None
+    """Largest range on a construct, as a share of its scale."""
+    ranges: dict[str, tuple[float, float]]
+    """By construct, the lowest and the highest value."""
+
+
+@pages.get("/items")
+def items() -> ResponseReturnValue:
+    """List the responses, those on which people differ most first."""
+    found = _items(study())
+    number = max(request.args.get("page", 1, type=int), 1)
+    count = -(-len(found) // _ON_A_PAGE) or 1
+    number = min(number, count)
+    return render_template(
+        "owner/items.html",
+        page="items",
+        items=found[(number - 1) * _ON_A_PAGE : number * _ON_A_PAGE],
+        total=len(found),
+        constructs=[one.key for one in study().config.constructs],
+        number=number,
+        count=count,
+    )
+
+
+@pages.get("/items/<int:response_id>")
+def item(response_id: int) -> ResponseReturnValue:
+    """Show what raters said of one response."""
+    r, q = table(Response), table(Query)
+    # Beyond what a database counts to, there is nothing.
+    if response_id >= 2**31:
+        abort(404)
+    with study().read() as connection:
+        row = connection.execute(
+            select(r.c.id, r.c.key, r.c.text, q.c.key.label("query"), q.c.text.label("question"))
+            .join_from(r, q, r.c.query_id == q.c.id)
+            .where(r.c.id == response_id)
+        ).one_or_none()
+        if row is None:
+            abort(404)
+        a, g, w = table(Assignment), table(Rating), table(Rater)
+        values = connection.execute(
+            select(
+                w.c.code,
+                w.c.public_id,
+                a.c.purpose,
+                g.c.construct_key,
+                g.c.revision,
+                g.c.value,
+                g.c.status,
+                g.c.reason,
+                g.c.comment,
+                g.c.flags,
+                g.c.after_reveal,
+                g.c.created_at,
+            )
+            .join_from(g, a, g.c.assignment_id == a.c.id)
+            .join(w, a.c.rater_id == w.c.id)
+            .where(a.c.response_id == response_id)
+            .order_by(g.c.construct_key, w.c.code, a.c.id, g.c.revision)
+        ).all()
+    return render_template("owner/item.html", page="items", item=row, values=values)
+
+
+def _items(served: Study) -> list[Item]:
+    import pandas as pd
+
+    from study.assignment.adjudication_sample import people_differ
+
+    lengths = {one.key: one.scale.max - one.scale.min for one in served.config.constructs}
+    differ = people_differ(served.score_table(), lengths)
+    by_response: dict[str, list[Any]] = {}
+    for row in differ.itertuples():
+        by_response.setdefault(str(row.response_id), []).append(row)
+    with served.read() as connection:
+        current, _ = current_responses(connection)
+    ids = {one.response_id: one.id for one in current}
+    found = []
+    for one in watched().progress.items:
+        rows = by_response.get(one.response, [])
+        wide = [row.range for row in rows if not pd.isna(row.range)]
+        found.append(
+            Item(
+                ids.get(one.response),
+                one.response,
+                one.query,
+                one.finished,
+                one.wanted,
+                max(wide, default=None),
+                {row.construct: (row.low, row.high) for row in rows if row.people > 1},
+            )
+        )
+    found.sort(key=lambda one: -1.0 if one.widest is None else one.widest, reverse=True)
+    return found

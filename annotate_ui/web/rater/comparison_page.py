@@ -1,0 +1,72 @@
+"""The pages on which two responses are compared."""
+
+from flask import Blueprint, jsonify, render_template
+from flask.typing import ResponseReturnValue
+
+from annotate_ui.tasks.comparison_input import Choice
+from annotate_ui.tasks.comparison_progress import comparisons_done
+from annotate_ui.tasks.comparison_save import save_decision
+from annotate_ui.tasks.comparison_view import Option, show_comparison
+from annotate_ui.tasks.refusals import LeftError
+from annotate_ui.web.error_pages import SIGNED_OUT, answer
+from annotate_ui.web.i18n.translation import gettext as _
+from annotate_ui.web.rate_limits import saves
+from annotate_ui.web.rater_session import rater_here, study
+from annotate_ui.web.request_json import body, rater_of_page
+from annotate_ui.web.response_json import stored_json
+
+pages = Blueprint("comparing", __name__)
+
+
+@pages.errorhandler(LeftError)
+def left(_error: LeftError) -> ResponseReturnValue:
+    """Answer who has left as somebody whose link was revoked."""
+    return answer(SIGNED_OUT)
+
+
+@pages.get("/compare/<public_id>")
+def compare(public_id: str) -> ResponseReturnValue:
+    """Show a comparison that was opened for this rater."""
+    rater = rater_here()
+    with study().read() as connection:
+        view = show_comparison(connection, study(), rater.id, public_id)
+    return render_template(
+        "compare.html",
+        page="compare",
+        comparison=view,
+        options=[(option, option_words(option)) for option in view.options],
+        save_url=f"/compare/{view.public_id}/save",
+        back_url=None if view.before is None else f"/compare/{view.before}",
+        forward_url=None if view.after is None else f"/compare/{view.after}",
+        next_url="/rate/next",
+    )
+
+
+@pages.post("/compare/<public_id>/save")
+@saves
+def save(public_id: str) -> ResponseReturnValue:
+    """Store what the rater decided."""
+    rater = rater_of_page()
+    stored = save_decision(study(), rater.id, public_id, body(Choice))
+    with study().read() as connection:
+        done, total = comparisons_done(connection, study(), rater.id)
+    return jsonify({**stored_json(stored), "progress": {"done": done, "total": total}})
+
+
+def option_words(option: Option) -> str:
+    """Return how a point is called: by its place on its side of the scale."""
+    if option.better == 0:
+        return _("Both are equally good")
+    number, strength = option.better, option.strength
+    if option.strengths > 3:
+        return _(
+            "%(number)s is better, %(strength)s of %(most)s",
+            number=number,
+            strength=strength,
+            most=option.strengths,
+        )
+    if strength == option.strengths > 1:
+        return _("%(number)s is much better", number=number)
+    if option.strengths == 3 and strength == 1:
+        return _("%(number)s is slightly better", number=number)
+    return _("%(number)s is better", number=number)

@@ -1,0 +1,154 @@
+"""Joining by a link that many share, and the personal link that comes of it."""
+
+import hmac
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+from typing import Any
+
+from flask import Blueprint, current_app, g, redirect, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from werkzeug.datastructures import MultiDict
+
+from annotate_ui.participants.enrolment import (
+    EnrolmentRefusedError,
+    checked_id,
+    enrol,
+    joined_by,
+    link_state,
+)
+from annotate_ui.participation import paused
+from annotate_ui.web.error_pages import Problem, answer, answer_csrf
+from annotate_ui.web.i18n.translation import mark
+from annotate_ui.web.rate_limits import REFUSED, enrolments, failed_links
+from annotate_ui.web.rater_session import sign_in, study
+
+pages = Blueprint("enrolling", __name__)
+
+ID_NAMES = ("PROLIFIC_PID", "external_id", "workerId", "participant")
+"""Under which recruiters put the id of a participant into the link's address."""
+
+_REFUSED = {
+    "closed": Problem(
+        410,
+        "closed",
+        mark("This study takes in nobody new"),
+        mark("Thank you for your interest. Joining by this link has ended."),
+        mark("If you have joined before, open the personal link that you were shown then."),
+        None,
+    ),
+    "paused": Problem(
+        503,
+        "paused",
+        mark("The study is paused"),
+        mark("Nothing new is opened for now. What you saved is kept; come back later."),
+        "",
+        None,
+    ),
+    "full": Problem(
+        410,
+        "full",
+        mark("As many have joined as are needed"),
+        mark("Thank you for your interest. There is nothing left for you to do here."),
+        mark("If you have joined before, open the personal link that you were shown then."),
+        None,
+    ),
+    "joined": Problem(
+        409,
+        "joined",
+        mark("Somebody has joined with this id already"),
+        mark("If it was you, open the personal link that you were shown then."),
+        mark("If that link is lost, ask the person who runs the study for a new one."),
+        None,
+    ),
+    "bad_id": Problem(
+        400,
+        "bad_id",
+        mark("This link can't be read"),
+        mark("The part of it that says who you are is no id."),
+        mark("Open the link again from the place where you found it."),
+        None,
+    ),
+}
+
+
+@pages.get("/enrol/<token>")
+def offer(token: str) -> ResponseReturnValue:
+    """Show what the link leads to. Nothing is stored."""
+    with study().read() as connection:
+        state = link_state(connection, token)
+        message = paused(connection)
+    if state is None:
+        return _unknown()
+    try:
+        external_id = _id_in(request.args)
+    except EnrolmentRefusedError as error:
+        return answer(_REFUSED[error.reason])
+    here = _has_joined_here(token, external_id)
+    if not here and not state.open:
+        return answer(_REFUSED["full" if state.closed is None else "closed"])
+    if not here and message is not None:
+        return answer(_REFUSED["paused"])
+    return render_template(
+        "enrol.html", page="enrol", token=token, external_id=external_id or "", here=here
+    )
+
+
+@pages.post("/enrol/<token>")
+@enrolments
+def begin(token: str) -> ResponseReturnValue:
+    """Make a rater of whoever presses Begin, let them in, and show their own link once."""
+    try:
+        external_id = _id_in(request.form)
+        if _has_joined_here(token, external_id):
+            return redirect("/rate", 303)
+        made = enrol(
+            study(), token, external_id, personal_token=_personal_token(token, external_id)
+        )
+    except EnrolmentRefusedError as error:
+        return _unknown() if error.reason == "unknown" else answer(_REFUSED[error.reason])
+    sign_in(made.rater_id, made.invitation_id)
+    return render_template("enrolled.html", page="enrolled", link=made.personal_link)
+
+
+@pages.errorhandler(CSRFError)
+def sent_again(error: CSRFError) -> ResponseReturnValue:
+    """Lead on who reloads the page of their link: the form is sent again, with a token of before.
+
+    Nothing is made of it; the offer tells them what they have already.
+    """
+    if g.rater is None:
+        return answer_csrf(error)
+    values: dict[str, Any] = dict(request.view_args or {})
+    values |= {name: request.form[name] for name in ID_NAMES if name in request.form}
+    return redirect(url_for("enrolling.offer", **values), 303)
+
+
+def _personal_token(token: str, external_id: str | None) -> str:
+    """Return the same secret for the same form of the same browser, and none that can be guessed.
+
+    A form that is sent twice, by an impatient hand or a bad line, finds the rater it made.
+    """
+    secret: bytes = current_app.config["SECRET_KEY"]
+    parts = ("enrol", session["csrf_token"], token, external_id or "")
+    told = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return urlsafe_b64encode(hmac.digest(secret, told, sha256)).decode().rstrip("=")
+
+
+def _has_joined_here(token: str, external_id: str | None) -> bool:
+    """Say whether this browser is signed in as who comes now."""
+    if g.rater is None:
+        return False
+    with study().read() as connection:
+        joined, known_as = joined_by(connection, token, g.rater.id)
+    return joined and external_id in {None, known_as}
+
+
+def _id_in(fields: MultiDict[str, str]) -> str | None:
+    given = (fields.get(name) for name in ID_NAMES)
+    return checked_id(next((text for text in given if text and text.strip()), None))
+
+
+def _unknown() -> ResponseReturnValue:
+    with failed_links:
+        return redirect(REFUSED, 303)

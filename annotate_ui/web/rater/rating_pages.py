@@ -1,0 +1,161 @@
+"""The pages of the work: the overview, the steps, and what their script sends."""
+
+from typing import Annotated
+
+from flask import Blueprint, jsonify, redirect, render_template, request
+from flask.typing import ResponseReturnValue
+from pydantic import BaseModel, ConfigDict, Field
+
+from annotate_ui.tasks.comparison_progress import comparisons_done
+from annotate_ui.tasks.feedback import show_feedback
+from annotate_ui.tasks.notices import notice
+from annotate_ui.tasks.rating_input import Commit
+from annotate_ui.tasks.refusals import LeftError, NotYoursError
+from annotate_ui.tasks.save import save_within
+from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
+from annotate_ui.tasks.steps import Page, rater_work
+from annotate_ui.tasks.value_count import values_done
+from annotate_ui.tasks.workflow import Opened, open_next
+from annotate_ui.web.error_pages import SIGNED_OUT, answer
+from annotate_ui.web.i18n.translation import gettext as _
+from annotate_ui.web.rate_limits import openings, saves, unfoldings
+from annotate_ui.web.rater_session import rater_here, study
+from annotate_ui.web.request_json import body, rater_of_page
+from annotate_ui.web.response_json import stored_json
+
+pages = Blueprint("rating", __name__)
+
+
+class Unfolded(BaseModel):
+    """A passage that the rater unfolded."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    position: Annotated[int, Field(strict=True, ge=0, lt=2**31)]
+
+
+@pages.errorhandler(LeftError)
+def left(_error: LeftError) -> ResponseReturnValue:
+    """Answer who has left as somebody whose link was revoked."""
+    return answer(SIGNED_OUT)
+
+
+@pages.get("/rate")
+def desk() -> ResponseReturnValue:
+    """Show how far the rater has come, and how rating works."""
+    rater = rater_here()
+    with study().read() as connection:
+        work = rater_work(connection, study().config, rater.id)
+        compared, comparisons = comparisons_done(connection, study(), rater.id)
+        why = request.args.get("why", "")
+        told = notice(why, connection, study(), rater.id, work, _)
+    left = work.frontier
+    # What is open may be finished while nothing new is opened, as in a pause.
+    open_page = work.page_of(left) if left is not None and left.opened else None
+    return render_template(
+        "desk.html",
+        page="desk",
+        progress=work.progress,
+        compared=compared,
+        comparisons=comparisons,
+        started=compared > 0 or any(step.opened for step in work.steps),
+        notice=told,
+        open_url=_address(open_page) if told is not None and open_page is not None else None,
+        constructs=[construct_view(spec, study().config) for spec in study().config.constructs],
+    )
+
+
+@pages.post("/rate/next")
+@openings
+def go_on() -> ResponseReturnValue:
+    """Open whatever is next."""
+    rater = rater_of_page() if request.is_json else rater_here()
+    address = _leads_to(open_next(study(), rater.id))
+    # The page's script asks first, and goes there once it knows that there is a way.
+    return jsonify({"url": address}) if request.is_json else redirect(address, 303)
+
+
+@pages.get("/rate/<public_id>/<int:stage>")
+def step(public_id: str, stage: int) -> ResponseReturnValue:
+    """Show a step that was opened for this rater, with all that stands beside it."""
+    rater = rater_here()
+    config = study().config
+    with study().read() as connection:
+        work = rater_work(connection, config, rater.id)
+        here = work.find(public_id, stage)
+        if here is None or not here.opened:
+            raise NotYoursError("This page was not opened for you.")
+        page = work.page_of(here)
+        if page.address != (public_id, stage):
+            return redirect(_address(page), 303)
+        view, columns = show_page(connection, config, page)
+    before, after = work.before(page), work.after(page)
+    return render_template(
+        "step.html",
+        page="step",
+        step=view,
+        columns=columns,
+        progress=work.progress,
+        back_url=None if before is None else _address(before),
+        forward_url=None if after is None else _address(after),
+        next_url="/rate/next",
+    )
+
+
+@pages.get("/rate/<public_id>/feedback")
+def feedback(public_id: str) -> ResponseReturnValue:
+    """Show what is expected of a response in training, or what others said of it."""
+    rater = rater_here()
+    with study().read() as connection:
+        work = rater_work(connection, study().config, rater.id)
+        page = work.feedback_of(public_id)
+        if page is None or not page.opened:
+            raise NotYoursError("This page was not opened for you.")
+        view = show_feedback(connection, study(), work, page, rater.id)
+    before, after = work.before(page), work.after(page)
+    return render_template(
+        "feedback.html",
+        page="feedback",
+        feedback=view,
+        back_url=None if before is None else _address(before),
+        forward_url=None if after is None else _address(after),
+        next_url="/rate/next",
+    )
+
+
+@pages.post("/rate/<public_id>/<int:stage>/save")
+@saves
+def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
+    """Store what the rater committed for one construct."""
+    rater = rater_of_page()
+    commit = body(Commit)
+    with study().write() as connection:
+        stored = save_within(connection, study(), rater.id, public_id, stage, commit)
+        done, total = values_done(connection, study().config, rater.id)
+    answer = stored_json(stored)
+    answer["progress"] = {"done": done, "total": total}
+    return jsonify(answer)
+
+
+@pages.post("/rate/<public_id>/<int:stage>/passages")
+@unfoldings
+def passages(public_id: str, stage: int) -> ResponseReturnValue:
+    """Record that the rater unfolded a passage."""
+    rater = rater_of_page()
+    record_opened(study(), rater.id, public_id, stage, body(Unfolded).position)
+    return jsonify({})
+
+
+def _leads_to(opened: Opened) -> str:
+    """Return the address of what was opened, or of where the rater is told why nothing was."""
+    if opened.page is not None:
+        return _address(opened.page)
+    if opened.comparison is not None:
+        return f"/compare/{opened.comparison}"
+    ways = {"consent": "/consent", "instructions": "/instructions", "end": "/rate/end"}
+    return ways.get(opened.kind, f"/rate?why={opened.kind}")
+
+
+def _address(page: Page) -> str:
+    public_id, stage = page.address
+    return f"/rate/{public_id}/{'feedback' if page.is_feedback else stage}"

@@ -1,1 +1,0 @@
-"""Looking at runs: lists, details, single responses, exports, answers read again."""

@@ -1,0 +1,1 @@
+"""The commands of `judge`. Only click is imported until they run."""

@@ -1,0 +1,157 @@
+"""How a tokenizer writes scores, and the probability of each from what the model says of tokens.
+
+Llama 3 and its like have one token for each number up to 999: a single pass tells all. Mistral,
+Qwen and others write digit by digit: then the prompt is continued with each digit, a few tokens
+a time on a prompt whose rest is in the cache, and the probability of a score is a product.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge.protocol.answer import LEAST_SHARE
+from study.scales import Scale
+
+MOST_TOKENS = 128
+"""So many tokens' probabilities can be asked for."""
+
+Shares = Mapping[int, float]
+"""Probability by token."""
+
+
+@dataclass(frozen=True)
+class WholeNumbers:
+    """Each score is one token, or several spellings of one."""
+
+    points: Mapping[int, int]
+    """Token to score."""
+    continuations: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens whose probabilities are needed."""
+        return list(self.points)
+
+    def distribution(
+        self, said: Sequence[int], first: Shares, further: Sequence[Shares]
+    ) -> dict[str, float] | None:
+        """Return the probability of each score as the first token, if a score is what was said.
+
+        Parameters
+        ----------
+        said
+            Tokens of the answer.
+        first
+            Probabilities at its first token.
+        further
+            Those after each of `continuations`.
+        """
+        del further
+        if not said or said[0] not in self.points:
+            return None
+        found: dict[int, float] = {}
+        for token, share in first.items():
+            if token in self.points:
+                score = self.points[token]
+                found[score] = found.get(score, 0.0) + share
+        return _worth_telling(found)
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Each digit is a token; scores from 0 to 100 are one to three of them."""
+
+    digits: tuple[int, ...]
+    """Tokens of 0 to 9."""
+    lead: tuple[int, ...] = ()
+    """What the tokenizer writes before a number, at most one token."""
+    continuations: tuple[tuple[int, ...], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        after: list[tuple[int, ...]] = [(self.digits[first],) for first in range(1, 10)]
+        after.append((self.digits[1], self.digits[0]))
+        starts = [self.lead, *(self.lead + tokens for tokens in after)]
+        # Without a lead the answer itself tells the first digit.
+        object.__setattr__(self, "continuations", tuple(starts if self.lead else starts[1:]))
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens whose probabilities are needed."""
+        return [*self.lead, *self.digits]
+
+    def distribution(
+        self, said: Sequence[int], first: Shares, further: Sequence[Shares]
+    ) -> dict[str, float] | None:
+        """Return the probability of each score: its digits, and no digit after one or after 10.
+
+        As with whole numbers, what follows a score is left open ("85.5" and "85%" count as 85).
+        """
+        start = len(self.lead)
+        if tuple(said[:start]) != self.lead or not set(said[start : start + 1]) & {*self.digits}:
+            return None
+        before, at_first, after = 1.0, first, list(further)
+        if self.lead:
+            before, at_first = first.get(self.lead[0], 0.0), after.pop(0)
+        of = [before * at_first.get(token, 0.0) for token in self.digits]
+        found = {0: of[0]}
+        for digit in range(1, 10):
+            second = [after[digit - 1].get(token, 0.0) for token in self.digits]
+            found[digit] = of[digit] * max(0.0, 1 - sum(second))
+            for last in range(10):
+                found[10 * digit + last] = of[digit] * second[last]
+        third = [after[9].get(token, 0.0) for token in self.digits]
+        ten = found[10]
+        found[10], found[100] = ten * max(0.0, 1 - sum(third)), ten * third[0]
+        return _worth_telling(found)
+
+
+ScoreTokens = WholeNumbers | Digits
+
+
+def score_tokens(tokenizer: Any, scale: Scale) -> tuple[ScoreTokens | None, str]:
+    """Return how a tokenizer writes the whole numbers of a scale, and that in words.
+
+    The first is None where probabilities can't be had; the words say why.
+    """
+
+    def written(text: str) -> tuple[int, ...]:
+        return tuple(tokenizer.encode(text, add_special_tokens=False))
+
+    scores = range(round(scale.min), round(scale.max) + 1)
+    if len(scores) > MOST_TOKENS:
+        return None, f"none: the scale has more than {MOST_TOKENS} whole numbers"
+    plain = {score: written(str(score)) for score in scores}
+    if all(len(tokens) == 1 for tokens in plain.values()):
+        return _whole(plain, {score: written(f" {score}") for score in scores})
+    if (scores[0], scores[-1]) != (0, 100):
+        return None, "none: digit by digit is known for 0 to 100 only"
+    lead, digits = plain[0][:-1], tuple(plain[digit][-1] for digit in range(10))
+    spelt = Digits(digits, lead) if len(lead) <= 1 and len(set(digits)) == 10 else None
+    if spelt and all(
+        tokens == (*lead, *(digits[int(digit)] for digit in str(score)))
+        for score, tokens in plain.items()
+    ):
+        return spelt, "digit by digit"
+    return None, "none: the tokenizer writes numbers neither whole nor digit by digit"
+
+
+def _whole(
+    plain: Mapping[int, tuple[int, ...]], spaced: Mapping[int, tuple[int, ...]]
+) -> tuple[WholeNumbers, str]:
+    points = {tokens[0]: score for score, tokens in plain.items()}
+    variants = {
+        tokens[0]: score
+        for score, tokens in spaced.items()
+        if len(tokens) == 1 and tokens[0] not in points
+    }
+    how = "one token each"
+    if len(points) + len(variants) > MOST_TOKENS:
+        how += f", without those after a space: more than {MOST_TOKENS} tokens"
+    elif variants:
+        how += ", with and without a space before"
+        points |= variants
+    return WholeNumbers(points), how
+
+
+def _worth_telling(found: Mapping[int, float]) -> dict[str, float]:
+    return {str(score): share for score, share in found.items() if share >= LEAST_SHARE}

@@ -1,0 +1,155 @@
+"""The engine `vllm`: prompts to a model on this machine, streamed through its scheduler."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from judge.engines.engine import Delivery, Ready
+from judge.engines.vllm.chat_layout import DATE, Layout
+from judge.engines.vllm.engine_arguments import check_arguments, of_identity
+from judge.engines.vllm.model_loader import Loaded, ModelFacts, ModelSpec, load, read_template
+from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
+from judge.engines.vllm.worker_pool import Workers
+from judge.prompts.template import PromptVersion
+from judge.protocol.request import Request
+from judge.protocol.token_count import TokenCount
+from judge.running.run_identity import Conditions, Run
+from judge.settings import JudgeSettings
+from study.errors import StudyError
+from study.study import Study
+
+# Parts of a prompt encoded apart may have so many tokens more or less than the whole.
+_NEAR = 64
+
+
+class VLLMEngine:
+    """Asks a model that vLLM runs here: in this process, or in several that share the prompts."""
+
+    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
+        settings.refuse(
+            "base_url",
+            "logprobs",
+            "leader",
+            "answers",
+            "requests",
+            "send_temperature",
+            "length_parameter",
+            "reasoning_tokens",
+            "api_key_env",
+            "concurrency",
+            "timeout",
+            "tries",
+            "first_wait",
+            "patience",
+        )
+        if settings.model is None:
+            raise StudyError(
+                "Say which model is to judge, with --model: a folder, or a name on the hub."
+            )
+        if settings.structured and prompts.form != "score":
+            raise StudyError(
+                f"--structured leaves no room for the reason that {prompts.name} asks."
+            )
+        if settings.structured and (prompts.scale.min, prompts.scale.max) != (0, 100):
+            raise StudyError("--structured knows whole numbers from 0 to 100 only.")
+        arguments = dict(study.config.judge.vllm)
+        check_arguments(arguments)
+        self._settings = settings
+        self._spec = ModelSpec(
+            settings.model,
+            settings.revision,
+            settings.window,
+            settings.seed or 0,
+            arguments,
+            read_template(arguments, study.folder),
+            prompts.scale if prompts.form == "score" else None,
+        )
+        temperature = settings.temperature
+        self._decoding = Decoding(
+            prompts.temperature if temperature is None else temperature,
+            settings.max_tokens or prompts.max_tokens,
+            settings.seed,
+            settings.structured,
+        )
+        self._loaded: Loaded | None = None
+        self._streaming: Streaming | None = None
+        self._workers: Workers | None = None
+
+    def start(self, sample: Sequence[str]) -> Ready:
+        """Load the model, in as many processes as were asked for."""
+        if self._settings.processes > 1:
+            self._workers = Workers(self._spec, self._decoding, self._settings.processes)
+            facts, layout = self._workers.start()
+        else:
+            self._loaded = load(self._spec)
+            self._streaming = Streaming(self._spec.model, self._loaded, self._decoding)
+            facts, layout = self._loaded.facts, self._loaded.layout
+        return Ready(
+            Conditions(
+                engine="vllm",
+                model=self._spec.model,
+                model_revision=self._spec.revision,
+                decoding=self._identity(facts),
+                seed=self._settings.seed,
+                observed=facts.observed,
+            ),
+            _token_count(layout, sample),
+            window=facts.window,
+            answer_tokens=self._decoding.max_tokens,
+            count=_counted(layout, facts.window - self._decoding.max_tokens),
+        )
+
+    def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
+        """Keep the scheduler full, in the requests' order; store answers every second."""
+        del run
+        if self._workers is not None:
+            reuse = self._workers.run(requests, delivery)
+        else:
+            assert self._streaming is not None  # noqa: S101  (start comes first)
+            reuse = answer_all(self._streaming, requests, delivery)
+        if not reuse.prompt_tokens:
+            return ()
+        delivery.measured({"recomputed": reuse.recomputed, "least_recomputed": reuse.least})
+        return (reuse.line(),)
+
+    def close(self) -> None:
+        """Free the GPU's memory."""
+        if self._workers is not None:
+            self._workers.end()
+        if self._loaded is not None:
+            self._loaded.close()
+
+    def _identity(self, facts: ModelFacts) -> dict[str, Any]:
+        return {
+            "temperature": self._decoding.temperature,
+            "max_tokens": self._decoding.max_tokens,
+            "structured": self._decoding.structured,
+            "chat_template_sha256": facts.template_hash,
+            "chat_template_date": DATE,
+            **of_identity(self._spec.arguments),
+        }
+
+
+def _counted(layout: Layout, room: int) -> Any:
+    # The passages of one context are a part of many prompts, one after the other.
+    @lru_cache(maxsize=32)
+    def size(part: str) -> int:
+        return len(layout.text(part))
+
+    around = layout.around
+
+    def counted(parts: Sequence[str]) -> int:
+        about = around + sum(map(size, parts))
+        return len(layout.tokens("".join(parts))) if abs(about - room) <= _NEAR else about
+
+    return counted
+
+
+def _token_count(layout: Layout, sample: Sequence[str]) -> TokenCount:
+    around = layout.around
+    sizes = [(len(prompt.encode()), len(layout.text(prompt))) for prompt in sample]
+    if not sizes or not all(size for size, _ in sizes):
+        return TokenCount(base=around)
+    # The densest prompt of the sample: others are counted before they are taken for short.
+    per_byte = max(tokens / size for size, tokens in sizes)
+    return TokenCount(base=around, per_byte=per_byte, calibrated=True)

@@ -1,0 +1,1 @@
+"""Runs and their answers: list, show, compare, export, read again."""

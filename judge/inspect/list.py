@@ -1,0 +1,101 @@
+"""The runs of a study, as counts."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from judge.running.judgments import count
+from study.facts.response_rows import current_responses
+from study.schema import JudgeRun, table
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One run, and how far it has come. The counts are those of the score table."""
+
+    name: str
+    engine: str
+    model: str
+    prompt_version: str
+    judgments: int
+    """Judgments in the score table: one for each response, construct and repeat."""
+    possible: int
+    """Responses in use x constructs that the run has judged x repeats."""
+    missing: int
+    """Of the judgments, those without a value."""
+    begun: str
+    """Time in UTC, as ISO 8601."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the summary as values that JSON can hold."""
+        return asdict(self)
+
+
+def list_runs(study: Study) -> list[RunSummary]:
+    """Return the runs of a study in the order in which they were begun.
+
+    Examples
+    --------
+    >>> [run.name for run in list_runs(Study.open("my-study"))]  # doctest: +SKIP
+    ['llama-3-70b']
+    """
+    t = table(JudgeRun)
+    with study.read() as connection:
+        rows = connection.execute(select(t).order_by(t.c.id)).all()
+        versions = study.construct_versions(connection)
+        counted = count(connection, versions, ("run_id", "missing_reason")).by
+        responses = len(current_responses(connection)[0])
+    judgments: Counter[int] = Counter()
+    missing: Counter[int] = Counter()
+    constructs: dict[int, set[str]] = {}
+    for (construct, run, reason), number in counted.items():
+        judgments[run] += number
+        constructs.setdefault(run, set()).add(construct)
+        if reason is not None:
+            missing[run] += number
+    return [
+        RunSummary(
+            name=row.name,
+            engine=row.engine,
+            model=row.model,
+            prompt_version=row.prompt_version,
+            judgments=judgments[row.id],
+            possible=responses * len(constructs.get(row.id, ())) * row.repeats,
+            missing=missing[row.id],
+            begun=row.created_at.isoformat(timespec="seconds"),
+        )
+        for row in rows
+    ]
+
+
+def print_runs(runs: list[RunSummary]) -> None:
+    """Print runs as a table that fits the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from judge.text import printable
+
+    rows = Table(box=None, pad_edge=False, padding=(0, 1))
+    rows.add_column("run, and its model", overflow="fold", min_width=16)
+    for name in ("engine", "prompts"):
+        rows.add_column(name, overflow="fold")
+    for name in ("judged", "missing"):
+        rows.add_column(name, justify="right", no_wrap=True)
+    rows.add_column("begun (UTC)", no_wrap=True)
+    for run in runs:
+        # A run is named after its model unless told otherwise; once is enough.
+        named = run.name if run.name == run.model else f"{run.name}\n{run.model}"
+        cells = (
+            "\n".join(map(printable, named.split("\n"))),
+            run.engine,
+            run.prompt_version,
+            f"{run.judgments}\nof {run.possible}",
+            str(run.missing),
+            "\n".join(run.begun[:16].split("T")),
+        )
+        rows.add_row(*(Text(cell) for cell in cells))
+    Console(highlight=False).print(rows)

@@ -1,0 +1,1 @@
+"""Metrics that score a response."""

@@ -1,0 +1,1 @@
+"""Altered texts that probe a judge."""

@@ -1,0 +1,15 @@
+"""The very prompt once more: how far scores move where nothing was altered.
+
+The other shifts are to be read beside this one. At temperature 0 it is the noise of batching and of
+the server.
+"""
+
+from judge.perturbations.perturbation import Change, Probe
+from judge.running.content import Content
+
+
+def _again(_content: Content) -> Change:
+    return Change()
+
+
+PROBES = (Probe("again", "again", "either", False, _again),)

@@ -1,1 +1,0 @@
-"""Probes: altered prompts of a run, asked under its own conditions, and what a fair judge does."""

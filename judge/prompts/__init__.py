@@ -1,0 +1,1 @@
+"""Prompt versions: their words, placeholders and decoding."""

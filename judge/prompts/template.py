@@ -1,0 +1,137 @@
+"""Prompts: the words put to a judge, how they are filled, and the hash that a run records."""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Literal, get_args
+
+from judge.parsing import Form
+from study.scales import Scale
+from study.types import Sees
+
+PAPER = "ccrs-paper-v1"
+
+Field = Literal["question", "context", "response", "ground_truth"]
+SHOWN: dict[Field, Sees] = {
+    "question": "question",
+    "context": "context",
+    "response": "response",
+    "ground_truth": "reference",
+}
+"""A prompt's placeholders, and the field of a response that fills each."""
+
+_MARK = "_mark"
+"""`{response_mark}` stands for the mark of `{response}`: a text that the response can't hold."""
+_MARK_DIGITS = 16
+_PLACEHOLDER = re.compile(r"\{((?:" + "|".join(get_args(Field)) + r")(?:_mark)?)\}")
+
+
+@dataclass(frozen=True)
+class Template:
+    """The prompt of one construct."""
+
+    text: str
+
+    @cached_property
+    def _pieces(self) -> list[str]:
+        # Odd positions are names of placeholders.
+        return _PLACEHOLDER.split(self.text)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields that the prompt shows, in the order of the text."""
+        return tuple(dict.fromkeys(self.shown))
+
+    @cached_property
+    def shown(self) -> tuple[Field, ...]:
+        """The fields as often as the prompt shows them."""
+        return tuple(n for n in self._pieces[1::2] if not n.endswith(_MARK))  # type: ignore[misc]
+
+    @cached_property
+    def sees(self) -> frozenset[Sees]:
+        """The fields of a response that the prompt shows."""
+        return frozenset(SHOWN[field] for field in self.fields)
+
+    @cached_property
+    def own_bytes(self) -> int:
+        """Length in bytes of the words around the fields, marks among them."""
+        marks = sum(name.endswith(_MARK) for name in self._pieces[1::2])
+        return len("".join(self._pieces[::2]).encode()) + marks * _MARK_DIGITS
+
+    @cached_property
+    def beginning(self) -> str | None:
+        """What stands before the passages; None where prompts on one context differ before them.
+
+        Question and reference are the same for all responses to a query.
+        """
+        names = self._pieces[1::2]
+        if "context" not in names:
+            return None
+        before = names[: names.index("context")]
+        differs = any(name.removesuffix(_MARK) == "response" for name in before)
+        return None if differs else "\0".join(self._pieces[: 2 * len(before) + 1])
+
+    def fill(self, values: dict[Field, str]) -> str:
+        """Return the prompt with its placeholders filled, in one pass.
+
+        A placeholder inside a value, such as "{ground_truth}" in a passage, stays text. A mark is
+        the beginning of its field's SHA-256: no text holds its own.
+        """
+        return "".join(self.parts(values))
+
+    def parts(self, values: dict[Field, str]) -> list[str]:
+        """Return the filled prompt in parts: each field is a part of its own."""
+        pieces = list(self._pieces)
+        pieces[1::2] = [_filling(name, values) for name in pieces[1::2]]
+        return pieces
+
+
+def _filling(name: str, values: dict[Field, str]) -> str:
+    field: Field = name.removesuffix(_MARK)  # type: ignore[assignment]
+    if field == name:
+        return values[field]
+    return sha256(values[field].encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_DIGITS]
+
+
+@dataclass(frozen=True)
+class PromptVersion:
+    """The prompts of a method, with the points of layout that make them a text."""
+
+    name: str
+    source: str
+    templates: dict[str, Template]
+    """Construct key to prompt, in the order of the files' names."""
+    scale: Scale
+    """The range of points that the prompts ask for."""
+    empty_response: float | None
+    """Score of a response without text by the prompts' own rule; None: it is asked about."""
+    passage_separator: str
+    strip_fields: bool
+    max_tokens: int
+    temperature: float
+    form: Form = "score"
+    """What the prompts ask for: the score alone, or a reason with the score after it."""
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (hexadecimal) of the words and of every point of layout."""
+        content: dict[str, Any] = {
+            "templates": {key: template.text for key, template in self.templates.items()},
+            "scale": [self.scale.min, self.scale.max],
+            "empty_response": self.empty_response,
+            "passage_separator": self.passage_separator,
+            "strip_fields": self.strip_fields,
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+        }
+        if self.form != "score":
+            # Named only where it differs: earlier versions had no other, and keep their hash.
+            content["form"] = self.form
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+        return sha256(text.encode()).hexdigest()
+
+    def trimmed(self, text: str) -> str:
+        """Return a field's text as a prompt shows it."""
+        return text.strip() if self.strip_fields else text

@@ -1,0 +1,1 @@
+"""What passes between a run and an engine: requests, answers, usage, conditions."""

@@ -1,0 +1,229 @@
+"""What an endpoint's reply means: an answer, or one of the kinds of trouble."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from judge.protocol.answer import CONTENT_FILTER, REJECTED, TOO_LONG, Answer
+from judge.protocol.logprob_distribution import ScoreTokens
+from judge.protocol.retry_after import asked_wait
+from judge.text import printable
+
+PARAMETERS = (
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "seed",
+    "top_logprobs",
+    "logprob_token_ids",
+    "logprobs",
+)
+"""What a server may refuse beside the prompt, the longer names first."""
+
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size)|maximum (?:context|input|model|prompt)|max_model_len|"
+    r"(?:prompt|input|request)[^.]{0,40} (?:is )?too (?:long|large)|"
+    r"longer than the (?:maximum|model)|exceeds? (?:the )?[^.]{0,40}(?:context|token)",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(
+    r"content[ _](?:filter|management policy|policy)|moderation|flagged|safety system|"
+    r"data_inspection",
+    re.IGNORECASE,
+)
+_BAD_KEY = re.compile(r"api[ _-]?key", re.IGNORECASE)
+_NO_QUOTA = re.compile(r"insufficient_quota|credit balance", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"unsupported|not supported|does not support|unknown|unrecognized|unexpected|not permitted|"
+    r"not allowed|invalid|extra",
+    re.IGNORECASE,
+)
+_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A reply that is no answer."""
+
+    kind: Literal["again", "throttled", "parameter", "stop"]
+    """Try again; try again more slowly; without a parameter; or not at all."""
+    reason: str
+    """In a word, for counting."""
+    detail: str
+    wait: float | None = None
+    """Seconds that the server asks to wait."""
+    parameter: str | None = None
+
+
+def read_reply(
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    milliseconds: float | None,
+    scores: ScoreTokens | None = None,
+) -> Answer | Trouble:
+    """Say what a reply means. Never raises: whatever a server sends is one or the other.
+
+    `scores` says which tokens are scores, where the probabilities of tokens were asked for.
+    """
+    if 300 <= status < 400:
+        target = headers.get("location", "another address")
+        return Trouble("stop", "redirect", printable(f"it redirects to {target}"))
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        data = None
+    error = _error(data)
+    if 200 <= status < 300 and error is None:
+        return _answer(data, body, headers, milliseconds, scores)
+    if 200 <= status < 300 and error is not None:
+        # Some gateways pass on another server's error with a status of their own.
+        code = error.get("code")
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    return _trouble(status, error or {}, headers, body, milliseconds)
+
+
+def _error(data: Any) -> dict[str, Any] | None:
+    if not isinstance(data, dict):
+        return None
+    error = data.get("error")
+    if isinstance(error, dict):
+        return error
+    if isinstance(error, str) and error:
+        return {"message": error}
+    if data.get("object") == "error" or ("detail" in data and "choices" not in data):
+        return {**data, "message": data.get("message") or json.dumps(data.get("detail"))}
+    return None
+
+
+def _trouble(
+    status: int,
+    error: Mapping[str, Any],
+    headers: Mapping[str, str],
+    body: bytes,
+    milliseconds: float | None,
+) -> Answer | Trouble:
+    message = str(error.get("message") or "") or _plain(body)
+    words = f"{error.get('code') or ''} {error.get('type') or ''} {message}"
+    detail = printable(f"HTTP {status}: {' '.join(message.split())[:_SHOWN]}".rstrip(": "))
+    wait = asked_wait(headers)
+    if status == 429 and _NO_QUOTA.search(words):
+        return Trouble("stop", "no_quota", detail)
+    if status in {429, 503, 529}:
+        return Trouble("throttled", f"http_{status}", detail, wait)
+    if status in {408, 409, 425} or status >= 500:
+        return Trouble("again", f"http_{status}", detail, wait)
+    missing = _about_the_prompt(status, words)
+    if missing is None and status in {400, 422} and not _BAD_KEY.search(words):
+        parameter = _refused_parameter(error, message)
+        if parameter is not None:
+            return Trouble("parameter", "parameter", detail, parameter=parameter)
+        missing = REJECTED
+    if missing is not None:
+        return Answer(
+            detail if missing == REJECTED else None, milliseconds=milliseconds, missing=missing
+        )
+    return Trouble("stop", f"http_{status}", detail)
+
+
+def _about_the_prompt(status: int, words: str) -> str | None:
+    """Return why a server refuses this very prompt, where it says so."""
+    if status == 413 or (status in {400, 422} and _TOO_LONG.search(words)):
+        return TOO_LONG
+    if status in {400, 403, 422} and _FILTERED.search(words):
+        return CONTENT_FILTER
+    return None
+
+
+def _refused_parameter(error: Mapping[str, Any], message: str) -> str | None:
+    named = error.get("param")
+    if named in PARAMETERS:
+        return str(named)
+    # "Unsupported parameter: 'max_tokens' ... use 'max_completion_tokens'": the first one named.
+    # The words of a prompt that a complaint quotes are no names.
+    places = {
+        match.start(): name
+        for name in PARAMETERS
+        if (match := re.search(rf"(?<!\w){name}(?!\w)", message)) is not None
+    }
+    return places[min(places)] if places and _REFUSED.search(message) else None
+
+
+def _answer(
+    data: Any,
+    body: bytes,
+    headers: Mapping[str, str],
+    milliseconds: float | None,
+    scores: ScoreTokens | None,
+) -> Answer | Trouble:
+    if not isinstance(data, dict):
+        kind = headers.get("content-type", "")
+        what = "HTML" if "html" in kind or body.lstrip()[:1] == b"<" else "no JSON object"
+        return Trouble("again", "no_json", f"it answers {what}: {_plain(body)}")
+    choices = data.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    if not isinstance(first, dict) or not isinstance(message, dict):
+        return Trouble("again", "no_choice", f"its answer holds no message: {_plain(body)}")
+    finish = _text(first.get("finish_reason"))
+    usage = data.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    completion, prompt = (
+        details if isinstance(details, dict) else {}
+        for details in (
+            usage.get("completion_tokens_details"),
+            usage.get("prompt_tokens_details"),
+        )
+    )
+    reasoning = _count(completion.get("reasoning_tokens"))
+    if reasoning is None and _thought(message):
+        # It reasoned, and does not say how much.
+        reasoning = _count(usage.get("completion_tokens"))
+    return Answer(
+        text=_content(message),
+        finish_reason=finish,
+        served_model=_text(data.get("model")),
+        fingerprint=_text(data.get("system_fingerprint")),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        reasoning_tokens=reasoning,
+        cached_tokens=_count(prompt.get("cached_tokens")),
+        milliseconds=milliseconds,
+        distribution=None if scores is None else scores.distribution(first.get("logprobs")),
+        missing=CONTENT_FILTER if finish == "content_filter" else None,
+    )
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = (part.get("text") for part in content if isinstance(part, dict))
+        content = "".join(part for part in parts if isinstance(part, str))
+    if not content and isinstance(message.get("refusal"), str):
+        content = message["refusal"]
+    return escaped(content) if isinstance(content, str) else ""
+
+
+def _thought(message: Mapping[str, Any]) -> bool:
+    return any(message.get(name) for name in ("reasoning_content", "reasoning"))
+
+
+def escaped(text: str) -> str:
+    """Return a text with what no database holds unchanged shown escaped, so that it is kept."""
+    return text.replace("\x00", "\\u0000").encode("utf-8", "backslashreplace").decode()
+
+
+def _text(value: Any) -> str | None:
+    return printable(escaped(value)[:500]) if isinstance(value, str) and value else None
+
+
+def _count(value: Any) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def _plain(body: bytes) -> str:
+    return printable(" ".join(body[: 2 * _SHOWN].decode("utf-8", "replace").split())[:_SHOWN])

@@ -1,0 +1,1 @@
+"""Runs of a judge: the plan, the loop, the store, calls, lock and forecast."""

@@ -1,0 +1,237 @@
+"""What is judged, read page by page in the order in which prompts share their beginnings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, func, select
+
+from study.errors import StudyError, nearest
+from study.facts.response_rows import current_responses
+from study.schema import Judgment, Output, Passage, Query, Response, ResponsePassage, table
+from study.study import Study
+
+# Responses whose texts are in memory at once. Databases bind at least this many parameters.
+_PAGE = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A response, and where it stands in the order of work."""
+
+    query: int
+    context_hash: bytes
+    """Empty for a response without passages."""
+    response: int
+    wanted: bool = True
+    """Whether it is to be judged now. The others are there for the prompts that they share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A response with all that a prompt may show of it."""
+
+    id: int
+    query: int
+    context_hash: bytes
+    question: str
+    references: tuple[str, ...]
+    text: str
+    passages: tuple[str, ...] | None
+    """In rank order; None where they were not read."""
+    passage_bytes: int
+    """Bytes of the passages in UTF-8, without what separates them."""
+    passage_count: int
+    wanted: bool
+
+    @property
+    def reference(self) -> str | None:
+        """The first reference answer; None where the query has none."""
+        return self.references[0] if self.references else None
+
+
+class Judged(NamedTuple):
+    """What is known of a judgment that is stored already."""
+
+    judgment: int
+    response: int
+    construct_key: str
+    construct_version: int
+    repeat: int
+    attempt: int
+    missing_reason: str | None
+    rule: str | None
+
+
+class Page(NamedTuple):
+    """Some responses, and the judgments of the run that they have."""
+
+    contents: list[Content]
+    judged: list[Judged]
+
+
+def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
+    """Return the study's responses, ordered by query and context; those of `systems` are wanted.
+
+    Raises
+    ------
+    StudyError
+        The study has no response, or a system of this name.
+    """
+    with study.read() as connection:
+        current = {response.id for response in current_responses(connection)[0]}
+        if not current:
+            raise StudyError(
+                f"{study.folder} holds no responses yet; bring them in with "
+                f"`ccrs import {study.folder} FILE`."
+            )
+        chosen = _of_systems(connection, systems) if systems else current
+        r = table(Response)
+        rows = connection.execute(select(r.c.query_id, r.c.context_hash, r.c.id))
+        found = [
+            Place(query, bytes(context or b""), response, response in chosen)
+            for query, context, response in rows
+            if response in current
+        ]
+    return sorted(found, key=lambda place: (place.query, place.context_hash, place.response))
+
+
+def pages(
+    study: Study, order: Sequence[Place], run_id: int | None, *, texts: bool
+) -> Iterator[Page]:
+    """Yield responses some at a time, whole queries together.
+
+    Passages are read only with `texts`; their lengths always are. No transaction stays open
+    between pages: each may be worked on for long.
+    """
+    start = 0
+    while start < len(order):
+        end = min(start + _PAGE, len(order))
+        # A page ends with a query: what shares a prompt meets on one page.
+        while end < len(order) and order[end].query == order[end - 1].query:
+            end += 1
+        with study.read() as connection:
+            contents = _contents(connection, order[start:end], texts)
+            judged = [] if run_id is None else _judged(connection, run_id, order[start:end])
+        yield Page(contents, judged)
+        start = end
+
+
+def _of_systems(connection: Connection, systems: Sequence[str]) -> set[int]:
+    o = table(Output)
+    known = set(connection.execute(select(o.c.system).distinct()).scalars())
+    for system in systems:
+        if system not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise StudyError(
+                f"No output is of the system {system!r}. {nearest(system, known)} "
+                f"The study's systems: {listed}.".replace("  ", " ")
+            )
+    newest = (
+        select(o.c.query_id, o.c.system, func.max(o.c.revision).label("revision"))
+        .group_by(o.c.query_id, o.c.system)
+        .subquery()
+    )
+    rows = connection.execute(
+        select(o.c.response_id)
+        .join(
+            newest,
+            (newest.c.query_id == o.c.query_id)
+            & (newest.c.system == o.c.system)
+            & (newest.c.revision == o.c.revision),
+        )
+        .where(o.c.system.in_(systems))
+    )
+    return set(rows.scalars())
+
+
+def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> list[Content]:
+    r, q = table(Response), table(Query)
+    ids = [place.response for place in some]
+    rows = connection.execute(
+        select(r.c.id, r.c.text, q.c.text, q.c.references)
+        .join_from(r, q, r.c.query_id == q.c.id)
+        .where(r.c.id.in_(ids))
+    )
+    by_id = {row[0]: row for row in rows}
+    # Responses with one context hash were given the same passages: one stands for all.
+    of_context = {
+        place.context_hash: place.response for place in some if place.context_hash and place.wanted
+    }
+    lengths = _lengths(connection, list(of_context.values()))
+    passages = _passages(connection, list(of_context.values())) if texts else {}
+    contents = []
+    for place in some:
+        _, text, question, references = by_id[place.response]
+        holder = of_context.get(place.context_hash)
+        count, size = lengths[holder] if holder is not None else (0, 0)
+        given = None if not texts else passages.get(holder, ()) if holder is not None else ()
+        contents.append(
+            Content(
+                place.response,
+                place.query,
+                place.context_hash,
+                question,
+                tuple(references),
+                text,
+                given,
+                size,
+                count,
+                place.wanted,
+            )
+        )
+    return contents
+
+
+def _judged(connection: Connection, run_id: int, some: Sequence[Place]) -> list[Judged]:
+    j = table(Judgment)
+    rows = connection.execute(
+        select(
+            j.c.id,
+            j.c.response_id,
+            j.c.construct_key,
+            j.c.construct_version,
+            j.c.repeat,
+            j.c.attempt,
+            j.c.missing_reason,
+            j.c.rule,
+        ).where(j.c.run_id == run_id, j.c.response_id.in_([place.response for place in some]))
+    )
+    return [Judged(*row) for row in rows]
+
+
+def _lengths(connection: Connection, responses: list[int]) -> dict[int, tuple[int, int]]:
+    """Return the number of passages of each response, and their bytes."""
+    rp, p = table(ResponsePassage), table(Passage)
+    rows = connection.execute(
+        select(rp.c.response_id, func.count(), func.sum(_octets(connection, p.c.text)))
+        .join_from(rp, p, rp.c.passage_id == p.c.id)
+        .where(rp.c.response_id.in_(responses))
+        .group_by(rp.c.response_id)
+    )
+    return {response: (int(count), int(size)) for response, count, size in rows}
+
+
+def _octets(connection: Connection, column: ColumnElement[str]) -> ColumnElement[int]:
+    if connection.dialect.name == "postgresql":
+        return func.octet_length(column)
+    # SQLite's length of a text is in characters, and of a BLOB in bytes.
+    return func.length(cast(column, LargeBinary))
+
+
+def _passages(connection: Connection, responses: list[int]) -> dict[int, tuple[str, ...]]:
+    rp, p = table(ResponsePassage), table(Passage)
+    rows = connection.execute(
+        select(rp.c.response_id, rp.c.passage_id)
+        .where(rp.c.response_id.in_(responses))
+        .order_by(rp.c.response_id, rp.c.position)
+    ).all()
+    wanted = list({passage for _, passage in rows})
+    text: dict[int, str] = {}
+    for start in range(0, len(wanted), 500):
+        chunk = select(p.c.id, p.c.text).where(p.c.id.in_(wanted[start : start + 500]))
+        text.update((row[0], row[1]) for row in connection.execute(chunk))
+    found: dict[int, list[str]] = {}
+    for response, passage in rows:
+        found.setdefault(response, []).append(text[passage])
+    return {response: tuple(texts) for response, texts in found.items()}

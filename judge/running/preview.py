@@ -1,0 +1,240 @@
+"""What a run would ask, without a single call."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sqlalchemy import func, select
+
+from judge.engines.engine import Ready
+from judge.prompts.prompt_versions import prompt_version
+from judge.protocol.answer import TOKENS, Answer
+from judge.protocol.token_count import TokenCount
+from judge.running.calls import account, calls_of
+from judge.running.construct_selection import check_scales, unprompted, wanted_constructs
+from judge.running.content import Place, places
+from judge.running.forecast import Projection, Told, project
+from judge.running.lexical_scores import check_metrics
+from judge.running.plan import sample_prompts, survey, too_long
+from judge.running.pricing import cost
+from judge.running.prompt_sample import Name, sizes
+from judge.running.run_identity import Conditions, shuffle_of
+from judge.running.work_items import Scope
+from judge.settings import JudgeSettings
+from study.schema import JudgeRun, Judgment, table
+from study.study import Study
+
+# An endpoint of a provider answers a prompt of a few thousand tokens in about this time.
+_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What `judge_study` would ask under the same settings."""
+
+    run: str | None
+    """The run that it would most likely go on with; None: it would begin one."""
+    prompts: dict[str, int]
+    """Prompts to ask, by construct."""
+    left: int
+    """Prompts that `limit` leaves for later."""
+    settled: dict[str, int]
+    """Judgments that need no call, by what settles them."""
+    prompt_tokens: int
+    """An estimate."""
+    seconds: float
+    """An estimate; `basis` says on what."""
+    projection: Projection | None
+    """From what the run has counted; None: nothing yet, and tokens are bytes by four."""
+    basis: str
+    too_long: str | None
+    """Which prompts exceed the window; None: none does, or no window is known."""
+    example: str | None
+    """The first prompts of the study, as it would be sent."""
+    cost: float | None
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the preview as values that JSON can hold."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """Return the preview as lines of text."""
+        count = sum(self.prompts.values())
+        by = ", ".join(f"{key} {n}" for key, n in self.prompts.items())
+        lines = [
+            f"It would go on with the run {self.run!r}." if self.run else "It would begin a run.",
+            f"Prompts to ask: {count}" + (f" ({by})" if by else ""),
+        ]
+        lines += self._from_counts() if self.projection else self._by_rule()
+        if self.left:
+            lines.append(f"Left for later by --limit: {self.left} prompts")
+        lines += [f"Without a call: {n} {why}" for why, n in self.settled.items()]
+        lines += list(self.notes)
+        if self.too_long:
+            lines.append(self.too_long)
+        return [*lines, "Nothing was asked, and nothing was stored."]
+
+    def _by_rule(self) -> list[str]:
+        lines = [
+            f"Prompt tokens: about {self.prompt_tokens:,} (at four bytes each)",
+            f"Time: about {_time(self.seconds)} ({self.basis})",
+        ]
+        if self.cost is not None:
+            lines.append(f"Cost: about {self.cost:,.2f}")
+        return lines
+
+    def _from_counts(self) -> list[str]:
+        assert self.projection is not None  # noqa: S101  (the caller looked)
+        return [
+            *self.projection.lines(),
+            "  As if those that were answered so far were a random sample; --estimate draws one.",
+        ]
+
+
+def preview(study: Study, settings: JudgeSettings) -> Preview:
+    """Return what a run would ask: prompts, tokens and time, without a call.
+
+    Tokens are estimated from the prompts' length: as the run has counted them so far, or at four
+    bytes a token; time from the pace of the run so far. Prompts are held against the window only
+    where `settings.window` gives it.
+
+    Raises
+    ------
+    StudyError
+        As `judge_study` does for settings and study.
+    """
+    prompts = prompt_version(settings.prompts, study.folder)
+    constructs = wanted_constructs(study, prompts, settings.constructs)
+    check_metrics(study, settings.ac_metrics, constructs)
+    order = places(study, settings.systems)
+    held = likely_run(study, settings)
+    check_scales(study, prompts, constructs, settings.name or settings.model or "")
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+    scope = Scope(
+        prompts,
+        constructs,
+        versions,
+        settings.repeats,
+        settings.retry_unparsed,
+        settings.shuffle_passages,
+    )
+    answer_tokens = settings.max_tokens or prompts.max_tokens
+    ready = Ready(
+        Conditions(settings.engine, settings.model or ""),
+        TokenCount(),
+        settings.window,
+        answer_tokens,
+    )
+    run_id, name = held if held else (None, None)
+    found = survey(study, order, scope, run_id, ready, limit=settings.limit)
+    asked = found.now.total()
+    tokens = ready.tokens.per_byte * found.now_bytes
+    pace, basis = _pace(study, run_id, settings)
+    seconds, paid = asked * pace, cost(settings, tokens, asked * answer_tokens)
+    projection = None
+    if run_id is not None and asked:
+        told = _counted(study, order, scope, run_id, ready)
+        many = settings.concurrency * max(1, len(settings.addresses))
+        at_once = many if settings.engine == "openai" else None
+        wall = _wall(study, run_id, len(told))
+        projection = project(told, asked, found.now_bytes, settings, wall=wall, at_once=at_once)
+    if projection is not None:
+        tokens = projection.tokens["prompt"].estimate
+        paid = None if projection.cost is None else projection.cost.estimate
+        seconds = seconds if projection.seconds is None else projection.seconds.estimate
+    example = next(iter(sample_prompts(study, order[:1], scope)), None)
+    return Preview(
+        run=name,
+        prompts=dict(found.now),
+        left=found.prompts.total() - asked,
+        settled=dict(found.settled),
+        prompt_tokens=round(tokens),
+        seconds=seconds,
+        projection=projection,
+        basis=basis,
+        too_long=too_long(study, found, settings.window or 0) if found.too_long else None,
+        example=example,
+        cost=paid,
+        notes=unprompted(study, prompts, settings.constructs),
+    )
+
+
+def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
+    """Return the run that these settings most likely mean: without a probe it is not certain."""
+    t = table(JudgeRun)
+    statement = select(t.c.id, t.c.name, t.c.decoding).where(
+        t.c.engine == settings.engine, t.c.prompt_version == settings.prompts
+    )
+    if settings.name is not None:
+        statement = statement.where(t.c.name == settings.name)
+    elif settings.model is not None:
+        statement = statement.where(t.c.model == settings.model)
+    if settings.addresses:
+        statement = statement.where(t.c.endpoint.in_(settings.addresses))
+    with study.read() as connection:
+        rows = connection.execute(statement.order_by(t.c.id.desc())).all()
+    rows = [row for row in rows if shuffle_of(dict(row._mapping)) == settings.shuffle_passages]
+    return (int(rows[0].id), str(rows[0].name)) if rows else None
+
+
+def _counted(
+    study: Study, order: Sequence[Place], scope: Scope, run_id: int, ready: Ready
+) -> list[Told]:
+    """Return the prompts that the run has counted answers to, with their lengths."""
+    every = replace(scope, retry_unparsed=False)
+    lengths = sizes(study, order, every, None, replace(ready, window=None))
+    j = table(Judgment)
+    counts = [j.c[f"{name}_tokens"] for name in TOKENS]
+    with study.read() as connection:
+        rows = connection.execute(
+            select(j.c.construct_key, j.c.repeat, j.c.response_id, j.c.milliseconds, *counts)
+            .where(j.c.run_id == run_id, j.c.attempt == 1, j.c.prompt_tokens.is_not(None))
+            .order_by(j.c.id)
+        ).all()
+    found = []
+    for construct, repeat, response, milliseconds, *tokens in rows:
+        length = lengths.get(Name(construct, repeat, response))
+        if length is not None:
+            told = {f"{n}_tokens": number for n, number in zip(TOKENS, tokens, strict=True)}
+            found.append(Told(length, Answer(None, milliseconds=milliseconds, **told)))
+    return found
+
+
+def _wall(study: Study, run_id: int, answers: int) -> float | None:
+    """Return the seconds that so many answers took by the run's calls; None: none is known."""
+    with study.read() as connection:
+        total = account(calls_of(connection, run_id))
+    return total.seconds / total.answered * answers if total.answered else None
+
+
+def _pace(study: Study, run_id: int | None, settings: JudgeSettings) -> tuple[float, str]:
+    """Return the seconds a prompt takes, and how that is known."""
+    at_once = settings.concurrency * max(1, len(settings.addresses))
+    if run_id is not None:
+        j = table(Judgment)
+        with study.read() as connection:
+            mean, count = connection.execute(
+                select(func.avg(j.c.milliseconds), func.count(j.c.milliseconds)).where(
+                    j.c.run_id == run_id
+                )
+            ).one()
+        if count:
+            seconds = float(mean) / 1000
+            return (
+                seconds / at_once,
+                f"the run's {count} answers so far took {seconds:.2f} s each, {at_once} at once",
+            )
+    return (
+        _SECONDS / at_once,
+        f"if an answer takes {_SECONDS:g} s and {at_once} are under way at once",
+    )
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

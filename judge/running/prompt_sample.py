@@ -1,0 +1,62 @@
+"""Some of the prompts of a run that stand for all of them."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+from judge.engines.engine import Ready
+from judge.protocol.request import Request
+from judge.running.content import Place, pages
+from judge.running.work_items import Asked, Contexts, Scope, parts, work
+from study.study import Study
+
+
+class Name(NamedTuple):
+    """What a prompt of a run is known by, before its text is made."""
+
+    construct_key: str
+    repeat: int
+    response: int
+    """The first that it judges, by its database key."""
+
+
+def name_of(prompt: Asked | Request) -> Name:
+    """Return the name of a prompt that is to be asked, or is being asked."""
+    first = prompt.response_ids[0] if isinstance(prompt, Request) else prompt.contents[0].id
+    return Name(prompt.construct_key, prompt.repeat, first)
+
+
+def sizes(
+    study: Study, order: Sequence[Place], scope: Scope, run_id: int | None, ready: Ready
+) -> dict[Name, int]:
+    """Return the length of each prompt that a run still has to ask, and that fits the window.
+
+    In tokens where the engine counts them, else in bytes. Without a run, of all its prompts.
+    """
+    found: dict[Name, int] = {}
+    for constructs in scope.passes():
+        contexts = Contexts(scope.version, scope.shuffle)
+        for page in pages(study, order, run_id, texts=ready.count is not None):
+            for item in work(page, scope, constructs):
+                if not isinstance(item, Asked):
+                    continue
+                size = item.size(scope.version)
+                text = parts(item, scope.version, contexts) if ready.count else []
+                if ready.fits(size, lambda text=text: text):  # type: ignore[misc]
+                    found[name_of(item)] = ready.count(text) if ready.count else size
+    return found
+
+
+def spread(prompts: dict[Name, int], number: int, seed: int) -> frozenset[Name]:
+    """Draw so many prompts at even steps through constructs, and through lengths within each.
+
+    Every prompt has the same chance (systematic sampling with a random start: Cochran 1977,
+    Sampling Techniques, chapter 8); a construct has its share to within one prompt. Where there
+    are fewer, all are taken.
+    """
+    if len(prompts) <= number:
+        return frozenset(prompts)
+    order = sorted(prompts, key=lambda name: (name.construct_key, prompts[name], name))
+    step = len(order) / number
+    start = Random(seed).random() * step  # noqa: S311  (nothing secret)
+    return frozenset(order[int(start + k * step)] for k in range(number))

@@ -1,0 +1,300 @@
+"""Adjudication: rated responses that one more person rates, blind first.
+
+Two strata. The responses on which people differ most are taken for certain; of the others a random
+sample is drawn with a known probability, so that what the adjudicator finds in it holds for all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, func, insert, select, text, update
+
+from study.assignment.adjudication_sample import (
+    RANDOM,
+    WIDEST,
+    drawn,
+    people_differ,
+    rated_responses,
+)
+from study.assignment.raters import raters_by_code
+from study.errors import StudyError, nearest
+from study.schema import Assignment, AssignmentBase, Departure, JudgeRun, Score, table
+from study.schema.human_ratings import Purpose
+from study.study import Study
+
+__all__ = ["RANDOM", "WIDEST", "Adjudication", "adjudicate"]
+
+_PURPOSE: Purpose = "adjudication"
+# Any number that no other program locks, but those who assign.
+_ASSIGNING = 0x63637261
+
+
+@dataclass(frozen=True)
+class Adjudication:
+    """What an adjudicator has to rate, and how it was chosen."""
+
+    rater: str
+    stored: bool
+    rated: int
+    """Responses with people's values, those that the adjudicator may not have left out."""
+    widest: int
+    """Responses in the stratum of the widest ranges, taken for certain."""
+    random: int
+    """Responses in the random sample."""
+    random_of: int
+    """Responses that the sample stands for: rated, and not among the widest."""
+    inclusion_prob: float | None
+    """Probability with which one of those is in the sample; null without a sample. What is stored
+    with an assignment is this, times the probability with which the response came to be rated."""
+    new: int
+    """Assignments that were not there before."""
+    raised: int
+    """Earlier assignments whose probability or stratum is another now."""
+    own: int
+    """Rated responses left out because the adjudicator rated them, or was given them to rate."""
+    narrowest: float | None
+    """Narrowest range among the widest, as a share of the scale."""
+    constructs: tuple[str, ...]
+    sees: str | None = None
+    """Judge run whose scores the adjudicator sees after the blind value; null: none."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figures as plain objects for JSON."""
+        return asdict(self)
+
+
+def adjudicate(
+    study: Study,
+    rater: str,
+    *,
+    sample: int = 0,
+    widest: int = 0,
+    constructs: Sequence[str] | None = None,
+    dry_run: bool = False,
+) -> Adjudication:
+    """Give a rater responses to adjudicate that they have not been given to rate.
+
+    A response's range is the largest difference between two people's values on one construct, as
+    a share of its scale; it takes two people. The `widest` responses by it are stratum "widest"
+    with probability 1. From the other N rated responses `sample` are drawn by permanent random
+    numbers: stratum "random", probability sample / N. Where the rated responses are a sample
+    themselves, what is stored is the product of both probabilities.
+
+    Both numbers are totals. What was given before stays; with larger numbers, or more rated
+    responses since, new ones are added and the probabilities of the earlier ones brought up to
+    date. Where responses came in since, the sample may grow beyond `sample`: it stays a random
+    sample only if it takes all with a smaller random number than those it has.
+
+    Parameters
+    ----------
+    rater
+        Code of the adjudicator; a new one is made.
+    constructs
+        Keys of the constructs to adjudicate; unless given, those of before, or all that the
+        response was rated on.
+    dry_run
+        Store nothing. Until something else is stored, storing gives this very plan.
+
+    Raises
+    ------
+    StudyError
+        There is nothing to adjudicate, a number or code is none, the rater has left, their
+        earlier responses are for other constructs, or study.toml shows adjudicators a judge run
+        that the study has not.
+    """
+    if sample < 0 or widest < 0 or not sample + widest:
+        raise StudyError(
+            f"{sample} at random and {widest} with the widest range: give 0 or more of each, and "
+            "1 or more in all."
+        )
+    known = {spec.key: spec.scale for spec in study.config.constructs}
+    _check_constructs(study, constructs, known)
+    ranges = people_differ(study.score_table(), {k: s.max - s.min for k, s in known.items()})
+    opening = study.read if dry_run else study.write
+    with opening() as connection:
+        if connection.dialect.name == "postgresql" and not dry_run:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ASSIGNING})
+        _check_judge(connection, study.config.rating.adjudicators_see)
+        rater_id = raters_by_code(connection, study, [rater], dry_run=dry_run)[rater]
+        _still_here(connection, study, rater, rater_id)
+        held = _held(connection, rater_id)
+        before = [row for row in held if row.purpose == _PURPOSE]
+        keys = _constructs(rater, constructs, before, known)
+        rated = rated_responses(ranges[ranges["construct"].isin(keys)], connection)
+        had = {row.response_id for row in before}
+        seen = {row.response_id for row in held} - had | _rated_elsewhere(connection, rater)
+        own = sum(one in seen for one in rated.index)
+        frame = rated[[one not in seen for one in rated.index]]
+        if frame.empty:
+            raise _nothing(study, rater, own)
+        plan = drawn(frame, before, study.config.seed, sample, widest)
+        new = plan[~plan.index.isin(had)]
+        raised = _changed(before, plan)
+        if not dry_run:
+            rng = np.random.default_rng([study.config.seed, _count(connection)])
+            _update(connection, raised, plan)
+            _store(connection, new, rater_id, keys, study.config_hash, rng)
+    random, chosen = plan[plan["stratum"] == RANDOM], plan[plan["stratum"] == WIDEST]
+    spread = chosen["range"].min() if len(chosen) else None
+    return Adjudication(
+        rater=rater,
+        stored=not dry_run,
+        rated=len(frame),
+        widest=len(chosen),
+        random=len(random),
+        random_of=len(frame) - len(chosen),
+        inclusion_prob=float(random["share"].iloc[0]) if len(random) else None,
+        new=len(new),
+        raised=len(raised),
+        own=own,
+        narrowest=None if spread is None or pd.isna(spread) else float(spread),
+        constructs=tuple(key for key in keys if any(key in one for one in plan["constructs"])),
+        sees=study.config.rating.adjudicators_see,
+    )
+
+
+def _check_constructs(
+    study: Study, constructs: Sequence[str] | None, known: dict[str, Any]
+) -> None:
+    for key in constructs or ():
+        if key not in known:
+            told = f"{key!r} is no construct of {study.config.name!r}."
+            hint = nearest(key, known)
+            raise StudyError(" ".join(filter(None, (told, hint, f"Known: {', '.join(known)}."))))
+    if constructs is not None and not constructs:
+        raise StudyError(f"No construct is named. Known: {', '.join(known)}.")
+
+
+def _still_here(connection: Connection, study: Study, rater: str, rater_id: int) -> None:
+    d = table(Departure)
+    kind = connection.execute(
+        select(d.c.kind).where(d.c.rater_id == rater_id).order_by(d.c.id.desc()).limit(1)
+    ).scalar()
+    if kind in {"withdrew", "removed"}:
+        raise StudyError(
+            f"Rater {rater!r} has left {study.folder}. Name another adjudicator, or let them in "
+            f"again with `ccrs watch {study.folder} --readmit {rater}`."
+        )
+
+
+def _held(connection: Connection, rater_id: int) -> list[Any]:
+    a = table(Assignment)
+    rows = connection.execute(select(a).where(a.c.rater_id == rater_id).order_by(a.c.id))
+    return list(rows)
+
+
+def _rated_elsewhere(connection: Connection, rater: str) -> set[int]:
+    """Return the responses for which ratings came in under this code."""
+    s = table(Score)
+    rows = connection.execute(
+        select(s.c.response_id).where(s.c.scorer == rater, s.c.scorer_kind == "human")
+    )
+    return set(rows.scalars())
+
+
+def _constructs(
+    rater: str, wanted: Sequence[str] | None, before: list[Any], known: dict[str, Any]
+) -> tuple[str, ...]:
+    """Return the constructs in the order of study.toml; an extension goes on with the same."""
+    there = {key for row in before for key in row.construct_keys} & known.keys()
+    if wanted is None:
+        return tuple(key for key in known if not there or key in there)
+    if there and there != set(wanted):
+        raise StudyError(
+            f"{rater!r} adjudicates {', '.join(sorted(there))} already; name the same constructs, "
+            "or another adjudicator for others."
+        )
+    return tuple(key for key in known if key in wanted)
+
+
+def _nothing(study: Study, rater: str, own: int) -> StudyError:
+    if own:
+        return StudyError(
+            f"{rater!r} was given all {own} rated responses to rate; an adjudicator must not know "
+            "them. Name somebody else."
+        )
+    return StudyError(
+        f"{study.folder} holds no response with people's values on these constructs; there is "
+        f"nothing to adjudicate yet. `ccrs status {study.folder}` shows what is rated."
+    )
+
+
+def _changed(before: list[Any], plan: pd.DataFrame) -> list[Any]:
+    strata, chances = plan["stratum"].to_dict(), plan["inclusion_prob"].to_dict()
+    return [
+        row
+        for row in before
+        if row.response_id in strata
+        and (row.stratum, row.inclusion_prob) != (strata[row.response_id], chances[row.response_id])
+    ]
+
+
+def _update(connection: Connection, raised: list[Any], plan: pd.DataFrame) -> None:
+    a = table(Assignment)
+    for row in raised:
+        chosen = plan.loc[row.response_id]
+        connection.execute(
+            update(a)
+            .where(a.c.id == row.id)
+            .values(stratum=chosen["stratum"], inclusion_prob=float(chosen["inclusion_prob"]))
+        )
+
+
+def _store(
+    connection: Connection,
+    new: pd.DataFrame,
+    rater_id: int,
+    keys: tuple[str, ...],
+    config_hash: str,
+    rng: np.random.Generator,
+) -> None:
+    """Set the new work behind what the rater has, the strata mixed: which is which isn't told."""
+    a = table(Assignment)
+    last = connection.execute(
+        select(func.max(a.c.position)).where(a.c.rater_id == rater_id)
+    ).scalar()
+    position = -1 if last is None else int(last)
+    rows = []
+    queries = new["query"].unique()
+    for query in (queries[i] for i in rng.permutation(len(queries))):
+        of_query = new[new["query"].eq(query)]
+        for response in rng.permutation(of_query.index.to_numpy()).tolist():
+            one = of_query.loc[response]
+            position += 1
+            asked = [key for key in keys if key in one["constructs"]]
+            noun = AssignmentBase(
+                construct_keys=[asked[i] for i in rng.permutation(len(asked))],
+                purpose=_PURPOSE,
+                position=position,
+                inclusion_prob=float(one["inclusion_prob"]),
+                stratum=str(one["stratum"]),
+            )
+            rows.append(
+                {
+                    **AssignmentBase.model_validate(noun.model_dump()).model_dump(),
+                    "rater_id": rater_id,
+                    "response_id": response,
+                    "config_hash": config_hash,
+                }
+            )
+    if rows:
+        connection.execute(insert(a), rows)
+
+
+def _check_judge(connection: Connection, name: str | None) -> None:
+    if name is None:
+        return
+    known = list(connection.execute(select(table(JudgeRun).c.name).order_by("id")).scalars())
+    if name not in known:
+        listed = f"Its judge runs: {', '.join(known)}." if known else "It has no judge run."
+        raise StudyError(
+            f"rating.adjudicators_see = {name!r} in study.toml: the study has no such judge run. "
+            f"{nearest(name, known)} {listed}".replace("  ", " ")
+        )
+
+
+def _count(connection: Connection) -> int:
+    return int(connection.execute(select(func.count()).select_from(table(Assignment))).scalar_one())

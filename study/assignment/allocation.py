@@ -1,0 +1,132 @@
+"""Who is given which block: within languages and hours, and balanced."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from study.assignment.demand import Block
+from study.assignment.load_balance import Limits, Loads, choose_raters
+from study.assignment.rater_profiles import Person
+from study.errors import StudyError
+
+# A rater's main work: query to response to constructs.
+Work = Mapping[int, Mapping[int, frozenset[str]]]
+
+TOO_FEW_READ = "too few raters read {}"
+HOURS_END = "the raters' hours end"
+
+
+@dataclass
+class Shared:
+    """Who has what, and what nobody has."""
+
+    blocks: dict[int, list[Block]] = field(default_factory=lambda: defaultdict(list))
+    """Place of a rater to the blocks they are given."""
+    unread: list[tuple[Block, str]] = field(default_factory=list)
+    """Blocks that too few raters may be given, with the reason."""
+    over: list[Block] = field(default_factory=list)
+    """Blocks for which the hours do not reach."""
+
+
+def share_out(
+    blocks: Sequence[Block],
+    people: Sequence[Person],
+    able: Mapping[int, frozenset[int]],
+    works: Sequence[Work],
+    shown: Mapping[int, set[int]],
+    most: Sequence[float],
+    order: Callable[[Block], tuple[float, ...]],
+    cost: Callable[[int, Mapping[int, frozenset[str]]], float],
+    rng: np.random.Generator,
+    *,
+    per_item: int,
+    split_queries: bool,
+    language: Callable[[int], str | None],
+) -> Shared:
+    """Choose raters for each block.
+
+    Parameters
+    ----------
+    able
+        Query to the places of those who may be given it.
+    works
+        What each rater has of the main rating already.
+    shown
+        Rater to queries of which they were shown a later stage.
+    most
+        The words of the main rating that each rater may come to.
+    order
+        The turn of a block where hours end.
+    cost
+        Words of responses to a query.
+
+    Raises
+    ------
+    StudyError
+        There are too few raters for a block, whatever they read.
+    """
+    shared = Shared()
+    free: list[Block] = []
+    place = {person.id: index for index, person in enumerate(people)}
+    for block in blocks:
+        taken = frozenset(place[r] for r in block.taken_by if r in place)
+        if len(able[block.query] - taken) >= block.need:
+            free.append(block)
+        elif len(able[block.query]) < len(people):
+            shared.unread.append((block, TOO_FEW_READ.format(language(block.query))))
+        else:
+            raise _too_few(block, len(people) - len(taken), len(people), per_item)
+    units = [block.responses[0] if split_queries else block.query for block in free]
+    limits = Limits(
+        words=np.array(most, dtype=float),
+        able=[able[block.query] for block in free],
+        order=sorted(range(len(free)), key=lambda index: order(free[index])),
+    )
+    chosen = choose_raters(
+        free,
+        units,
+        [person.id for person in people],
+        [cost(block.query, _alike(block)) for block in free],
+        _loads(people, works, shown, cost, split_queries),
+        rng,
+        limits,
+    )
+    for block, places in zip(free, chosen, strict=True):
+        if not places:
+            shared.over.append(block)
+        for one in places:
+            shared.blocks[one].append(block)
+    return shared
+
+
+def _too_few(block: Block, free: int, everybody: int, per_item: int) -> StudyError:
+    return StudyError(
+        f"{per_item} raters an item take {block.need} further raters for some responses, "
+        f"and {free} of the {everybody} named are free for them. Name more raters, "
+        "or lower --per-item."
+    )
+
+
+def _loads(
+    people: Sequence[Person],
+    works: Sequence[Work],
+    shown: Mapping[int, set[int]],
+    cost: Callable[[int, Mapping[int, frozenset[str]]], float],
+    split_queries: bool,
+) -> Loads:
+    units: list[set[int]] = []
+    for work in works:
+        units.append(set().union(*work.values()) if split_queries else set(work))
+    shared = np.zeros((len(people), len(people)), dtype=np.int64)
+    for i, one in enumerate(units):
+        for j, other in enumerate(units[:i]):
+            shared[i, j] = shared[j, i] = len(one & other)
+    words = [float(sum(cost(q, responses) for q, responses in work.items())) for work in works]
+    seen = [shown.get(person.id, set()) for person in people]
+    return Loads(units=units, words=np.array(words), shared=shared, shown=seen)
+
+
+def _alike(block: Block) -> dict[int, frozenset[str]]:
+    return dict.fromkeys(block.responses, frozenset(block.construct_keys))

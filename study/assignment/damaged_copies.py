@@ -1,0 +1,220 @@
+"""Damaged copies: responses that an attentive rater values below the original they stand for.
+
+The copy has the original's query and passages, and the text of an answer to another query.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, insert, select
+
+from study.assignment.reading_time import Reading
+from study.assignment.sampling_frame import primary
+from study.schema import (
+    Assignment,
+    CheckPair,
+    Passage,
+    Query,
+    Response,
+    ResponsePassage,
+    digest,
+    now,
+    table,
+)
+from study.settings.constructs import ConstructSpec
+
+DAMAGE = "another_answer"
+
+LEAST_WORDS = 5
+"""A shorter original might be as good an answer to anything."""
+
+# Answers to other queries that are compared with an original.
+_POOL = 400
+# A copy is told by what it says, not by its length.
+_SHORTEST, _LONGEST = 0.5, 2.0
+_POOLING = 0x636F7079
+
+
+def must_fall(constructs: Iterable[ConstructSpec]) -> list[str]:
+    """Return the constructs on which an answer to another query lies below the original.
+
+    Those are all that look at question, passages or reference, except Information Density: an
+    answer to something else may be as dense.
+    """
+    return [
+        c.key
+        for c in constructs
+        if c.key != "ID" and {"question", "context", "reference"}.intersection(c.sees)
+    ]
+
+
+class Copies:
+    """Finds or makes the damaged copy of an original, one of each."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        seed: int,
+        answers: Sequence[int],
+        reading: Reading,
+        *,
+        dry_run: bool,
+    ) -> None:
+        self._connection = connection
+        self._reading = reading
+        self._dry_run = dry_run
+        pair = table(CheckPair)
+        rows = connection.execute(
+            select(pair.c.original_id, pair.c.damaged_id).where(pair.c.damage == DAMAGE)
+        )
+        self._made: dict[int, int | None] = {row[0]: row[1] for row in rows}
+        self._seed = seed
+        self._answers = answers
+        self._pool: list[Any] | None = None
+        a, r = table(Assignment), table(Response)
+        rated = connection.execute(
+            select(r.c.query_id)
+            .join_from(a, r, a.c.response_id == r.c.id)
+            .where(a.c.purpose.in_(("main", "calibration")))
+            .distinct()
+        )
+        self.rated = set(rated.scalars())
+        """Queries whose answers people are given to rate."""
+        self._used: set[int] = set()
+        self.queries: dict[int, int] = {}
+        """The query of each copy that was asked for."""
+
+    def of(self, original: int, construct_keys: Sequence[str]) -> int | None:
+        """Return the copy of an original; None where no answer is fit to be one.
+
+        In a dry run a new copy's key is a negative number.
+        """
+        if original not in self._made:
+            self._made[original] = self._make(original, construct_keys)
+        copy = self._made[original]
+        if copy is not None and copy not in self.queries:
+            r = table(Response)
+            query = select(r.c.query_id).where(r.c.id == original)
+            self.queries[copy] = self._connection.execute(query).scalar_one()
+        return self._made[original]
+
+    def _make(self, original: int, construct_keys: Sequence[str]) -> int | None:
+        r, q = table(Response), table(Query)
+        row = self._connection.execute(
+            select(r.c.query_id, r.c.text, r.c.context_hash, q.c.references, q.c.attributes)
+            .join_from(r, q, r.c.query_id == q.c.id)
+            .where(r.c.id == original)
+        ).one()
+        hashes = self._passages(original)
+        held = set(
+            self._connection.execute(
+                select(r.c.content_hash).where(r.c.query_id == row.query_id)
+            ).scalars()
+        )
+        for donor in self._ranked(row):
+            content = digest(donor.text.encode(), *hashes)
+            if content in held:
+                continue
+            self._used.add(donor.id)
+            copy = -original
+            if not self._dry_run:
+                copy = self._store(original, row, donor.text, content, construct_keys)
+            self._reading.enter(copy, donor.text, like=original)
+            return copy
+        return None
+
+    def _store(
+        self, original: int, row: Any, text: str, content: bytes, construct_keys: Sequence[str]
+    ) -> int:
+        r, p = table(Response), table(ResponsePassage)
+        named = digest(str(row.query_id).encode(), content).hex()[:16]
+        copy = self._connection.execute(
+            insert(r)
+            .values(
+                key=f"check-{named}",
+                version=1,
+                text=text,
+                role="check",
+                query_id=row.query_id,
+                content_hash=content,
+                context_hash=row.context_hash,
+            )
+            .returning(r.c.id)
+        ).scalar_one()
+        places = self._connection.execute(
+            select(p.c.position, p.c.passage_id, p.c.document).where(p.c.response_id == original)
+        ).mappings()
+        copied = [{"response_id": copy, **place} for place in places]
+        if copied:
+            self._connection.execute(insert(p), copied)
+        self._connection.execute(
+            insert(table(CheckPair)).values(
+                original_id=original,
+                damaged_id=copy,
+                construct_keys=list(construct_keys),
+                damage=DAMAGE,
+                created_at=now(),
+            )
+        )
+        return int(copy)
+
+    def _passages(self, response: int) -> list[bytes]:
+        p, t = table(ResponsePassage), table(Passage)
+        return list(
+            self._connection.execute(
+                select(t.c.content_hash)
+                .join_from(p, t, p.c.passage_id == t.c.id)
+                .where(p.c.response_id == response)
+                .order_by(p.c.position)
+            ).scalars()
+        )
+
+    def _ranked(self, row: Any) -> list[Any]:
+        """Return answers to other queries, those that share the least words first.
+
+        Answers that nobody is given to rate go before others: a rater who has met a text as an
+        answer to its own query would know the copy by it.
+        """
+        own = _words(row.text)
+        known = own.union(*(_words(reference) for reference in row.references))
+        length, language = len(row.text.split()), _language(row.attributes)
+
+        def badness(donor: Any) -> tuple[bool, bool, bool, bool, float]:
+            words = _words(donor.text)
+            ratio = len(donor.text.split()) / max(length, 1)
+            return (
+                donor.id in self._used,
+                donor.query_id in self.rated,
+                language is not None and _language(donor.attributes) != language,
+                not _SHORTEST <= ratio <= _LONGEST,
+                len(words & known) / max(len(words), 1),
+            )
+
+        others = [d for d in self._donors() if d.query_id != row.query_id and d.text.strip()]
+        return sorted(others, key=badness)
+
+    def _donors(self) -> list[Any]:
+        if self._pool is None:
+            r, q = table(Response), table(Query)
+            rng = np.random.default_rng([self._seed, _POOLING])
+            chosen = rng.permutation(len(self._answers))[:_POOL]
+            ids = [self._answers[index] for index in chosen]
+            self._pool = list(
+                self._connection.execute(
+                    select(r.c.id, r.c.query_id, r.c.text, q.c.attributes)
+                    .join_from(r, q, r.c.query_id == q.c.id)
+                    .where(r.c.id.in_(ids))
+                    .order_by(r.c.id)
+                )
+            )
+        return self._pool
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.lower().split())
+
+
+def _language(attributes: Any) -> str | None:
+    given = (attributes or {}).get("language")
+    return primary(given) if isinstance(given, str) else None

@@ -1,0 +1,116 @@
+"""What is still to be assigned: which responses want how many more raters, for which constructs."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from study.assignment.existing_assignments import Given
+from study.assignment.sampling_frame import Answer, Frame
+from study.settings.constructs import ConstructSpec
+
+NO_PASSAGES = "the response has no passages"
+NO_REFERENCE = "the query has no reference answer"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Responses to one query that go to the same further raters."""
+
+    query: int
+    responses: tuple[int, ...]
+    construct_keys: tuple[str, ...]
+    need: int
+    """How many further raters."""
+    taken_by: frozenset[int]
+    """Raters who were given these responses before, for whatever purpose."""
+
+
+@dataclass
+class Needs:
+    """The blocks in the order of the database, and what stands in their way."""
+
+    blocks: list[Block] = field(default_factory=list)
+    covered: int = 0
+    """Responses that have all their raters."""
+    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """(construct, reason) to number of responses that can't be rated on it."""
+    unratable: list[str] = field(default_factory=list)
+    """Keys of responses that can be rated on none of the constructs."""
+
+
+# Query, constructs, need, those who have them, and the response where each goes by itself.
+_Alike = tuple[int, tuple[str, ...], int, frozenset[int], int | None]
+
+
+def needs(
+    frame: Frame,
+    constructs: Sequence[ConstructSpec],
+    given: Iterable[Given],
+    raters_of: Callable[[int], int],
+    *,
+    among: Container[int] | None = None,
+    split_queries: bool = False,
+) -> Needs:
+    """Return what is missing until each response has its raters.
+
+    Assignments that exist count, and so do open slots. One that was handed on or taken back
+    doesn't, but its rater has seen the response: it isn't given to them again.
+
+    Parameters
+    ----------
+    raters_of
+        Query to the number of raters of its responses.
+    among
+        The responses that are to be rated; all unless given.
+    """
+    found = Needs()
+    by_response: dict[int, list[Given]] = defaultdict(list)
+    for one in given:
+        by_response[one.response].append(one)
+    alike: dict[_Alike, list[int]] = {}
+    for answer in frame.answers:
+        if among is not None and answer.id not in among:
+            continue
+        keys = _ratable(answer, constructs, found.left_out)
+        if not keys:
+            found.unratable.append(answer.key)
+            continue
+        missing = _missing(keys, by_response[answer.id], raters_of(answer.query))
+        if not missing:
+            found.covered += 1
+        for together, need, taken in missing:
+            part = answer.id if split_queries else None
+            alike.setdefault((answer.query, together, need, taken, part), []).append(answer.id)
+    for (query, together, need, taken, _), responses in alike.items():
+        found.blocks.append(Block(query, tuple(responses), together, need, taken))
+    return found
+
+
+def _missing(
+    keys: Iterable[str], given: Sequence[Given], per_item: int
+) -> list[tuple[tuple[str, ...], int, frozenset[int]]]:
+    """Return constructs that want equally many raters together, with those who had them."""
+    groups: dict[tuple[int, frozenset[int]], list[str]] = {}
+    # They were told what is expected of it.
+    trained = {g.rater for g in given if g.purpose == "training" and g.rater is not None}
+    for key in keys:
+        having = [g for g in given if key in g.construct_keys]
+        need = per_item - sum(g.counts for g in having)
+        if need > 0:
+            taken = frozenset(trained | {g.rater for g in having if g.rater is not None})
+            groups.setdefault((need, taken), []).append(key)
+    return [(tuple(together), need, taken) for (need, taken), together in groups.items()]
+
+
+def _ratable(
+    answer: Answer, constructs: Iterable[ConstructSpec], left_out: Counter[tuple[str, str]]
+) -> list[str]:
+    keys = []
+    for construct in constructs:
+        if "context" in construct.sees and not answer.has_passages:
+            left_out[construct.key, NO_PASSAGES] += 1
+        elif "reference" in construct.sees and not answer.has_reference:
+            left_out[construct.key, NO_REFERENCE] += 1
+        else:
+            keys.append(construct.key)
+    return keys

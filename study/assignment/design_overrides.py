@@ -1,0 +1,89 @@
+"""The design that counts: study.toml's, and before it what the caller says."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from study.errors import StudyError, nearest
+from study.settings.campaign import DesignSpec
+from study.settings.constructs import ConstructSpec
+from study.study import Study
+
+NAMES = (
+    "sample",
+    "sample_of",
+    "strata",
+    "allocation",
+    "per_item",
+    "overlap",
+    "hours",
+    "layout",
+    "calibration",
+    "checks",
+    "repeats",
+    "one_construct_a_pass",
+)
+"""Settings of the design that a call may name."""
+
+
+def design_of(study: Study, said: dict[str, Any]) -> DesignSpec:
+    """Return the study's design with what was said in the place of its settings.
+
+    Raises
+    ------
+    StudyError
+        An option is none, or can't be used with the others.
+    """
+    for name in said:
+        if name not in NAMES:
+            raise StudyError(
+                f"assign has no option {name!r}. {nearest(name, NAMES)} Known: {', '.join(NAMES)}."
+            )
+    given = {name: value for name, value in said.items() if value is not None}
+    design = study.config.design
+    whole = {name: getattr(design, name) for name in design.model_fields_set} | given
+    try:
+        made = DesignSpec.model_validate(whole)
+    except ValidationError as error:
+        raise StudyError("; ".join(_described(detail) for detail in error.errors())) from None
+    _constructs_known(study, made)
+    return made
+
+
+def _described(detail: Any) -> str:
+    place = ".".join(str(part) for part in detail["loc"])
+    message = str(detail["msg"]).removeprefix("Value error, ")
+    if place == "per_item":
+        return f"{detail['input']} raters an item: give 1 to 1000."
+    return f"{place} = {detail['input']!r}: {message}" if place else f"The design: {message}"
+
+
+def _constructs_known(study: Study, design: DesignSpec) -> None:
+    known = [spec.key for spec in study.config.constructs]
+    named = [("comparison_constructs", key) for key in design.comparison_constructs]
+    if design.judge_construct is not None:
+        named.append(("judge_construct", design.judge_construct))
+    for setting, key in named:
+        if key not in known:
+            raise StudyError(
+                f"design.{setting}: {key!r} is no construct of {study.config.name!r}. "
+                f"Known: {', '.join(known)}."
+            )
+
+
+def constructs_of(study: Study, constructs: Sequence[str] | None) -> list[ConstructSpec]:
+    """Return the constructs that are to be rated, in the order of the study."""
+    known = {spec.key: spec for spec in study.config.constructs}
+    if constructs is None:
+        return list(known.values())
+    if not constructs:
+        raise StudyError(f"No construct is named. Known: {', '.join(known)}.")
+    for key in constructs:
+        if key not in known:
+            hint = nearest(key, known)
+            raise StudyError(
+                f"{key!r} is no construct of {study.config.name!r}. {hint} "
+                f"Known: {', '.join(known)}.".replace(".  ", ". ")
+            )
+    return [spec for key, spec in known.items() if key in constructs]

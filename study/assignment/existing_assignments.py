@@ -1,0 +1,169 @@
+"""What is assigned already: who has which response, on which constructs and what for."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, func, select
+from sqlalchemy.orm import aliased
+
+from study.schema import Assignment, Rating, Response, Reveal, table
+
+Pass = tuple[str, int, int]
+"""A time that a rater goes through a query: phase, round, repeat."""
+MAIN_PHASE = "main"
+"""The main rating, with the checks that are strewn in."""
+
+Held = dict[int, dict[Pass, dict[int, dict[int, frozenset[str]]]]]
+"""Rater to pass to query to response to the constructs it is rated on."""
+
+
+class Given(NamedTuple):
+    """One assignment."""
+
+    id: int
+    rater: int | None
+    """Null for an open slot."""
+    query: int
+    response: int
+    construct_keys: frozenset[str]
+    purpose: str
+    round: int
+    repeat: int
+    layout: str
+    position: int
+    inclusion_prob: float
+    stratum: str | None
+    gone: bool
+    """Another took its place after its lease ran out, or it was taken back unfinished."""
+    counts: bool
+    """Whether it is one of the ratings that a response needs."""
+    vacant: bool
+    """It was one of them, was taken back unfinished, and nobody has taken its place."""
+
+    @property
+    def the_pass(self) -> Pass:
+        """The pass that it is part of; a check hides among the main work."""
+        phase = MAIN_PHASE if self.purpose in {"main", "check"} else self.purpose
+        return phase, self.round, self.repeat
+
+
+def given_so_far(connection: Connection) -> list[Given]:
+    """Return all assignments, of whatever purpose."""
+    a, r = table(Assignment), table(Response)
+    successor = aliased(a)
+    finished = _finished(connection)
+    rows: Any = connection.execute(
+        select(
+            a.c.id,
+            a.c.rater_id,
+            r.c.query_id,
+            a.c.response_id,
+            a.c.construct_keys,
+            a.c.purpose,
+            a.c.round,
+            a.c.repeat,
+            a.c.layout,
+            a.c.position,
+            a.c.inclusion_prob,
+            a.c.stratum,
+            a.c.released_at,
+            successor.c.id.label("later"),
+        )
+        .join_from(a, r, a.c.response_id == r.c.id)
+        .join(successor, successor.c.replaces_id == a.c.id, isouter=True)
+        .order_by(a.c.id)
+    )
+    keys: dict[tuple[str, ...], frozenset[str]] = {}
+    found = []
+    for row in rows:
+        wanted = keys.setdefault(tuple(row.construct_keys), frozenset(row.construct_keys))
+        first = row.purpose == "main" and row.repeat == 0
+        unfinished = row.released_at is not None and not wanted <= finished.get(row.id, set())
+        found.append(
+            Given(
+                id=row.id,
+                rater=row.rater_id,
+                query=row.query_id,
+                response=row.response_id,
+                construct_keys=wanted,
+                purpose=row.purpose,
+                round=row.round,
+                repeat=row.repeat,
+                layout=row.layout,
+                position=row.position,
+                inclusion_prob=row.inclusion_prob,
+                stratum=row.stratum,
+                gone=row.later is not None or unfinished,
+                counts=first and row.later is None and not unfinished,
+                vacant=first and row.later is None and unfinished,
+            )
+        )
+    return found
+
+
+def _finished(connection: Connection) -> dict[int, set[str]]:
+    """Return the constructs that have a value, of the assignments that were taken back."""
+    a, g = table(Assignment), table(Rating)
+    found: dict[int, set[str]] = defaultdict(set)
+    for assignment, key in connection.execute(
+        select(g.c.assignment_id, g.c.construct_key)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(a.c.released_at.is_not(None))
+        .distinct()
+    ):
+        found[assignment].add(key)
+    return found
+
+
+def held_by_raters(given: Iterable[Given]) -> Held:
+    """Return what each rater has to do; what was handed on is somebody else's."""
+    held: Held = {}
+    for one in given:
+        if one.rater is not None and not one.gone:
+            add(held, one.rater, one.the_pass, one.query, one.response, one.construct_keys)
+    return held
+
+
+def add(
+    held: Held, rater: int, the_pass: Pass, query: int, response: int, keys: Iterable[str]
+) -> None:
+    """Enter that a rater has a response in a pass."""
+    mine = held.setdefault(rater, {}).setdefault(the_pass, {}).setdefault(query, {})
+    before = mine.get(response)
+    mine[response] = frozenset(keys) if before is None else before.union(keys)
+
+
+def shown_later_stages(connection: Connection) -> dict[int, set[int]]:
+    """Return the queries of which each rater was shown more than the first stage.
+
+    They know what the first values of a further response should be given without.
+    """
+    return _shown(connection, 1)
+
+
+def begun(connection: Connection) -> dict[int, set[int]]:
+    """Return the queries of which each rater was shown anything."""
+    return _shown(connection, 0)
+
+
+def _shown(connection: Connection, beyond: int) -> dict[int, set[int]]:
+    v, a, r = table(Reveal), table(Assignment), table(Response)
+    rows = connection.execute(
+        select(a.c.rater_id, r.c.query_id)
+        .join_from(v, a, v.c.assignment_id == a.c.id)
+        .join(r, a.c.response_id == r.c.id)
+        .where(v.c.stage > beyond)
+        .distinct()
+    )
+    found: dict[int, set[int]] = {}
+    for rater, query in rows:
+        found.setdefault(rater, set()).add(query)
+    return found
+
+
+def last_positions(connection: Connection) -> dict[int | None, int]:
+    """Return the last place in each rater's order of work; of open slots under None."""
+    a = table(Assignment)
+    rows = connection.execute(select(a.c.rater_id, func.max(a.c.position)).group_by(a.c.rater_id))
+    return {rater: int(position) for rater, position in rows}

@@ -1,0 +1,416 @@
+"""Assigning: what is missing is planned, shown, and stored."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, func, insert, select, text, update
+
+from study.assignment.allocation import Shared, share_out
+from study.assignment.assignment_rows import Group, Piece, Row, of_slots
+from study.assignment.assignment_summary import Assigned, RaterLoad, summary
+from study.assignment.comparison_plan import ComparisonsPlanned, comparison_rows, store_comparisons
+from study.assignment.demand import Block, Needs, needs
+from study.assignment.design_overrides import constructs_of, design_of
+from study.assignment.existing_assignments import Given, given_so_far, shown_later_stages
+from study.assignment.overlap import overlapping
+from study.assignment.planning_inputs import Desk, desk_of
+from study.assignment.rater_profiles import Person, able_by_query, people_of
+from study.assignment.raters import raters_by_code
+from study.assignment.sample import Sample, draw_sample
+from study.assignment.sampling_frame import Frame, frame_of
+from study.assignment.workload import calibration_of, most_main_words, portion_of
+from study.errors import StudyError, nearest
+from study.facts.rating_progress import OWN_CHANNEL
+from study.schema import Assignment, AssignmentBase, Rater, table
+from study.settings.campaign import DesignSpec
+from study.study import Study
+
+__all__ = ["Assigned", "RaterLoad", "assign"]
+
+# Any number that no other program locks.
+_ASSIGNING = 0x63637261
+
+CHANNELS = (OWN_CHANNEL, "label_studio")
+"""Where ratings are given: the project's own pages, or another place that slots are kept for."""
+
+Chances = Mapping[int, tuple[float, str | None]]
+"""Query or response to its inclusion probability and stratum."""
+
+
+def assign(
+    study: Study,
+    raters: Sequence[str] | int | None = None,
+    *,
+    per_item: int | None = None,
+    open_slots: bool = False,
+    channel: str = OWN_CHANNEL,
+    split_queries: bool = False,
+    constructs: Sequence[str] | None = None,
+    dry_run: bool = False,
+    **design: Any,
+) -> Assigned:
+    """Give what the design draws to raters, adding to what is assigned already.
+
+    Parameters
+    ----------
+    raters
+        Codes, or a number (rater-1 to rater-N); new ones are made. None: the study's raters.
+    per_item
+        Raters a response; the study's `design.per_item` unless given.
+    open_slots
+        Make slots without a rater instead; whoever joins is handed them under a lease.
+    channel
+        Where open slots are rated: `own` for the project's pages, or `label_studio`.
+    split_queries
+        Assign each response by itself. Otherwise all responses to a query go to the same raters.
+    constructs
+        Keys of the constructs to rate; all unless given.
+    dry_run
+        Store nothing. Until something else is stored, storing gives this very plan.
+    **design
+        Settings of `[design]` that go before study.toml's: sample, sample_of, strata, allocation,
+        overlap, hours, layout, calibration, checks, repeats, one_construct_a_pass.
+
+    Returns
+    -------
+    Assigned
+        Counts of what is new, the sample by stratum, each rater's load with hours of reading,
+        whether raters are linked through shared responses, and what is left out or over.
+
+    Raises
+    ------
+    StudyError
+        There are no responses, too few raters, an unknown construct, a code that is none, or a
+        design that can't be.
+    """
+    plan = design_of(study, {**design, "per_item": per_item})
+    if open_slots and raters is not None:
+        raise StudyError("Open slots are for whoever joins; leave the raters out.")
+    if channel not in CHANNELS:
+        hint = nearest(channel, CHANNELS)
+        raise StudyError(f"{channel!r} is no channel. {hint} Known: {', '.join(CHANNELS)}.")
+    if channel != OWN_CHANNEL and not open_slots:
+        raise StudyError(
+            f"Who comes to rate in {channel} is known when it is pulled; assign open slots."
+        )
+    specs = constructs_of(study, constructs)
+    with study.read() if dry_run else study.write() as connection:
+        if connection.dialect.name == "postgresql" and not dry_run:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ASSIGNING})
+        frame, given = frame_of(connection), given_so_far(connection)
+        if not frame.answers:
+            raise _no_responses(study)
+        codes = {} if open_slots else raters_by_code(connection, study, raters, dry_run=dry_run)
+        people = people_of(connection, study, plan, codes)
+        able = able_by_query(people, frame)
+        everybody = len(people)
+        at_work = _at_work(connection, given)
+        takers = able_by_query(people_of(connection, study, plan, at_work | codes), frame)
+        sample = draw_sample(
+            connection,
+            study,
+            plan,
+            frame,
+            given,
+            takers=lambda query: takers[query],
+            readable=lambda query: len(able[query]) == everybody,
+        )
+        found = _missing(study, plan, frame, given, sample, specs, split_queries)
+        desk = desk_of(
+            connection, study, plan, specs, frame, given, sample.calibration, dry_run=dry_run
+        )
+        desk.copies.rated.update(block.query for block in found.blocks)
+        rng = np.random.default_rng([study.config.seed, _count(connection)])
+        shared, notes = Shared(), list(sample.notes)
+        if open_slots:
+            if plan.hours is not None:
+                notes.append(
+                    "Hours are not counted for open slots: an enrolment link says how many "
+                    "queries each takes."
+                )
+            rows = of_slots(
+                [(_group(block, plan.layout), block.need) for block in found.blocks],
+                desk.last.get(None, -1),
+                desk.rounds(None),
+                desk.orders,
+                rng,
+                channel,
+            )
+        else:
+            shown = shown_later_stages(connection)
+            shared, rows, more = _portions(
+                desk, found, people, able, shown, sample, rng, split_queries=split_queries
+            )
+            notes += more
+        chances = sample.chances(_cut(sample, shared, given))
+        _with_chances(rows, sample, chances, frame, given)
+        _with_places(rows, given)
+        changed = _changed(sample, chances, given)
+        if not dry_run:
+            _store(connection, rows, changed, study.config_hash)
+        compared = None
+        if not open_slots:
+            compared = _compare(connection, study, plan, sample, codes, able, frame, dry_run)
+        return summary(
+            found,
+            shared,
+            rows,
+            codes,
+            desk,
+            sample,
+            chances,
+            words_per_minute=study.config.rating.words_per_minute,
+            updated=len(changed),
+            notes=notes,
+            comparisons=compared,
+            stored=not dry_run,
+        )
+
+
+def _at_work(connection: Connection, given: Sequence[Given]) -> dict[str, int]:
+    """Return the raters who have work already by their codes; it was chosen for them too."""
+    w = table(Rater)
+    ids = {one.rater for one in given}
+    stored = connection.execute(select(w.c.code, w.c.id).order_by(w.c.id))
+    return {row.code: row.id for row in stored if row.id in ids}
+
+
+def _missing(
+    study: Study,
+    plan: DesignSpec,
+    frame: Frame,
+    given: Sequence[Given],
+    sample: Sample,
+    specs: Sequence[Any],
+    split_queries: bool,
+) -> Needs:
+    """Return what the sample wants of further raters."""
+    if not plan.ratings:
+        return Needs()
+    wanted = sample.responses()
+    queries = {answer.query for answer in sample.answers if answer.id in wanted}
+    several = overlapping(
+        ((query, frame.questions[query].key) for query in queries),
+        plan.overlap,
+        given,
+        study.config.seed,
+    )
+    ratable = {answer.id for answer in sample.answers}
+    # What can be rated on no construct was not drawn from, and is said with its reasons.
+    among = wanted | {answer.id for answer in frame.answers if answer.id not in ratable}
+    found = needs(
+        frame,
+        specs,
+        given,
+        lambda query: plan.per_item if query in several else 1,
+        among=among,
+        split_queries=split_queries,
+    )
+    if not found.blocks and not found.covered:
+        reasons = ", ".join(f"{key}: {reason}" for key, reason in found.left_out)
+        raise StudyError(f"No response can be rated on these constructs ({reasons}).")
+    return found
+
+
+def _portions(
+    desk: Desk,
+    found: Needs,
+    people: Sequence[Person],
+    able: Mapping[int, frozenset[int]],
+    shown: Mapping[int, set[int]],
+    sample: Sample,
+    rng: np.random.Generator,
+    *,
+    split_queries: bool,
+) -> tuple[Shared, list[Row], list[str]]:
+    """Share the blocks out and return everybody's rows, with remarks."""
+    if not desk.design.ratings:
+        return Shared(), [], []
+    calibration = [calibration_of(desk, person) for person in people]
+    ranks = sample.ranks()
+    shared = share_out(
+        found.blocks,
+        people,
+        able,
+        [desk.works.get(person.id, {}) for person in people],
+        shown,
+        [
+            most_main_words(desk, person, groups)
+            for person, (groups, _) in zip(people, calibration, strict=True)
+        ],
+        lambda block: (_turn(block, sample, ranks), block.query, block.responses[0]),
+        desk.cost,
+        rng,
+        per_item=desk.design.per_item,
+        split_queries=split_queries,
+        language=lambda query: desk.frame.questions[query].language,
+    )
+    rows: list[Row] = []
+    notes = []
+    turns = Counter(query for work in desk.works.values() for query in work)
+    short = {"calibration": sum(missing for _, missing in calibration), "check": 0}
+    for place, (person, (groups, _)) in enumerate(zip(people, calibration, strict=True)):
+        blocks = shared.blocks.get(place, [])
+        turn = {query: turns[query] for query in dict.fromkeys(block.query for block in blocks)}
+        turns.update(turn.keys())
+        portion = portion_of(desk, person, place, groups, blocks, turn, rng)
+        rows += portion.rows
+        short["check"] += portion.missing.get("check", 0)
+    if short["calibration"]:
+        notes.append(
+            f"Calibration: {short['calibration']} of the raters' queries are in a language that "
+            "the rater does not read, or beyond their hours."
+        )
+    if short["check"]:
+        notes.append(
+            f"Checks: {short['check']} fewer than asked for, since raters have no more queries "
+            "that are not begun, fit to be copied and within their hours."
+        )
+    return shared, rows, notes
+
+
+def _turn(block: Block, sample: Sample, ranks: Mapping[int, float]) -> float:
+    """Return how early a block goes where hours end; what was assigned before goes first."""
+    units = (block.query,) if sample.of_queries else block.responses
+    return min((ranks.get(unit, 1.0) for unit in units), default=1.0)
+
+
+def _group(block: Block, layout: str) -> Group:
+    return Group(
+        block.query, [Piece(r, block.construct_keys, layout=layout) for r in block.responses]
+    )
+
+
+def _cut(sample: Sample, shared: Shared, given: Sequence[Given]) -> set[int]:
+    """Return the units that go to nobody, because hours end."""
+    if not shared.over:
+        return set()
+
+    def units(block: Block) -> set[int]:
+        return {block.query} if sample.of_queries else set(block.responses)
+
+    at_work = {one.query if sample.of_queries else one.response for one in given if one.counts}
+    over = set().union(*map(units, shared.over))
+    placed = [block for blocks in shared.blocks.values() for block in blocks]
+    return over.difference(at_work, *map(units, placed))
+
+
+def _with_chances(
+    rows: Sequence[Row],
+    sample: Sample,
+    chances: Chances,
+    frame: Frame,
+    given: Sequence[Given],
+) -> None:
+    """Enter probability and stratum into what is measured; all else is not drawn at random."""
+    query_of = {answer.id: answer.query for answer in frame.answers}
+    before = {g.response: (g.inclusion_prob, g.stratum) for g in given if g.purpose == "main"}
+    for row in rows:
+        if row["purpose"] in {"main", "repeat"}:
+            response = row["response_id"]
+            unit = query_of.get(response) if sample.of_queries else response
+            drawn = chances.get(unit) if unit is not None else None
+            known = drawn or before.get(response, (1.0, None))
+            row["inclusion_prob"], row["stratum"] = known
+
+
+def _with_places(rows: Sequence[Row], given: Sequence[Given]) -> None:
+    """Have new rows take the places of what was taken back, so that nobody else is handed it."""
+    vacant: dict[int, list[Given]] = {}
+    for one in given:
+        if one.vacant:
+            vacant.setdefault(one.response, []).append(one)
+    for row in rows if vacant else ():
+        if row["purpose"] != "main":
+            continue
+        keys = frozenset(row["construct_keys"])
+        for one in vacant.get(row["response_id"], ()):
+            if one.construct_keys <= keys:
+                row["replaces_id"] = one.id
+                vacant[row["response_id"]].remove(one)
+                break
+
+
+def _changed(sample: Sample, chances: Chances, given: Sequence[Given]) -> list[dict[str, Any]]:
+    """Return the assignments of before that were drawn with another probability than is stored."""
+    found = []
+    for one in given:
+        if one.purpose not in {"main", "repeat"}:
+            continue
+        now = chances.get(one.query if sample.of_queries else one.response)
+        if now is not None and now != (one.inclusion_prob, one.stratum):
+            found.append({"which": one.id, "chance": now[0], "name": now[1]})
+    return found
+
+
+def _compare(
+    connection: Connection,
+    study: Study,
+    plan: DesignSpec,
+    sample: Sample,
+    codes: Mapping[str, int],
+    able: Mapping[int, frozenset[int]],
+    frame: Frame,
+    dry_run: bool,
+) -> ComparisonsPlanned | None:
+    """Plan the comparisons of pairs, and store them."""
+    if not plan.comparisons:
+        return None
+    drawn = None
+    if sample.of_queries and (plan.sample is not None or sample.calibration):
+        drawn = {unit: chance for unit, (chance, _) in sample.chances().items()}
+    elif sample.calibration:
+        barred = set(sample.calibration)
+        # What can't be rated can't serve for calibration.
+        left = {query: sample.at_stake.get(query, 1.0) for query in frame.questions}
+        drawn = {query: chance for query, chance in left.items() if query not in barred}
+    barred_from = {
+        rater: {query for query, places in able.items() if place not in places}
+        for place, rater in enumerate(codes.values())
+    }
+    rows, compared = comparison_rows(
+        connection, study, codes, per_item=plan.per_item, drawn=drawn, barred=barred_from
+    )
+    if not dry_run:
+        store_comparisons(connection, rows)
+    return compared
+
+
+def _no_responses(study: Study) -> StudyError:
+    return StudyError(
+        f"{study.folder} holds no responses. Bring them in with "
+        f"`ccrs import {study.folder} RESPONSES`."
+    )
+
+
+def _store(
+    connection: Connection,
+    rows: Sequence[Row],
+    changed: list[dict[str, Any]],
+    config_hash: str,
+) -> None:
+    checked = set()
+    for row in rows:
+        # Apart from these, rows differ in numbers made here.
+        alike = (tuple(row["construct_keys"]), row["purpose"], row["layout"], row["stratum"])
+        if alike not in checked:
+            checked.add(alike)
+            fields = AssignmentBase.model_fields
+            AssignmentBase.model_validate({k: value for k, value in row.items() if k in fields})
+        row["config_hash"] = config_hash
+    a = table(Assignment)
+    if rows:
+        connection.execute(insert(a), list(rows))
+    if changed:
+        connection.execute(
+            update(a)
+            .where(a.c.id == bindparam("which"))
+            .values(inclusion_prob=bindparam("chance"), stratum=bindparam("name")),
+            changed,
+        )
+
+
+def _count(connection: Connection) -> int:
+    return int(connection.execute(select(func.count()).select_from(table(Assignment))).scalar_one())

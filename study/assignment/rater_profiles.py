@@ -1,0 +1,69 @@
+"""What is known of the raters: the languages they read, and the hours they have."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from study.assignment.sampling_frame import Frame, primary
+from study.schema import Rater, table
+from study.settings.campaign import DesignSpec
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class Person:
+    """A rater who is to be given work."""
+
+    id: int
+    code: str
+    languages: frozenset[str] | None
+    """Primary languages; None: any."""
+    words: float
+    """The most words in all; infinite without hours."""
+
+    def reads(self, language: str | None) -> bool:
+        """Whether texts of a language may be given to the rater."""
+        return language is None or self.languages is None or language in self.languages
+
+
+def people_of(
+    connection: Connection, study: Study, design: DesignSpec, codes: Mapping[str, int]
+) -> list[Person]:
+    """Return what is known of raters, those of study.toml before those of the store."""
+    w = table(Rater)
+    stored = {
+        row.id: (row.attributes or {}).get("languages")
+        for row in connection.execute(select(w.c.id, w.c.attributes))
+    }
+    per_hour = study.config.rating.words_per_minute * 60
+    found = []
+    for code, rater in codes.items():
+        said = study.config.raters.get(code)
+        languages = said.languages if said is not None and said.languages else stored.get(rater)
+        hours = design.hours if said is None or said.hours is None else said.hours
+        words = np.inf if hours is None else hours * per_hour
+        found.append(Person(rater, code, _primaries(languages), float(words)))
+    return found
+
+
+def able_by_query(people: Iterable[Person], frame: Frame) -> dict[int, frozenset[int]]:
+    """Return the places of the raters who may be given each query."""
+    each = list(people)
+    by_language: dict[str | None, frozenset[int]] = {}
+    found = {}
+    for query, question in frame.questions.items():
+        language = question.language
+        if language not in by_language:
+            by_language[language] = frozenset(i for i, p in enumerate(each) if p.reads(language))
+        found[query] = by_language[language]
+    return found
+
+
+def _primaries(languages: Collection[str] | None) -> frozenset[str] | None:
+    if not languages:
+        return None
+    if isinstance(languages, str):
+        return frozenset({primary(languages)})
+    return frozenset(primary(str(language)) for language in languages)

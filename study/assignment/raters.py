@@ -1,0 +1,104 @@
+"""The raters that work is given to, by their codes."""
+
+from collections.abc import Container, Mapping, Sequence
+from itertools import count as count_from, islice
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, insert, select
+
+from study.errors import StudyError
+from study.facts.scorers import machine_names, scorer_names
+from study.schema import Departure, Rater, RaterBase, table
+from study.study import Study
+
+MOST_RATERS = 1000
+"""Beyond, a number is a slip of the finger more likely than a campaign."""
+
+
+def raters_by_code(
+    connection: Connection,
+    study: Study,
+    raters: Sequence[str] | int | None,
+    *,
+    dry_run: bool,
+) -> dict[str, int]:
+    """Return the codes of the raters with their database keys; new ones are made.
+
+    In a dry run a new rater's key is a negative number.
+
+    Raises
+    ------
+    StudyError
+        A code is none, is named twice or is a judge's, or there are none or too many.
+    """
+    w = table(Rater)
+    stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
+    left = _left(connection)
+    gone = {code for code, rater in stored.items() if rater in left}
+    found: dict[str, int] = {}
+    machines = machine_names(connection) | set(study.config.juries)
+    taken = scorer_names(connection, study.config.juries)
+    for index, code in enumerate(_codes(study, raters, stored, taken, gone)):
+        if code in gone:
+            raise StudyError(
+                f"Rater {code!r} has left {study.folder}. Name others, or let them in again "
+                f"with `ccrs watch {study.folder} --readmit {code}`."
+            )
+        if code in machines:
+            raise StudyError(
+                f"{code!r} is the name of a judge or metric of {study.folder}; "
+                "choose another code for the rater."
+            )
+        try:
+            noun = RaterBase.model_validate({"code": code})
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise StudyError(f"Rater code {code!r}: {problem}.") from None
+        if code in stored:
+            found[code] = stored[code]
+        elif dry_run:
+            found[code] = -1 - index
+        else:
+            made = insert(w).values(**noun.model_dump()).returning(w.c.id)
+            found[code] = connection.execute(made).scalar_one()
+    return found
+
+
+def _left(connection: Connection) -> set[int]:
+    """Return the raters whose last departure was not taken back."""
+    d = table(Departure)
+    rows = connection.execute(select(d.c.rater_id, d.c.kind).order_by(d.c.id))
+    last = {row.rater_id: row.kind for row in rows}
+    return {rater for rater, kind in last.items() if kind != "readmitted"}
+
+
+def _codes(
+    study: Study,
+    raters: Sequence[str] | int | None,
+    stored: Mapping[str, int],
+    taken: Container[str],
+    gone: Container[str],
+) -> Sequence[str]:
+    if raters is None:
+        codes = [code for code in sorted(stored) if code not in gone]
+        if not codes:
+            raise StudyError(
+                f"{study.folder} has no raters yet. Name them: --raters anna,ben,cara, "
+                "or how many: --raters 3."
+            )
+        return codes
+    count = raters if isinstance(raters, int) else len(raters)
+    if not 1 <= count <= MOST_RATERS:
+        raise StudyError(
+            f"{count} raters: give 1 to {MOST_RATERS}. "
+            "Slots for whoever joins are made with --open."
+        )
+    if isinstance(raters, int):
+        # Who was imported under such a name is somebody else.
+        named = map("rater-{}".format, count_from(1))
+        free = (c for c in named if c not in gone and (c in stored or c not in taken))
+        return list(islice(free, raters))
+    twice = sorted({code for code in raters if raters.count(code) > 1})
+    if twice:
+        raise StudyError(f"Rater {twice[0]!r} is named twice; name each once.")
+    return raters

@@ -1,0 +1,101 @@
+"""How much a rater reads: words of the fields that the assigned constructs show."""
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import Connection, select
+
+from study.facts.response_roles import is_answer
+from study.schema import Passage, Query, Response, ResponsePassage, table
+from study.settings.constructs import ConstructSpec
+
+
+class Reading:
+    """Words of the texts of a study. A word is what stands between white space."""
+
+    def __init__(self, connection: Connection, constructs: Iterable[ConstructSpec]) -> None:
+        self._sees = {construct.key: frozenset(construct.sees) for construct in constructs}
+        self._shown: dict[frozenset[str], frozenset[str]] = {}
+        r, q, p, t = table(Response), table(Query), table(ResponsePassage), table(Passage)
+        self._response = {
+            key: _words(text) for key, text in connection.execute(select(r.c.id, r.c.text))
+        }
+        self._question: dict[int, int] = {}
+        self._reference: dict[int, int] = {}
+        for query, text, references in connection.execute(select(q.c.id, q.c.text, q.c.references)):
+            self._question[query] = _words(text)
+            # Further references say the same in other words, and are folded away.
+            self._reference[query] = _words(references[0]) if references else 0
+        self._passages: dict[int, list[int]] = {}
+        for response, passage in connection.execute(select(p.c.response_id, p.c.passage_id)):
+            self._passages.setdefault(response, []).append(passage)
+        self._passage = {
+            key: _words(text) for key, text in connection.execute(select(t.c.id, t.c.text))
+        }
+
+    def enter(self, response: int, text: str, *, like: int) -> None:
+        """Take in a response that was made since, with the passages of another."""
+        self._response[response] = _words(text)
+        if like in self._passages:
+            self._passages[response] = self._passages[like]
+
+    def has(self, response: int, query: int) -> tuple[bool, bool]:
+        """Say whether there are passages and a reference."""
+        return bool(self._passages.get(response)), self._reference[query] > 0
+
+    def length(self, response: int) -> int:
+        """Return the words of a response's own text."""
+        return self._response[response]
+
+    def mean_length(self) -> float:
+        """Return the mean words of a response's own text; 0 without responses."""
+        return sum(self._response.values()) / max(len(self._response), 1)
+
+    def words(self, query: int, responses: Mapping[int, frozenset[str]]) -> int:
+        """Return the words that a rater reads of responses to one query.
+
+        `responses` are given with the constructs they are rated on. Question and reference count
+        once, and so does a passage that responses share.
+        """
+        shown = {response: self._fields(keys) for response, keys in responses.items()}
+        somewhere = frozenset().union(*shown.values())
+        passages = {
+            passage
+            for response, fields in shown.items()
+            if "context" in fields
+            for passage in self._passages.get(response, ())
+        }
+        return (
+            (self._question[query] if "question" in somewhere else 0)
+            + (self._reference[query] if "reference" in somewhere else 0)
+            + sum(self._response[r] for r, fields in shown.items() if "response" in fields)
+            + sum(self._passage[passage] for passage in passages)
+        )
+
+    def total(self, queries: Mapping[int, Mapping[int, frozenset[str]]]) -> int:
+        """Return the words of all queries that somebody has."""
+        return sum(self.words(query, responses) for query, responses in queries.items())
+
+    def _fields(self, keys: frozenset[str]) -> frozenset[str]:
+        if keys not in self._shown:
+            seen = (self._sees.get(key, frozenset()) for key in keys)
+            self._shown[keys] = frozenset().union(*seen)
+        return self._shown[keys]
+
+
+def words_a_response(connection: Connection, constructs: Iterable[ConstructSpec]) -> float:
+    """Return the mean words to read of a response, with its share of what its query needs once.
+
+    All constructs are taken as assigned; 0 where there is no response.
+    """
+    known = tuple(constructs)
+    keys = frozenset(construct.key for construct in known)
+    r = table(Response)
+    queries: dict[int, dict[int, frozenset[str]]] = {}
+    rows = connection.execute(select(r.c.id, r.c.query_id).where(is_answer())).fetchall()
+    for response, query in rows:
+        queries.setdefault(query, {})[response] = keys
+    return Reading(connection, known).total(queries) / len(rows) if rows else 0.0
+
+
+def _words(text: str) -> int:
+    return len(text.split())

@@ -1,0 +1,149 @@
+"""The pairs of responses that can be compared, and the draw of some of them.
+
+Pairs are drawn for each pair of systems by permanent random numbers, made of the seed, the query
+and the two responses: of the N queries that the two systems answered differently, the share
+`design.comparisons` with the smallest numbers. So every pair of systems is drawn equally often,
+and a larger share or further queries add pairs without taking any away.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, func, select
+
+from study.assignment.demand import NO_PASSAGES, NO_REFERENCE
+from study.schema import Output, Query, Response, table
+from study.settings.constructs import ConstructSpec
+
+Systems = tuple[str, str]
+
+
+class Pair(NamedTuple):
+    """Two different responses to one query; `a` is of the system that comes first by name."""
+
+    query: int
+    a: int
+    b: int
+    systems: tuple[Systems, ...]
+    """The pairs of systems that gave them: several where systems share a response."""
+    chance: float
+    """The pair's permanent random number, from 0 to 1."""
+    unratable: Mapping[str, str]
+    """Construct to why the pair can't be compared on it."""
+
+    @property
+    def name(self) -> frozenset[int]:
+        """The two responses, in no order."""
+        return frozenset((self.a, self.b))
+
+
+def draw(
+    pairs: Sequence[Pair], share: float, before: Container[frozenset[int]]
+) -> tuple[dict[frozenset[int], float], Counter[Systems]]:
+    """Return the drawn pairs with their probabilities, and how many each pair of systems has.
+
+    Of each pair of systems' pairs those with the smallest numbers are drawn. What was drawn
+    before stays.
+    """
+    by_systems: dict[Systems, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        for systems in pair.systems:
+            by_systems[systems].append(pair)
+    probability: dict[frozenset[int], float] = {}
+    counts: Counter[Systems] = Counter()
+    for systems, those in by_systems.items():
+        size = max(1, round(share * len(those)))
+        for place, pair in enumerate(sorted(those, key=lambda pair: pair.chance)):
+            if place < size or pair.name in before:
+                # A response of two systems is drawn with either.
+                known = probability.get(pair.name, 0.0)
+                probability[pair.name] = max(known, size / len(those))
+                counts[systems] += 1
+    return probability, counts
+
+
+def all_pairs(
+    connection: Connection,
+    seed: int,
+    specs: Sequence[ConstructSpec],
+    drawn: Container[int] | None,
+) -> list[Pair]:
+    """Return every pair of different responses that two systems give to one query now."""
+    found: list[Pair] = []
+    for query, answers in _answers(connection).items():
+        if drawn is not None and query not in drawn:
+            continue
+        by_responses: dict[frozenset[int], list[tuple[Row[Any], Row[Any]]]] = {}
+        for one, other in combinations(sorted(answers, key=lambda row: row.system), 2):
+            if one.response_id != other.response_id:
+                name = frozenset((one.response_id, other.response_id))
+                by_responses.setdefault(name, []).append((one, other))
+        for both in by_responses.values():
+            first, second = both[0]
+            found.append(
+                Pair(
+                    query,
+                    first.response_id,
+                    second.response_id,
+                    tuple((one.system, other.system) for one, other in both),
+                    _permanent(seed, first, second),
+                    _unratable(first, second, specs),
+                )
+            )
+    return found
+
+
+def _unratable(first: Row[Any], second: Row[Any], specs: Iterable[ConstructSpec]) -> dict[str, str]:
+    found = {}
+    for spec in specs:
+        if "context" in spec.sees and None in (first.context_hash, second.context_hash):
+            found[spec.key] = NO_PASSAGES
+        elif "reference" in spec.sees and not first.references:
+            found[spec.key] = NO_REFERENCE
+    return found
+
+
+def _permanent(seed: int, first: Row[Any], second: Row[Any]) -> float:
+    """Return a number from 0 to 1 that stays the pair's own, whatever else the study holds."""
+    names = sorted(f"{row.key}@{row.version}" for row in (first, second))
+    text = "\0".join((str(seed), first.query_key, *names))
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") / 2**64
+
+
+def _answers(connection: Connection) -> dict[int, list[Row[Any]]]:
+    """Return what each system gives now, by query."""
+    o, r, q = table(Output), table(Response), table(Query)
+    newest = (
+        select(o.c.query_id, o.c.system, func.max(o.c.revision).label("revision"))
+        .group_by(o.c.query_id, o.c.system)
+        .subquery()
+    )
+    rows: Any = connection.execute(
+        select(
+            o.c.query_id,
+            o.c.system,
+            o.c.response_id,
+            r.c.key,
+            r.c.version,
+            r.c.context_hash,
+            q.c.key.label("query_key"),
+            q.c.references,
+        )
+        .join_from(
+            o,
+            newest,
+            (o.c.query_id == newest.c.query_id)
+            & (o.c.system == newest.c.system)
+            & (o.c.revision == newest.c.revision),
+        )
+        .join(r, o.c.response_id == r.c.id)
+        .join(q, o.c.query_id == q.c.id)
+        .order_by(o.c.query_id, o.c.system)
+    )
+    found: dict[int, list[Row[Any]]] = {}
+    for row in rows:
+        found.setdefault(row.query_id, []).append(row)
+    return found

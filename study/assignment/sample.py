@@ -1,0 +1,200 @@
+"""The sample: which responses are rated, and with which probability each was drawn."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from study.assignment.calibration_queries import calibration_queries
+from study.assignment.existing_assignments import Given
+from study.assignment.sampling_frame import Answer, Frame
+from study.assignment.sampling_strata import strata_of, units_of
+from study.assignment.score_strata import bands
+from study.assignment.stratified_sample import Drawn, draw, probabilities
+from study.settings.campaign import DesignSpec
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is drawn."""
+
+    of_queries: bool
+    strata: list[Drawn]
+    answers: Sequence[Answer]
+    """All that can be rated."""
+    calibration: list[int]
+    """Queries that everybody has first."""
+    at_stake: Mapping[int, float]
+    """Query to its probability of being left for a draw of responses, where calibration is chosen
+    first. Queries that are drawn themselves have it in the share of their stratum or cell."""
+    by_cell: Collection[str | None]
+    """Strata whose sample and calibration may meet, in some cells and not in others."""
+    notes: list[str]
+
+    @property
+    def units(self) -> set[int]:
+        """The queries or responses that are drawn."""
+        return {unit.id for one in self.strata for unit in one.chosen}
+
+    def responses(self) -> set[int]:
+        """Return the responses that are to be rated."""
+        units = self.units
+        if self.of_queries:
+            return {answer.id for answer in self.answers if answer.query in units}
+        return units
+
+    def ranks(self) -> dict[int, float]:
+        """Return how far behind each unit is in its stratum's sample, as a share of it."""
+        return {
+            unit.id: (place + 0.5) / len(one.chosen)
+            for one in self.strata
+            for place, unit in enumerate(one.chosen)
+        }
+
+    def chances(self, cut: Collection[int] = ()) -> dict[int, tuple[float, str | None]]:
+        """Return probability and stratum of each unit that is rated."""
+        names = {unit.id: one.stratum for one in self.strata for unit in one.chosen}
+        found = probabilities(self.strata, cut, self.by_cell)
+        left = {answer.id: self.at_stake[answer.query] for answer in self.answers}
+        return {
+            unit: (chance if self.of_queries else chance * left[unit], names[unit])
+            for unit, chance in found.items()
+        }
+
+
+def draw_sample(
+    connection: Connection,
+    study: Study,
+    design: DesignSpec,
+    frame: Frame,
+    given: Sequence[Given],
+    takers: Callable[[int], Set[int]],
+    readable: Callable[[int], bool],
+) -> Sample:
+    """Draw what is to be rated, and choose the queries for calibration.
+
+    Parameters
+    ----------
+    takers
+        Query to those who may be given it, of all who have work already or are to have some.
+    readable
+        Whether all raters who are to have work may be given a query.
+    """
+    seed = study.config.seed
+    answers = frame.ratable(study.config.constructs)
+    of_queries = design.sample_of == "queries"
+    kept = {one.response for one in given if one.counts}
+    stored = {one.query for one in given if one.purpose == "calibration"}
+    band = bands(connection, study, design)
+    notes: list[str] = []
+
+    def drawn(barred: Collection[int]) -> list[Drawn]:
+        units = units_of(
+            answers,
+            frame,
+            design,
+            seed,
+            kept=kept,
+            barred=barred,
+            cell=takers,
+            band=band,
+        )
+        return draw(units, design.sample, allocation=design.allocation, seed=seed)
+
+    # What is drawn of queries goes first, so that its probability is its share of the stratum.
+    # Where all others are rated, or responses are drawn, calibration goes first.
+    first = drawn(stored) if of_queries and design.sample is not None else None
+    calibration, short = _calibration(
+        design, answers, frame, given, seed, first, readable, everything=first is None
+    )
+    strata = first if first is not None else drawn(stored.union(calibration))
+    taken = stored.union(calibration)
+    at_stake = _left({answer.query for answer in answers}, set() if of_queries else taken, takers)
+    most = max(design.calibration if design.ratings else 0, len(stored))
+    by_cell = _meeting(strata, taken, most, takers) if of_queries and most else set()
+    notes += short
+    if "system" in strata_of(design) and "system" not in design.strata:
+        notes.append("Stratified by system too, so that all systems have equally many.")
+    size = sum(len(one.chosen) for one in strata)
+    if design.sample is not None and size != design.sample:
+        notes.append(_other_size(design, size))
+    empty = [one.stratum for one in strata if not one.chosen]
+    if empty:
+        named = "; ".join(str(name) for name in empty[:5])
+        more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+        notes.append(f"Nothing is drawn from {len(empty)} of {len(strata)} strata: {named}{more}.")
+    return Sample(of_queries, strata, answers, calibration, at_stake, by_cell, notes)
+
+
+def _left(
+    queries: Set[int], taken: Set[int], takers: Callable[[int], Set[int]]
+) -> dict[int, float]:
+    """Return the probability of each query not to be taken for calibration.
+
+    Only what every rater can read is taken. Those that the same raters can read are alike.
+    """
+    there = Counter(frozenset(takers(query)) for query in queries)
+    gone = Counter(frozenset(takers(query)) for query in queries & taken)
+    share = {cell: 1 - gone[cell] / count for cell, count in there.items()}
+    return {query: share[frozenset(takers(query))] for query in queries}
+
+
+def _meeting(
+    strata: Sequence[Drawn], taken: Set[int], most: int, takers: Callable[[int], Set[int]]
+) -> set[str | None]:
+    """Return the strata in which sample and calibration may meet, so that cells differ.
+
+    Calibration comes from the other end of the random order of what all raters can read. Where the
+    two can't meet, the sample is the beginning of the order of the whole stratum. Whether they can
+    is told from numbers that are no matter of chance, so that it does not bias what is drawn.
+    """
+    cells = {frozenset(takers(unit.id)) for one in strata for unit in one.units}
+    everybody = frozenset[int]().union(*cells)
+    found = set()
+    for one in strata:
+        of_unit = {unit.id: frozenset(takers(unit.id)) for unit in one.units}
+        barred = {everybody} | {cell for unit, cell in of_unit.items() if unit in taken}
+        there = sum(cell in barred for cell in of_unit.values())
+        if 0 < there < len(one.chosen) + most:
+            found.add(one.stratum)
+    return found
+
+
+def _calibration(
+    design: DesignSpec,
+    answers: Sequence[Answer],
+    frame: Frame,
+    given: Sequence[Given],
+    seed: int,
+    first: list[Drawn] | None,
+    readable: Callable[[int], bool],
+    *,
+    everything: bool,
+) -> tuple[list[int], list[str]]:
+    if not design.calibration or not design.ratings:
+        return [], []
+    spoken_for = {unit.id for one in first or () for unit in one.chosen}
+    return calibration_queries(
+        design.calibration,
+        answers,
+        frame,
+        given,
+        seed,
+        spoken_for=spoken_for,
+        readable=readable,
+        everything=everything,
+    )
+
+
+def _other_size(design: DesignSpec, size: int) -> str:
+    if size < (design.sample or 0):
+        return (
+            f"The sample holds {size:,} {design.sample_of}, all that are free, "
+            f"not {design.sample:,}."
+        )
+    return (
+        f"The sample holds {size:,} {design.sample_of}, not {design.sample:,}: what was assigned "
+        "before stays in it, with all of its strata whose random numbers are smaller."
+    )

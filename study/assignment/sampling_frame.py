@@ -1,0 +1,109 @@
+"""What can be assigned: responses in use with their queries, systems and languages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from study.facts.response_roles import is_answer
+from study.facts.response_versions import response_versions
+from study.schema import Output, Query, Response, table
+from study.settings.constructs import ConstructSpec
+
+
+class Answer(NamedTuple):
+    """A response in use."""
+
+    id: int
+    key: str
+    query: int
+    systems: tuple[str, ...]
+    """Those whose current response it is."""
+    has_passages: bool
+    has_reference: bool
+
+    def shows(self, construct: ConstructSpec) -> bool:
+        """Whether the response has what raters of a construct are shown."""
+        return (self.has_passages or "context" not in construct.sees) and (
+            self.has_reference or "reference" not in construct.sees
+        )
+
+
+class Question(NamedTuple):
+    """A query."""
+
+    key: str
+    attributes: Mapping[str, Any]
+
+    @property
+    def language(self) -> str | None:
+        """The primary language of its texts, where it is said: `de` for `de-AT`."""
+        given = self.attributes.get("language")
+        return primary(given) if isinstance(given, str) and given.strip() else None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Everything that can be assigned."""
+
+    answers: Sequence[Answer]
+    """In the order of the database, those of a query together."""
+    questions: Mapping[int, Question]
+
+    def ratable(self, constructs: Iterable[ConstructSpec]) -> list[Answer]:
+        """Return the responses that can be rated on one construct at least."""
+        specs = tuple(constructs)
+        return [answer for answer in self.answers if any(map(answer.shows, specs))]
+
+
+def primary(language: str) -> str:
+    """Return the primary subtag of a language tag, in lower case."""
+    return language.strip().replace("_", "-").split("-")[0].lower()
+
+
+def frame_of(connection: Connection) -> Frame:
+    """Read the responses in use, and all queries."""
+    r, q, o = table(Response), table(Query), table(Output)
+    questions, referenced = {}, set()
+    for row in connection.execute(select(q.c.id, q.c.key, q.c.references, q.c.attributes)):
+        questions[row.id] = Question(row.key, row.attributes or {})
+        if row.references:
+            referenced.add(row.id)
+    rows: Sequence[Any] = connection.execute(
+        select(r.c.id, r.c.key, r.c.version, r.c.query_id, r.c.context_hash)
+        .where(is_answer())
+        .order_by(r.c.query_id, r.c.id)
+    ).all()
+    outputs = connection.execute(
+        select(o.c.response_id, o.c.query_id, o.c.system, o.c.revision)
+    ).all()
+    in_use = response_versions(
+        ((row.id, row.key, row.version) for row in rows),
+        ((o.response_id, o.query_id, o.system, o.revision) for o in outputs),
+    ).in_use
+    systems = _systems(outputs)
+    answers = [
+        Answer(
+            row.id,
+            row.key,
+            row.query_id,
+            tuple(sorted(systems.get(row.id, ()))),
+            row.context_hash is not None,
+            row.query_id in referenced,
+        )
+        for row in rows
+        if row.id in in_use
+    ]
+    return Frame(answers, questions)
+
+
+def _systems(outputs: Iterable[Any]) -> dict[int, list[str]]:
+    newest: dict[tuple[int, str], tuple[int, int]] = {}
+    for o in outputs:
+        key = (o.query_id, o.system)
+        newest[key] = max(newest.get(key, (0, 0)), (o.revision, o.response_id))
+    found: dict[int, list[str]] = {}
+    for (_, system), (_, response) in newest.items():
+        found.setdefault(response, []).append(system)
+    return found

@@ -1,0 +1,148 @@
+"""The draw of a stratified random sample whose inclusion probabilities are known. Pure.
+
+In each stratum the units with the smallest permanent random numbers are the sample. Seats are
+shared among strata one after another, so a larger sample never takes a unit out.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Literal, NamedTuple
+
+from study.assignment.permanent_random_numbers import permanent_number
+
+Allocation = Literal["proportional", "equal"]
+
+
+class Unit(NamedTuple):
+    """What is drawn: a query, or a response."""
+
+    id: int
+    number: float
+    """Its permanent random number."""
+    stratum: str | None = None
+    cell: Hashable = None
+    """Who may take it. Hours end, and calibration is chosen, in each cell apart."""
+    kept: bool = False
+    """It was assigned before, so it stays."""
+    barred: bool = False
+    """It serves another purpose, and is drawn never."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A stratum with the part of it that is in the sample."""
+
+    stratum: str | None
+    units: tuple[Unit, ...]
+    """All of them, those that are barred as well."""
+    chosen: tuple[Unit, ...]
+    """In the order of their numbers."""
+
+    @property
+    def probability(self) -> float:
+        """The probability of each unit to be in the sample: its share of the stratum."""
+        return len(self.chosen) / len(self.units)
+
+
+def draw(
+    units: Iterable[Unit], size: int | None, *, allocation: Allocation, seed: int
+) -> list[Drawn]:
+    """Draw `size` units (all unless given), and every unit that was assigned before.
+
+    Kept units and all with smaller numbers in their stratum are in the sample, so that it stays
+    one that could have been drawn at once. It is larger than `size` where that takes more.
+
+    Returns
+    -------
+    list of Drawn
+        The strata in the order of their names.
+    """
+    strata: dict[str | None, list[Unit]] = defaultdict(list)
+    for unit in units:
+        strata[unit.stratum].append(unit)
+    names = sorted(strata, key=lambda name: (name is not None, name or ""))
+    free = {}
+    for name in names:
+        able = [unit for unit in strata[name] if unit.kept or not unit.barred]
+        free[name] = sorted(able, key=lambda unit: (unit.number, unit.id))
+    floors = {
+        name: max((place for place, unit in enumerate(free[name], 1) if unit.kept), default=0)
+        for name in names
+    }
+    seats = _seats(
+        {name: len(strata[name]) for name in names},
+        {name: len(free[name]) for name in names},
+        floors,
+        size,
+        allocation,
+        seed,
+    )
+    return [Drawn(name, tuple(strata[name]), tuple(free[name][: seats[name]])) for name in names]
+
+
+def _seats(
+    sizes: Mapping[str | None, int],
+    most: Mapping[str | None, int],
+    floors: Mapping[str | None, int],
+    size: int | None,
+    allocation: Allocation,
+    seed: int,
+) -> dict[str | None, int]:
+    """Return how many units of each stratum are drawn.
+
+    Each stratum has one before any has two. Then the next goes where it is due first: by
+    Sainte-Lague's divisors, which stay within a seat of proportionality and, unlike the largest
+    remainder, never take one back when the sample grows; or to the stratum that has the fewest.
+    """
+    if size is None:
+        return dict(most)
+    seats = dict(floors)
+    left = size - sum(seats.values())
+    chance = {name: permanent_number(seed, "stratum", name or "") for name in sizes}
+
+    def turn(name: str | None) -> tuple[float, float, float, str]:
+        held = seats[name]
+        due = float(held) if allocation == "equal" else (2 * held + 1) / sizes[name]
+        # The larger stratum goes first where there are fewer units than strata.
+        first = (0.0, -float(sizes[name])) if held == 0 else (1.0, due)
+        return (*first, chance[name], name or "")
+
+    wanting = [name for name in sizes if seats[name] < most[name]]
+    queue = [(turn(name), name is not None, name or "") for name in wanting]
+    heapify(queue)
+    while left > 0 and queue:
+        _, named, text = heappop(queue)
+        name = text if named else None
+        seats[name] += 1
+        left -= 1
+        if seats[name] < most[name]:
+            heappush(queue, (turn(name), named, text))
+    return seats
+
+
+def probabilities(
+    drawn: Sequence[Drawn], cut: Collection[int] = (), by_cell: Collection[str | None] = ()
+) -> dict[int, float]:
+    """Return the probability of each unit of the sample, units that were cut excepted.
+
+    Where raters' hours did not reach to the end of a stratum's sample (`cut`), what is rated of
+    each cell is the beginning of its random order, and the probability is its share of the cell.
+    So it is in the strata `by_cell`, where other units may be barred in one cell than in another.
+    """
+    found: dict[int, float] = {}
+    for one in drawn:
+        if one.stratum not in by_cell and not any(unit.id in cut for unit in one.chosen):
+            found |= dict.fromkeys((unit.id for unit in one.chosen), one.probability)
+            continue
+        cells: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
+        for unit in one.units:
+            cells[unit.cell][1] += 1
+        rated = [unit for unit in one.chosen if unit.id not in cut]
+        for unit in rated:
+            cells[unit.cell][0] += 1
+        for unit in rated:
+            taken, there = cells[unit.cell]
+            found[unit.id] = taken / there
+    return found

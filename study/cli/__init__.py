@@ -1,0 +1,1 @@
+"""The commands of `study`. Only click is imported until they run."""

@@ -1,0 +1,114 @@
+"""The command `ccrs adjudicate`. Only click is imported until it runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from study.assignment.adjudication import Adjudication
+
+
+@click.command()
+@click.argument("folder", metavar="STUDY", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--rater",
+    required=True,
+    metavar="CODE",
+    help="The adjudicator: somebody who has rated none of the responses. A new code is made.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Responses in a random sample of what is rated, beside the widest.",
+)
+@click.option(
+    "--widest",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="M",
+    help="Responses on which people differ most.",
+)
+@click.option(
+    "--constructs", metavar="KEYS", help="Only these constructs: QR,CC. Default: all rated ones."
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and store nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+def adjudicate(
+    folder: Path,
+    rater: str,
+    sample: int,
+    widest: int,
+    constructs: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Give rated responses of STUDY to an adjudicator, who rates them blind first.
+
+    The M responses on which people differ most are taken for certain, and of the others a random
+    sample of N, with a known probability. Numbers are totals: what was given before stays.
+
+    \b
+    Examples:
+      ccrs adjudicate my-study --rater dora --sample 50 --widest 20 --dry-run
+      ccrs adjudicate my-study --rater dora --sample 100 --widest 20
+    """
+    from study.assignment.adjudication import adjudicate as give
+    from study.study import Study
+
+    if not sample and not widest:
+        raise click.UsageError("Give --sample N, --widest M, or both.")
+    keys = None if constructs is None else [key.strip() for key in constructs.split(",")]
+    study = Study.open(folder)
+    try:
+        done = give(study, rater, sample=sample, widest=widest, constructs=keys, dry_run=dry_run)
+    finally:
+        study.close()
+    if as_json:
+        import json
+
+        click.echo(json.dumps(done.as_json(), ensure_ascii=False, indent=1))
+        return
+    for line in lines(done, sample, widest):
+        click.echo(line)
+    if dry_run:
+        click.echo("Nothing was stored. Leave --dry-run out to store it.")
+    else:
+        click.echo(f"Next: ccrs invite {folder} {done.rater}   (their link, if they have none)")
+
+
+def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
+    """Return what was chosen, and what turned out other than asked, as lines of text."""
+    told = [f"{done.rater} adjudicates {', '.join(done.constructs)}."]
+    if done.widest:
+        spread = "" if done.narrowest is None else f", from {done.narrowest:.0%} of the scale up"
+        told.append(f"Widest ranges: {done.widest} of {done.rated} rated responses{spread}.")
+    if done.widest < widest:
+        told.append(
+            f"Only {done.widest} of the {widest} asked for: on the others people do not differ, or "
+            "only one has rated."
+        )
+    if done.inclusion_prob is not None:
+        told.append(
+            f"At random: {done.random} of the other {done.random_of} "
+            f"(probability {done.inclusion_prob:.3g})."
+        )
+    if done.random < sample:
+        told.append(f"Only {done.random} of the {sample} asked for: there are no more.")
+    elif done.random > sample:
+        told.append(
+            "More than asked for, so that those drawn before still are a random sample of all."
+        )
+    if done.sees is not None:
+        told.append(
+            f"After the blind value they see what {done.sees} said, too (rating.adjudicators_see)."
+        )
+    if done.own:
+        told.append(f"Left out, since they were {done.rater}'s to rate: {done.own}.")
+    told.append(f"New assignments: {done.new}. Earlier ones with another probability: ")
+    told[-1] += f"{done.raised}."
+    return told

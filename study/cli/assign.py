@@ -1,0 +1,211 @@
+"""The command `ccrs assign`. Only click is imported until it runs."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from study.assignment.assignment_summary import Assigned
+
+
+@click.command()
+@click.argument("folder", metavar="STUDY", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--raters",
+    metavar="CODES",
+    help="Codes of the raters (anna,ben,cara), or how many there are to be (6: rater-1 to "
+    "rater-6). Default: the study's raters.",
+)
+@click.option(
+    "--per-item",
+    type=click.IntRange(1),
+    metavar="K",
+    help="Raters for each response; 3 unless study.toml says otherwise.",
+)
+@click.option(
+    "--open",
+    "open_slots",
+    is_flag=True,
+    help="Make K open slots a response instead, handed under a lease to whoever joins.",
+)
+@click.option(
+    "--channel",
+    type=click.Choice(["own", "label_studio"]),
+    default="own",
+    help="Where the open slots are rated: the project's own pages, or Label Studio.",
+)
+@click.option(
+    "--split-queries",
+    is_flag=True,
+    help="Assign each response by itself; otherwise all responses to a query go to the same "
+    "raters.",
+)
+@click.option("--constructs", metavar="KEYS", help="Only these constructs: QR,CC.")
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Draw N queries at random, with all their responses; all unless given.",
+)
+@click.option(
+    "--sample-of",
+    type=click.Choice(["queries", "responses"]),
+    help="Whether queries are drawn, or responses one by one.",
+)
+@click.option(
+    "--strata",
+    metavar="NAMES",
+    help="Stratify the sample by these: attributes of queries, and for responses system and "
+    "judge_score.",
+)
+@click.option(
+    "--overlap",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Share of the queries that go to K raters; the others go to one.",
+)
+@click.option(
+    "--hours",
+    type=click.FloatRange(0, min_open=True),
+    metavar="H",
+    help="Reading hours that a rater is given at most.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(["single", "side_by_side"]),
+    help="One response a page, or all of a rater's responses to a query beside each other.",
+)
+@click.option(
+    "--calibration",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Queries that every rater rates first, kept out of agreement.",
+)
+@click.option(
+    "--checks",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Checks that each rater meets in between, unannounced.",
+)
+@click.option(
+    "--repeats",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Share of a rater's queries that they rate again in another session.",
+)
+@click.option(
+    "--one-construct-a-pass",
+    is_flag=True,
+    default=None,
+    help="Raters go through all responses once for each construct.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and store nothing.")
+@click.option("--yes", is_flag=True, help="Store without asking first.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+def assign(
+    folder: Path,
+    raters: str | None,
+    per_item: int | None,
+    open_slots: bool,
+    channel: str,
+    split_queries: bool,
+    constructs: str | None,
+    strata: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    **design: Any,
+) -> None:
+    """Decide who rates what in STUDY: seeded, balanced, and added to what is assigned already.
+
+    Options go before the settings under [design] in study.toml. In a terminal the plan is shown
+    first and stored on a yes.
+
+    \b
+    Examples:
+      ccrs assign my-study --raters anna,ben,cara --per-item 2
+      ccrs assign my-study --raters 6 --dry-run
+      ccrs assign my-study --sample 200 --strata domain --hours 10
+      ccrs assign my-study --calibration 3 --checks 5 --repeats 0.1
+      ccrs assign my-study --open --per-item 3
+      ccrs assign my-study --open --per-item 2 --channel label_studio
+    """
+    from study.assignment.planner import assign as assign_study
+    from study.cli.assign_display import show
+    from study.study import Study
+
+    if channel != "own" and not open_slots:
+        raise click.UsageError(f"--channel {channel} goes with --open: raters come over there.")
+    if open_slots and raters is not None:
+        raise click.UsageError("--open makes slots for whoever joins; leave --raters out.")
+    options: dict[str, Any] = {
+        "raters": _raters(raters),
+        "per_item": per_item,
+        "open_slots": open_slots,
+        "channel": channel,
+        "split_queries": split_queries,
+        "constructs": None if constructs is None else _list(constructs),
+        "strata": None if strata is None else _list(strata),
+        **design,
+    }
+    study = Study.open(folder)
+    asks = not (dry_run or yes or as_json) and _at_a_terminal()
+    if asks:
+        plan = assign_study(study, dry_run=True, **options)
+        show(plan)
+        if plan.anything and not click.confirm("Store this?"):
+            click.echo("Nothing was stored.")
+            return
+    done = assign_study(study, dry_run=dry_run, **options)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(done.as_json(), ensure_ascii=False, indent=1))
+        return
+    if not asks:
+        show(done)
+    if dry_run:
+        click.echo("Nothing was stored. Leave --dry-run out to store it.")
+        return
+    told = _stored(done)
+    if told:
+        click.echo(f"Stored {' and '.join(told)}.")
+    if channel == "label_studio":
+        click.echo(f"Next: ccrs label-studio push {folder} --url URL")
+        return
+    new = " --new 10" if open_slots else ""
+    click.echo(f"Next: ccrs invite {folder}{new}")
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _raters(text: str | None) -> list[str] | int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        return _list(text)
+    # int refuses thousands of digits; ten are too many already, and are refused with a word.
+    return int(text[:10])
+
+
+def _list(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _stored(done: "Assigned") -> list[str]:
+    from study.cli.assign_display import counted
+
+    told = []
+    if done.open_slots:
+        told.append(counted(done.open_slots, "open slot"))
+    if done.assignments or done.further:
+        told.append(counted(done.assignments + sum(done.further.values()), "assignment"))
+    if done.comparisons is not None and done.comparisons.comparisons:
+        told.append(counted(done.comparisons.comparisons, "comparison"))
+    if done.updated:
+        told.append(f"{counted(done.updated, 'probability', 'probabilities')} of before")
+    return told

@@ -1,0 +1,196 @@
+"""The plan of an assignment as a terminal shows it."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from study.assignment.assignment_summary import Assigned, LeftOver
+
+_STRATA_SHOWN = 20
+_NAMED = 5
+_TITLES = {
+    "calibration": "calibration",
+    "main": "main",
+    "check": "checks",
+    "repeat": "repeats",
+    "training": "training",
+    "adjudication": "adjudication",
+}
+
+
+def show(plan: "Assigned") -> None:
+    """Print what is or would be assigned, to whom, and what is left out and why."""
+    console = Console(highlight=False)
+    _show_sample(console, plan)
+    _show_totals(console, plan)
+    if plan.raters:
+        console.print(_loads(plan))
+        purposes = _purposes(plan)
+        if len(purposes) > 1:
+            console.print("Hours of reading by purpose:")
+            console.print(_hours_by_purpose(plan, purposes))
+        console.print("Hours are for reading alone; deciding and typing come on top.")
+    elif plan.open_slots:
+        console.print(
+            f"Reading everything once takes {_hours(plan.slot_hours)} hours; "
+            "deciding and typing come on top."
+        )
+    if plan.raters and not plan.connected:
+        console.print(
+            "Raters are not all linked through shared responses: their severities can't be "
+            "compared. A higher --per-item or fewer raters links them."
+        )
+    for one in plan.left_over:
+        console.print(Text(_left_over(one)))
+    for note in plan.notes:
+        console.print(Text(note))
+    _show_comparisons(console, plan)
+    _show_left_out(console, plan)
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _show_totals(console: Console, plan: "Assigned") -> None:
+    each = f"{counted(plan.per_item, 'rater')} each"
+    new = (
+        counted(plan.open_slots, "open slot")
+        if plan.open_slots
+        else counted(plan.assignments, "assignment")
+    )
+    if plan.assignments or plan.open_slots:
+        whole = (plan.assignments or plan.open_slots) == plan.responses * plan.per_item
+        shared = f", {each}" if whole else ""
+        console.print(
+            f"{counted(plan.responses, 'response')} to "
+            f"{counted(plan.queries, 'query', 'queries')}{shared}: {new}"
+        )
+        if plan.covered:
+            console.print(f"Assigned already, with {each}: {counted(plan.covered, 'response')}.")
+    elif plan.covered and not plan.left_over:
+        console.print(
+            f"Nothing to assign: {counted(plan.covered, 'response')} "
+            f"{'has' if plan.covered == 1 else 'have'} {each}."
+        )
+    if plan.further:
+        told = ", ".join(f"{n:,} for {_TITLES[name]}" for name, n in plan.further.items())
+        console.print(f"Further assignments: {told}.")
+    if plan.updated:
+        console.print(
+            f"Inclusion probabilities that are others now: {counted(plan.updated, 'assignment')} "
+            "of before."
+        )
+
+
+def _show_sample(console: Console, plan: "Assigned") -> None:
+    drawn, units = sum(s.drawn for s in plan.sample), sum(s.units for s in plan.sample)
+    if drawn == units and len(plan.sample) < 2:
+        return
+    console.print(f"Sample: {drawn:,} of {units:,} {plan.sample_of}")
+    if len(plan.sample) < 2:
+        return
+    rows = Table(box=None, pad_edge=False)
+    rows.add_column("stratum", overflow="fold")
+    for title in ("there", "drawn", "probability"):
+        rows.add_column(title, justify="right", no_wrap=True)
+    for one in plan.sample[:_STRATA_SHOWN]:
+        chance = f"{one.probability:.3f}" if one.probability is not None else "several"
+        shown = chance if one.drawn else "-"
+        rows.add_row(Text(one.stratum or "all"), f"{one.units:,}", f"{one.drawn:,}", shown)
+    console.print(rows)
+    if len(plan.sample) > _STRATA_SHOWN:
+        more = len(plan.sample) - _STRATA_SHOWN
+        console.print(f"and {counted(more, 'more stratum', 'more strata')}; --json has them all.")
+
+
+def _loads(plan: "Assigned") -> Table:
+    rows = Table(box=None, pad_edge=False)
+    rows.add_column("rater", overflow="fold")
+    for title in ("queries", "responses", "of them new", "hours of reading"):
+        rows.add_column(title, justify="right", no_wrap=True)
+    for load in plan.raters:
+        counts = (load.queries, load.responses, load.new_responses)
+        rows.add_row(Text(load.rater), *(f"{n:,}" for n in counts), _hours(load.hours))
+    return rows
+
+
+def _purposes(plan: "Assigned") -> list[str]:
+    there = {purpose for load in plan.raters for purpose in load.hours_by_purpose}
+    return [purpose for purpose in _TITLES if purpose in there]
+
+
+def _hours_by_purpose(plan: "Assigned", purposes: list[str]) -> Table:
+    rows = Table(box=None, pad_edge=False)
+    rows.add_column("rater", overflow="fold")
+    for purpose in purposes:
+        rows.add_column(_TITLES[purpose], justify="right", no_wrap=True)
+    for load in plan.raters:
+        hours = (load.hours_by_purpose.get(purpose, 0.0) for purpose in purposes)
+        rows.add_row(Text(load.rater), *map(_hours, hours))
+    return rows
+
+
+def _left_over(one: "LeftOver") -> str:
+    named = ", ".join(one.queries[:_NAMED])
+    more = f" and {len(one.queries) - _NAMED} more" if len(one.queries) > _NAMED else ""
+    return (
+        f"Left over, since {one.reason}: {counted(one.responses, 'response')} to "
+        f"{counted(len(one.queries), 'query', 'queries')} ({named}{more}). "
+        f"It takes {_hours(one.hours)} more rater hours."
+    )
+
+
+def _show_comparisons(console: Console, plan: "Assigned") -> None:
+    compared = plan.comparisons
+    if compared is None:
+        return
+    console.print(
+        f"Pairs of responses: {compared.pairs:,} drawn, "
+        f"{counted(compared.comparisons, 'new comparison')}."
+    )
+    told = ", ".join(f"{systems}: {count:,}" for systems, count in compared.by_systems.items())
+    if told:
+        console.print(Text(f"Pairs by systems: {told}."))
+    shared = ", ".join(f"{rater}: {count:,}" for rater, count in compared.by_rater.items())
+    if shared:
+        console.print(Text(f"Comparisons by rater: {shared}."))
+    if compared.short:
+        console.print(f"No rater is free for {counted(compared.short, 'comparison')}.")
+    if compared.comparisons and not compared.connected:
+        console.print("Raters are not all linked through shared pairs.")
+    for one in compared.left_out:
+        console.print(
+            Text(
+                f"Not compared on {one['construct']}: {counted(one['pairs'], 'pair')}, "
+                f"since {one['reason']}."
+            )
+        )
+
+
+def _show_left_out(console: Console, plan: "Assigned") -> None:
+    for one in plan.left_out:
+        console.print(
+            Text(
+                f"Not rated on {one['construct']}: {counted(one['responses'], 'response')}, "
+                f"since {one['reason']}."
+            )
+        )
+    if plan.unratable:
+        first = ", ".join(plan.unratable[:_NAMED])
+        more = f" and {len(plan.unratable) - _NAMED} more" if len(plan.unratable) > _NAMED else ""
+        console.print(
+            Text(
+                f"Not assigned, since no construct can be rated: "
+                f"{counted(len(plan.unratable), 'response')} ({first}{more})."
+            )
+        )
+
+
+def _hours(hours: float) -> str:
+    # What is there is never shown as nothing.
+    return "<0.1" if 0 < hours < 0.05 else f"{hours:.1f}"

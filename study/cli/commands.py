@@ -1,0 +1,372 @@
+"""The commands of a study's own: init, import, status, export, upgrade, fetch."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    pass
+
+FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+
+
+@click.command()
+@FOLDER
+@click.option(
+    "--settings",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take this file as study.toml, with constructs of your own for example.",
+)
+@AS_JSON
+def init(folder: Path, settings: Path | None, as_json: bool) -> None:
+    """Make a study in FOLDER: study.toml and an empty database.
+
+    \b
+    Examples:
+      ccrs init my-study
+      ccrs init my-study --settings constructs.toml
+    """
+    from study.study import Study
+
+    study = Study.create(folder, None if settings is None else _settings(settings))
+    constructs = ", ".join(c.key for c in study.config.constructs)
+    _say(
+        {"folder": str(folder), "constructs": [c.key for c in study.config.constructs]},
+        [
+            f"Made the study {folder} with the constructs {constructs}.",
+            f"Settings: {folder / 'study.toml'}",
+            f"Next: ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)",
+        ],
+        as_json,
+    )
+
+
+@click.command("import")
+@FOLDER
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--as", "importer", metavar="FORMAT", help="Read as this format; see below.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="SCORER=KIND",
+    help="What a scorer is: human, adjudicated, judge or metric. May be repeated.",
+)
+@click.option("--scorer", metavar="NAME", help="Scorer of the scores, where the file names none.")
+@click.option(
+    "--construct", metavar="KEY", help="Construct of the scores, where the file names none."
+)
+@click.option(
+    "--system", metavar="NAME", help="System of the responses, where the file names none."
+)
+@click.option(
+    "--control",
+    "controls",
+    multiple=True,
+    metavar="NAME=CONSTRUCT",
+    help="Construct that a control of a Label Studio export rates; NAME= leaves it out. "
+    "Repeatable; in a terminal it is asked for.",
+)
+@click.option(
+    "--scale",
+    "ranges",
+    multiple=True,
+    metavar="CONTROL=LOW:HIGH",
+    help="Least and greatest value of such a control, such as stars=1:5, where they are not its "
+    "construct's; values are mapped linearly. Repeatable.",
+)
+@click.option(
+    "--rater",
+    "raters",
+    multiple=True,
+    metavar="USER=CODE",
+    help="Who a user of a Label Studio export is, by the user's number; USER= leaves them out. "
+    "Repeatable.",
+)
+@click.option(
+    "--rater-prefix",
+    metavar="TEXT",
+    help="What the codes of other users begin with, before their number; ls- unless given.",
+)
+@click.option(
+    "--allow-unmatched",
+    is_flag=True,
+    help="Keep scores of unknown responses aside and count them, instead of refusing the file.",
+)
+@click.option(
+    "--revise",
+    is_flag=True,
+    help="Store changed responses as new versions; the old ones and their scores are kept, "
+    "but leave the score table.",
+)
+@click.option(
+    "--conflicts-as-repeats",
+    is_flag=True,
+    help="Store a second, different value of a scorer as its next repeat.",
+)
+@AS_JSON
+def import_(
+    folder: Path,
+    files: tuple[Path, ...],
+    importer: str | None,
+    kinds: tuple[str, ...],
+    scorer: str | None,
+    construct: str | None,
+    system: str | None,
+    controls: tuple[str, ...],
+    ranges: tuple[str, ...],
+    raters: tuple[str, ...],
+    rater_prefix: str | None,
+    allow_unmatched: bool,
+    revise: bool,
+    conflicts_as_repeats: bool,
+    as_json: bool,
+) -> None:
+    """Bring FILES into the study in FOLDER: responses, scores or preferences.
+
+    Each file is stored whole or not at all; every faulty row is listed. A file that was
+    imported before changes nothing. Formats are recognised; --as overrides. They are described
+    in study/README.md under "File formats".
+
+    \b
+    Examples:
+      ccrs import my-study responses.jsonl
+      ccrs import my-study ratings.csv --kind anna=human --kind ben=human
+      ccrs import my-study ccrs_results_A.json --system A --scorer llama-3
+      ccrs import my-study export.json --control quality=AC --control stars=
+      ccrs import my-study export.json --control stars=AC --scale stars=1:5 --rater 5=anna
+    """
+    from dataclasses import asdict
+
+    from study.cli import import_options
+    from study.errors import InputError
+    from study.importing import import_file
+    from study.study import Study
+
+    named = import_options.named_once("--kind", kinds, import_options.kind)
+    mapped = import_options.named_once("--control", controls, import_options.control)
+    scales = import_options.named_once("--scale", ranges, import_options.control_range)
+    people = import_options.named_once("--rater", raters, import_options.user)
+    study = Study.open(folder)
+    summaries: list[dict[str, Any]] = []
+    answers: dict[str, str] = {}
+    for path in files:
+        asked = {}
+        if not as_json and sys.stdin.isatty():
+            asked = import_options.asked(study, path, importer, mapped, answers)
+        try:
+            with _progress(f"Reading {path.name}", hidden=as_json) as advance:
+                summary = import_file(
+                    study,
+                    path,
+                    importer=importer,
+                    kinds=named,
+                    scorer=scorer,
+                    construct=construct,
+                    controls={**mapped, **asked},
+                    ranges=scales,
+                    raters=people,
+                    rater_prefix=rater_prefix,
+                    system=system,
+                    allow_unmatched=allow_unmatched,
+                    revise=revise,
+                    conflicts_as_repeats=conflicts_as_repeats,
+                    progress=advance,
+                )
+        except InputError as error:
+            # A program learns what came in before, and every fault of the file that did not.
+            if as_json:
+                faults = [asdict(fault) for fault in error.faults]
+                _say([*summaries, {"source": error.source, "faults": faults}], [], as_json)
+            raise
+        summaries.append(summary.as_json())
+        if not as_json:
+            click.echo("\n".join(summary.lines()))
+    _say(summaries, [f"Next: {_next_step(study)}"], as_json)
+
+
+@click.command()
+@FOLDER
+@AS_JSON
+def status(folder: Path, as_json: bool) -> None:
+    """Say what the study in FOLDER holds and what comes next.
+
+    \b
+    Example:
+      ccrs status my-study
+    """
+    from study.status import study_status
+    from study.study import Study
+
+    found = study_status(Study.open(folder))
+    if as_json:
+        _say(found.as_json(), [], as_json)
+        return
+    from study.cli.status_display import show_status
+
+    show_status(found)
+
+
+@click.command()
+@FOLDER
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the files; FOLDER/export unless given. With --rater, a new file.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="CSV opens in spreadsheets; Parquet keeps types.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace an export that is there already.")
+@click.option(
+    "--rater",
+    metavar="CODE",
+    help="Write everything held about this person to one JSON file instead.",
+)
+@AS_JSON
+def export(
+    folder: Path, out: Path | None, form: str, overwrite: bool, rater: str | None, as_json: bool
+) -> None:
+    """Write the responses, scores and preferences of FOLDER as files, with a codebook.
+
+    Text cells that a spreadsheet would run as a formula are defused in CSV; our own import
+    undoes it.
+
+    \b
+    Examples:
+      ccrs export my-study
+      ccrs export my-study --format parquet --out deposit
+      ccrs export my-study --rater rater-3 --out rater-3.json
+    """
+    from study.export.study_export import export_study
+    from study.study import Study
+
+    if rater is not None:
+        if overwrite or form != "csv":
+            raise click.UsageError("--rater writes one new JSON file; leave the other options out.")
+        _export_rater(Study.open(folder), rater, out, as_json)
+        return
+    done = export_study(
+        Study.open(folder), out or folder / "export", format=form, overwrite=overwrite
+    )
+    _say(done.as_json(), done.lines(), as_json)
+
+
+@click.command()
+@FOLDER
+@click.option(
+    "--backup-confirmed",
+    is_flag=True,
+    help="You have a backup of the PostgreSQL database. SQLite studies are copied by themselves.",
+)
+@AS_JSON
+def upgrade(folder: Path, backup_confirmed: bool, as_json: bool) -> None:
+    """Bring the study in FOLDER to this version's schema, whole or not at all.
+
+    \b
+    Example:
+      ccrs upgrade my-study
+    """
+    from study.schema.upgrade import upgrade_study
+
+    done = upgrade_study(folder, backup_confirmed=backup_confirmed)
+    if done.before == done.after:
+        lines = [f"{folder} is at schema {done.after} already; nothing was changed."]
+    else:
+        lines = [f"{folder} went from schema {done.before} to {done.after}."]
+        if done.copy is not None:
+            lines.append(f"The database as it was: {done.copy}")
+    lines.append(f"Next: ccrs status {folder}")
+    copy = None if done.copy is None else str(done.copy)
+    _say({"before": done.before, "after": done.after, "copy": copy}, lines, as_json)
+
+
+@click.command()
+@click.argument("name", metavar="DATASET")
+@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Take the files from this folder instead of downloading them.",
+)
+@AS_JSON
+def fetch(name: str, folder: Path | None, source: Path | None, as_json: bool) -> None:
+    """Make a study of a public data set with human judgments, in FOLDER (or ./DATASET).
+
+    The files are pinned by commit and SHA-256. DATASET is openqa-nq301 (1,490 answers of 12
+    systems, two raters and an adjudicated verdict; Kamalloo et al. 2023) or ragchecker-meta
+    (280 pairs of responses with preferences of two raters; Ru et al. 2024).
+
+    \b
+    Examples:
+      ccrs fetch openqa-nq301
+      ccrs fetch ragchecker-meta study-2 --from downloads/ragchecker
+    """
+    from study.datasets import fetch as fetch_dataset
+
+    target = folder or Path(name)
+    with _progress(f"Fetching {name}", hidden=as_json) as advance:
+        done = fetch_dataset(name, target, source=source, progress=advance)
+    _say(done.as_json(), [*done.lines(), f"Next: ccrs report {target}"], as_json)
+
+
+def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> None:
+    from study.lifecycle.rater_export import export_rater
+
+    if out is None:
+        raise click.UsageError("--rater needs a file: --out FILE.json")
+    rows = export_rater(study, rater, out)
+    told = ", ".join(f"{count:,} of {name}" for name, count in rows.items())
+    _say(
+        {"path": str(out), "rows": rows},
+        [
+            f"Wrote {out}: {told} (rows by table). Only you can read it.",
+            f"Next: give {out} to the person it is about, and delete it",
+        ],
+        as_json,
+    )
+
+
+def _settings(path: Path) -> str:
+    from study.errors import StudyError
+    from study.settings.study_toml import parse_config
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StudyError(
+            f"{path}: byte {error.start} is not UTF-8; save the file again as UTF-8."
+        ) from None
+    parse_config(text, str(path))
+    return text
+
+
+def _say(data: Any, lines: list[str], as_json: bool) -> None:
+    if as_json:
+        import json
+
+        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
+    else:
+        click.echo("\n".join(lines))
+
+
+def _next_step(study: Any) -> str:
+    from study.status import study_status
+
+    return study_status(study).next_step
+
+
+def _progress(title: str, hidden: bool) -> Any:
+    """Return a context that yields `advance(done, total)`; a bar where there is a terminal."""
+    from study.progress import progress_bar
+
+    return progress_bar(title, hidden=hidden)

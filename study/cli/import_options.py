@@ -1,0 +1,101 @@
+"""The options of `ccrs import` that name something of a file, and what is asked where none does."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import isfinite
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from study.errors import InputError
+from study.importing.file_import import open_questions
+from study.study import Study
+
+T = TypeVar("T")
+
+
+def named_once(
+    option: str, texts: Iterable[str], read: Callable[[str], tuple[str, T]]
+) -> dict[str, T]:
+    """Return what a repeatable option says, by name.
+
+    Raises
+    ------
+    UsageError
+        A text is not of its form, or two say different things of one name.
+    """
+    found: dict[str, T] = {}
+    for text in texts:
+        name, value = read(text)
+        if found.setdefault(name, value) != value:
+            raise click.UsageError(f"{option} says two things of {name!r}: keep one of them.")
+    return found
+
+
+def kind(text: str) -> tuple[str, str]:
+    """Read SCORER=KIND."""
+    scorer, separator, said = text.rpartition("=")
+    if not separator or not scorer:
+        raise click.BadParameter(
+            f"{text!r}: write SCORER=KIND, such as anna=human", param_hint="--kind"
+        )
+    return scorer, said
+
+
+def control(text: str) -> tuple[str, str]:
+    """Read NAME=CONSTRUCT, or NAME= for none; a name may hold signs of equality itself."""
+    name, equals, construct = text.rpartition("=")
+    if not equals or not name.strip():
+        raise click.UsageError(f"--control {text}: write NAME=CONSTRUCT, such as quality=AC.")
+    return name.strip(), construct.strip()
+
+
+def control_range(text: str) -> tuple[str, tuple[float, float]]:
+    """Read CONTROL=LOW:HIGH."""
+    name, equals, ends = text.rpartition("=")
+    low, colon, high = ends.partition(":")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        found = 0.0, 0.0
+    if not (equals and colon and name.strip() and found[0] < found[1]) or not isfinite(
+        found[1] - found[0]
+    ):
+        raise click.UsageError(f"--scale {text}: write CONTROL=LOW:HIGH, such as stars=1:5.")
+    return name.strip(), found
+
+
+def user(text: str) -> tuple[str, str]:
+    """Read USER=CODE, or USER= for nobody."""
+    number, equals, code = text.partition("=")
+    if not equals or not number.isascii() or not number.isdigit():
+        raise click.UsageError(f"--rater {text}: write the user's number, as in 5=anna.")
+    return number.lstrip("0") or "0", code.strip()
+
+
+def asked(
+    study: Study,
+    path: Path,
+    importer: str | None,
+    mapped: dict[str, str],
+    answers: dict[str, str],
+) -> dict[str, str]:
+    """Ask for the construct of each control of a file that nobody has said, of any file, so far.
+
+    What is answered goes into `answers`.
+    """
+    found: list[str] = []
+    # What else is wrong with the file is told when it is imported.
+    with suppress(InputError):
+        found = open_questions(study, path, importer=importer, controls=mapped)
+    known = ", ".join(construct.key for construct in study.config.constructs)
+    for control in found:
+        if control not in answers:
+            answers[control] = click.prompt(
+                f"{path.name}: which construct does the control {control!r} rate? ({known}; "
+                "blank: none)",
+                default="",
+                show_default=False,
+            ).strip()
+    return {control: answers[control] for control in found}

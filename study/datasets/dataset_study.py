@@ -1,0 +1,208 @@
+"""Fetch a public data set and make a study of it, whole or not at all."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from study.datasets.dataset_source import Contents, Dataset, collect
+from study.errors import StudyError, nearest
+from study.progress import Advance
+
+if TYPE_CHECKING:
+    from study.importing import ImportSummary
+
+DATASETS = {
+    "openqa-nq301": "study.datasets.openqa_nq301",
+    "ragchecker-meta": "study.datasets.ragchecker_meta",
+}
+"""Name to the module whose DATASET describes it."""
+
+
+@dataclass(frozen=True)
+class FetchSummary:
+    """What was fetched, what the study now holds, and what its makers ask for."""
+
+    name: str
+    title: str
+    folder: str
+    added: dict[str, int]
+    """By noun in the plural (`queries`, `responses`, `scores`, ...)."""
+    rules: dict[str, int]
+    """How the files were read and joined: the rule, and how often it was used."""
+    left_out: dict[str, int]
+    warnings: tuple[str, ...]
+    home: str
+    license: str
+    citation: str
+    published: tuple[str, ...] = ()
+    """A published table, computed again from the study, as lines of text."""
+
+    def lines(self) -> list[str]:
+        """Return the summary as lines of text, each of which stands by itself."""
+        added = ", ".join(f"{count:,} {noun}" for noun, count in self.added.items())
+        return [
+            f"Made the study {self.folder} of {self.title}: {added}.",
+            *(f"Read: {rule} ({count:,})." for rule, count in self.rules.items()),
+            *(f"Left out: {what} ({count:,})." for what, count in self.left_out.items()),
+            *(f"Warning: {warning}" for warning in self.warnings),
+            f"From: {self.home}",
+            f"License: {self.license}",
+            f"Cite: {self.citation}",
+            f"All of this is kept in {Path(self.folder) / 'SOURCE.md'}.",
+            *self.published,
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the summary as values that JSON can hold."""
+        lists = {"warnings": list(self.warnings), "published": list(self.published)}
+        return {**asdict(self), **lists}
+
+
+def fetch(
+    name: str,
+    folder: Path | str,
+    *,
+    source: Path | str | None = None,
+    progress: Advance | None = None,
+) -> FetchSummary:
+    """Make a study of the data set `name` in `folder`.
+
+    Parameters
+    ----------
+    name
+        A key of `DATASETS`.
+    folder
+        Where the study goes; absent, or an empty folder.
+    source
+        A folder with the data set's files, in its repository's layout or all at its top, to be
+        used instead of the network. The same digests are checked.
+    progress
+        Called with the bytes obtained so far and the bytes of all files.
+
+    Raises
+    ------
+    StudyError
+        Unknown data set, a folder in use, a file that can't be had or is not the pinned one.
+        Nothing is left behind then.
+    """
+    folder = Path(folder)
+    dataset = _dataset(name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StudyError(f"{folder} exists already and is not empty; choose another folder.")
+    files = collect(dataset, None if source is None else Path(source), progress or _silent)
+    contents = dataset.contents(files)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as aside:
+        made = Path(aside) / "study"
+        imported, published = _make(dataset, contents, made)
+        summary = _summary(dataset, contents, imported, folder, published)
+        (made / "SOURCE.md").write_text(_source_page(dataset, summary), encoding="utf-8")
+        if folder.exists():
+            folder.rmdir()
+        made.rename(folder)
+    return summary
+
+
+def _dataset(name: str) -> Dataset:
+    if name not in DATASETS:
+        hint = nearest(name, DATASETS)
+        known = ", ".join(DATASETS)
+        raise StudyError(
+            f"There is no data set {name!r}. {hint} Known: {known}.".replace("  ", " ")
+        )
+    dataset: Dataset = import_module(DATASETS[name]).DATASET
+    return dataset
+
+
+def _make(
+    dataset: Dataset, contents: Contents, folder: Path
+) -> tuple["ImportSummary", tuple[str, ...]]:
+    from study.datasets.tie_breaks import store_tie_breaks
+    from study.importing import import_rows
+    from study.study import Study
+
+    study = Study.create(folder, dataset.settings)
+    try:
+        imported = import_rows(
+            study,
+            iter(contents.rows),
+            source=f"github.com/{dataset.source.repository} at {dataset.source.commit}",
+            sha256=dataset.source.digest,
+            importer=dataset.name,
+            options={},
+        )
+        store_tie_breaks(study, contents.tie_breaks)
+        published = () if dataset.published is None else tuple(dataset.published(study))
+    finally:
+        study.close()
+    return imported, published
+
+
+def _summary(
+    dataset: Dataset,
+    contents: Contents,
+    imported: "ImportSummary",
+    folder: Path,
+    published: tuple[str, ...],
+) -> FetchSummary:
+    source = dataset.source
+    added = dict(imported.added)
+    if contents.tie_breaks:
+        added["tie-breaking ratings"] = len(contents.tie_breaks)
+    return FetchSummary(
+        name=dataset.name,
+        title=source.title,
+        folder=str(folder),
+        added=added,
+        rules=_together(contents.rules, imported.rules),
+        left_out=_together(contents.left_out, imported.left_out),
+        warnings=tuple(imported.warnings),
+        home=f"https://github.com/{source.repository}/tree/{source.commit}/{source.root}",
+        license=source.license,
+        citation=source.citation,
+        published=published,
+    )
+
+
+def _together(*counts: Mapping[str, int]) -> dict[str, int]:
+    return {what: n for part in counts for what, n in part.items() if n}
+
+
+def _source_page(dataset: Dataset, summary: FetchSummary) -> str:
+    source = dataset.source
+    lines = [
+        f"# {source.title}",
+        "",
+        f"Made by `ccrs fetch {dataset.name}` from {summary.home}.",
+        "",
+        f"License: {source.license}",
+        "",
+        f"Cite: {source.citation}",
+        "",
+        "## Files",
+        "",
+        "| file | SHA-256 |",
+        "|---|---|",
+        *(f"| {file.path} | {file.sha256} |" for file in source.files),
+        "",
+        "## How they became this study",
+        "",
+        *(f"- Added: {noun}: {count}" for noun, count in summary.added.items()),
+        *(f"- Read: {rule}: {count}" for rule, count in summary.rules.items()),
+        *(f"- Left out: {what}: {count}" for what, count in summary.left_out.items()),
+        *(f"- Warning: {warning}" for warning in summary.warnings),
+        "",
+        *(["```", *summary.published, "```", ""] if summary.published else []),
+        "## Notice",
+        "",
+        source.notice.strip(),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _silent(done: int, total: int) -> None:
+    del done, total

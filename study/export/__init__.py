@@ -1,0 +1,1 @@
+"""A study as files, with a codebook."""

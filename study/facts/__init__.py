@@ -1,0 +1,1 @@
+"""What counts: ratings, judgments, responses, and the tables made of them."""

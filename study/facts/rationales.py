@@ -1,0 +1,142 @@
+"""What a judge wrote before its score, where its prompts ask for the reason first.
+
+The reason is no column of its own: it stands in the raw answer, above the line with the score.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, and_, case, func, select
+
+from study.columns import EXPECTED
+from study.facts.response_rows import current_responses
+from study.schema import PROMPT_NOT_WHOLE, JudgeRun, Judgment, Reading, table
+
+LAST_LINE = "last_line"
+"""Rule of a value that stands alone on the last line, after its reason."""
+
+_THINKING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.IGNORECASE | re.DOTALL)
+_END_OF_TURN = re.compile(
+    r"\s*(?:</s>|<end_of_turn>|<\|(?:eot_id|im_end|end_of_text|endoftext|end)\|>)\s*\Z"
+)
+# Databases bind at least this many parameters.
+_TOGETHER = 500
+
+Place = tuple[str, str, str]
+"""Scorer, response and construct, as in the score table."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A judge's answer that counts: its value, and the reason that it gave."""
+
+    run: str
+    response: int
+    """Database key."""
+    construct_key: str
+    construct_version: int
+    value: float | None
+    missing_reason: str | None
+    reason: str | None
+
+
+def reason_before_score(answer: str | None, rule: str | None) -> str | None:
+    """Return the reason in a raw answer, word for word; None where none was read.
+
+    Parameters
+    ----------
+    answer
+        As the judge gave it.
+    rule
+        How its value was found: only `last_line` has a reason before it.
+
+    Examples
+    --------
+    >>> reason_before_score("It says so twice.\\nScore: 85", "last_line")
+    'It says so twice.'
+    """
+    if answer is None or rule != LAST_LINE:
+        return None
+    body = _END_OF_TURN.sub("", _THINKING.sub("", answer)).rstrip()
+    return "".join(body.splitlines(keepends=True)[:-1]).strip() or None
+
+
+def judge_reasons(
+    connection: Connection, versions: Mapping[str, int], wanted: Collection[Place]
+) -> dict[Place, str]:
+    """Return the reasons of some scores of the score table, those that have one.
+
+    `versions` holds the current version of each construct, as for the score table. The mean of a
+    distribution (a scorer of its own) has the reason of the answer that it was read from. Of an
+    answer that was asked for several times, the first is meant.
+    """
+    ids = {response.response_id: response.id for response in current_responses(connection)[0]}
+    places: dict[tuple[str, int, str], list[Place]] = {}
+    for scorer, response, construct in wanted:
+        if response in ids:
+            answer = (scorer.removesuffix(EXPECTED), ids[response], construct)
+            places.setdefault(answer, []).append((scorer, response, construct))
+    found: dict[Place, str] = {}
+    for said in answers_that_count(connection, {response for _, response, _ in places}):
+        if said.construct_version != versions.get(said.construct_key) or said.reason is None:
+            continue
+        for place in places.get((said.run, said.response, said.construct_key), ()):
+            found[place] = said.reason
+    return found
+
+
+def answers_that_count(connection: Connection, responses: Collection[int]) -> Iterator[Said]:
+    """Yield what each run says of these responses (database keys), as the score table has it.
+
+    That is the first repeat, and of its attempts the first whose prompt reached the model whole.
+    """
+    ids = sorted(responses)
+    for start in range(0, len(ids), _TOGETHER):
+        yield from _answers(connection, ids[start : start + _TOGETHER])
+
+
+def _answers(connection: Connection, responses: list[int]) -> Iterator[Said]:
+    j, run, g = table(Judgment), table(JudgeRun), table(Reading)
+    last = (
+        select(g.c.judgment_id, func.max(g.c.revision).label("revision"))
+        .group_by(g.c.judgment_id)
+        .subquery()
+    )
+    again = g.c.id.is_not(None)
+    cut = case((j.c.missing_reason.in_(PROMPT_NOT_WHOLE), 1), else_=0)
+    same = (j.c.run_id, j.c.response_id, j.c.construct_key, j.c.construct_version)
+    turn = func.row_number().over(partition_by=same, order_by=(cut, j.c.attempt)).label("turn")
+    rows = (
+        select(
+            run.c.name,
+            j.c.response_id,
+            j.c.construct_key,
+            j.c.construct_version,
+            case((again, g.c.value), else_=j.c.value).label("value"),
+            case((again, g.c.missing_reason), else_=j.c.missing_reason).label("missing_reason"),
+            case((again, g.c.rule), else_=j.c.rule).label("rule"),
+            j.c.raw_answer,
+            j.c.id,
+            turn,
+        )
+        .join_from(j, run, j.c.run_id == run.c.id)
+        .join(last, last.c.judgment_id == j.c.id, isouter=True)
+        .join(
+            g,
+            and_(g.c.judgment_id == last.c.judgment_id, g.c.revision == last.c.revision),
+            isouter=True,
+        )
+        .where(j.c.response_id.in_(responses), j.c.repeat == 0)
+        .subquery()
+    )
+    for row in connection.execute(select(rows).where(rows.c.turn == 1).order_by(rows.c.id)):
+        yield Said(
+            row.name,
+            row.response_id,
+            row.construct_key,
+            row.construct_version,
+            row.value,
+            row.missing_reason,
+            reason_before_score(row.raw_answer, row.rule),
+        )

@@ -1,0 +1,286 @@
+"""The handover to `analysis`: every score and rating of a study as one long table.
+
+What is left out of the table is counted in its `attrs["left_out"]`, a mapping from reason to
+number of values.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Connection, Table, and_, case, false, func, select
+
+from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.facts.comparison_decisions import decision_rows
+from study.facts.frames import selected
+from study.facts.juries import with_juries
+from study.facts.ratings import Edits, rating_rows
+from study.facts.response_versions import response_versions
+from study.facts.score_distributions import expected_scores
+from study.schema import (
+    PROMPT_NOT_WHOLE,
+    JudgeRun,
+    Judgment,
+    Output,
+    Preference,
+    Query,
+    Reading,
+    Response,
+    Score,
+    table,
+)
+from study.settings.sections import JurySpec
+
+_STORED_TYPES = {
+    "response": "int64",
+    "construct_version": "int64",
+    "repeat": "int64",
+    "value": "float64",
+    "inclusion_prob": "float64",
+    "position": "float64",
+    "a": "int64",
+    "b": "int64",
+}
+
+
+def score_table(
+    connection: Connection,
+    versions: Mapping[str, int],
+    edits: Edits = "before_reveal",
+    juries: Mapping[str, JurySpec] | None = None,
+) -> pd.DataFrame:
+    """Return one row for each value (and, where systems share a response, each system).
+
+    `versions` holds the current version of each construct that counts. `edits` says which of a
+    rater's values is taken: the last one before more was shown, or simply the last. `juries` are
+    scorers made of several judges (`study.facts.juries`). The columns are those of
+    `SCORE_COLUMNS`; rows
+    are ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the
+    ratings in the table where the two differ.
+    """
+    outputs = _outputs(connection)
+    responses = _responses(connection, outputs)
+    parts = [_scores(connection), rating_rows(connection, edits), _judgments(connection)]
+    # Of one type each, so that an empty part or column has no say in the type of the whole.
+    alike = [_of_stored_types(part) for part in parts]
+    scores = pd.concat(alike, ignore_index=True)
+    left_out: dict[str, int] = {}
+    scores = _on_current_constructs(scores, versions, left_out)
+    scores = scores.merge(responses, on="response", how="left")
+    stale = scores["response"].isin(_replaced(responses))
+    if stale.any():
+        left_out["given to a response that a later one replaced"] = int(stale.sum())
+        scores = scores[~stale]
+    for reason, count in scores["left_out"].value_counts(sort=False).items():
+        left_out[str(reason)] = int(count)
+    scores = scores[scores["left_out"].isna()]
+    # Ratings follow imported scores above: what a rater gave here goes before their earlier file.
+    twice = scores.duplicated(["response", "construct", "scorer", "repeat"], keep="last")
+    if twice.any():
+        left_out["imported for a rater who rated the same here"] = int(twice.sum())
+        scores = scores[~twice]
+    edited = int(scores["edited"].eq(True).sum())
+    scores = with_juries(scores, juries or {})
+    current_outputs = outputs.loc[outputs["current"], ["response", "system"]]
+    scores = scores.merge(current_outputs, on="response", how="left")
+    result = _typed(scores, SCORE_COLUMNS).sort_values(
+        ["response_id", "construct", "scorer", "repeat", "system"], ignore_index=True
+    )
+    result.attrs["left_out"] = left_out
+    result.attrs["edited"] = edited
+    return result
+
+
+def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
+    """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
+    responses = _responses(connection, _outputs(connection))
+    # Of one type each, so that an empty part or column has no say in the type of the whole.
+    imported = _of_stored_types(_preferences(connection))
+    decided = _of_stored_types(decision_rows(connection))
+    left_out: dict[str, int] = {}
+    twice = _also_decided(imported, decided)
+    if twice.any():
+        left_out["imported for a rater who compared the same here"] = int(twice.sum())
+    rows = pd.concat([imported[~twice], decided], ignore_index=True)
+    rows = _on_current_constructs(rows, versions, left_out)
+    replaced = _replaced(responses)
+    stale = rows["a"].isin(replaced) | rows["b"].isin(replaced)
+    if stale.any():
+        left_out["comparing a response that a later one replaced"] = int(stale.sum())
+        rows = rows[~stale]
+    names = responses.set_index("response")["response_id"]
+    rows = rows.assign(response_a=rows["a"].map(names), response_b=rows["b"].map(names))
+    result = _typed(rows, PREFERENCE_COLUMNS).reset_index(drop=True)
+    result.attrs["left_out"] = left_out
+    return result
+
+
+def _also_decided(imported: pd.DataFrame, decided: pd.DataFrame) -> Any:
+    """Return which imported rows a rater's own decision stands against, in either order."""
+
+    def keys(rows: pd.DataFrame) -> pd.MultiIndex:
+        pair = rows[["a", "b"]]
+        ends = rows.assign(a=pair.min(axis=1), b=pair.max(axis=1))
+        return pd.MultiIndex.from_frame(ends[["a", "b", "construct", "scorer", "repeat"]])
+
+    return keys(imported).isin(keys(decided))
+
+
+def _on_current_constructs(
+    rows: pd.DataFrame, versions: Mapping[str, int], left_out: dict[str, int]
+) -> pd.DataFrame:
+    version = rows["construct"].map(versions)
+    gone, earlier = version.isna(), version.notna() & (version != rows["construct_version"])
+    for reason, faulty in (
+        ("given to a construct that study.toml no longer has", gone),
+        ("given to an earlier version of a construct", earlier),
+    ):
+        if faulty.any():
+            left_out[reason] = int(faulty.sum())
+    return rows[~(gone | earlier)]
+
+
+def _scores(connection: Connection) -> pd.DataFrame:
+    s = table(Score)
+    return selected(
+        connection,
+        select(
+            s.c.response_id.label("response"),
+            s.c.construct_key.label("construct"),
+            s.c.construct_version,
+            s.c.scorer,
+            s.c.scorer_kind,
+            s.c.repeat,
+            s.c.value,
+            s.c.missing_reason,
+            s.c.rule,
+            s.c.inclusion_prob,
+            s.c.stratum,
+            func.coalesce(s.c.source, "imported").label("source"),
+            s.c.layout,
+        ),
+    )
+
+
+def _preferences(connection: Connection) -> pd.DataFrame:
+    p, q = table(Preference), table(Query)
+    return selected(
+        connection,
+        select(
+            q.c.key.label("query_id"),
+            p.c.response_a_id.label("a"),
+            p.c.response_b_id.label("b"),
+            p.c.construct_key.label("construct"),
+            p.c.construct_version,
+            p.c.scorer,
+            p.c.scorer_kind,
+            p.c.repeat,
+            p.c.value,
+            p.c.missing_reason,
+        )
+        .join_from(p, q, p.c.query_id == q.c.id)
+        .order_by(p.c.id),
+    )
+
+
+def _judgments(connection: Connection) -> pd.DataFrame:
+    """Return the first answer to each whole prompt, as it was last read.
+
+    Later attempts would select for the parseable, so they count only where no earlier prompt
+    reached the model whole. Where none did, the first stands for them.
+    """
+    j, run, g = table(Judgment), table(JudgeRun), table(Reading)
+    last = _newest(g, g.c.judgment_id, by="revision")
+    read = (
+        select(g.c.judgment_id, g.c.value, g.c.missing_reason, g.c.rule)
+        .join(last, and_(last.c.judgment_id == g.c.judgment_id, last.c.newest == g.c.revision))
+        .subquery()
+    )
+    again = read.c.judgment_id.is_not(None)
+    frame = selected(
+        connection,
+        select(
+            j.c.response_id.label("response"),
+            j.c.construct_key.label("construct"),
+            j.c.construct_version,
+            run.c.name.label("scorer"),
+            j.c.repeat,
+            case((again, read.c.value), else_=j.c.value).label("value"),
+            case((again, read.c.missing_reason), else_=j.c.missing_reason).label("missing_reason"),
+            case((again, read.c.rule), else_=j.c.rule).label("rule"),
+            j.c.attempt,
+            func.coalesce(j.c.missing_reason.in_(PROMPT_NOT_WHOLE), false()).label("cut"),
+            j.c.distribution,
+        )
+        .join_from(j, run, j.c.run_id == run.c.id)
+        .join(read, read.c.judgment_id == j.c.id, isouter=True),
+    )
+    if (frame["attempt"] > 1).any():
+        frame = frame.sort_values(["cut", "attempt"], kind="stable").drop_duplicates(
+            ["scorer", "response", "construct", "construct_version", "repeat"]
+        )
+    if frame["distribution"].notna().any():
+        frame = pd.concat([frame, expected_scores(frame)], ignore_index=True)
+    frame = frame.drop(columns=["attempt", "cut", "distribution"])
+    return frame.assign(scorer_kind="judge", inclusion_prob=1.0, stratum=None, source="own")
+
+
+def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
+    """Return each response with its id in the table, and whether it is in use."""
+    r, q = table(Response), table(Query)
+    responses = selected(
+        connection,
+        select(
+            r.c.id.label("response"), r.c.key, r.c.version, r.c.text, q.c.key.label("query_id")
+        ).join_from(r, q, r.c.query_id == q.c.id),
+    )
+    texts = responses.pop("text")
+    responses["response_words"] = [float(len(text.split())) for text in texts]
+    given = outputs[["response", "query_id", "system", "revision"]]
+    versions = response_versions(
+        responses[["response", "key", "version"]].itertuples(index=False, name=None),
+        given.itertuples(index=False, name=None),
+    )
+    responses["response_id"] = responses["response"].map(versions.ids)
+    responses["in_use"] = responses["response"].isin(versions.in_use)
+    return responses
+
+
+def _outputs(connection: Connection) -> pd.DataFrame:
+    o = table(Output)
+    outputs = selected(
+        connection,
+        select(o.c.response_id.label("response"), o.c.query_id, o.c.system, o.c.revision),
+    )
+    newest = outputs.groupby(["query_id", "system"])["revision"].transform("max")
+    outputs["current"] = outputs["revision"] == newest
+    return outputs
+
+
+def _replaced(responses: pd.DataFrame) -> set[int]:
+    """Return the responses that a later version or a later output has taken the place of."""
+    return set(responses.loc[~responses["in_use"], "response"])
+
+
+def _newest(source: Table, *keys: Any, by: str) -> Any:
+    return select(*keys, func.max(source.c[by]).label("newest")).group_by(*keys).subquery()
+
+
+def _of_stored_types(frame: pd.DataFrame) -> pd.DataFrame:
+    other = {str(name): "object" for name in frame}
+    stored = {name: kind for name, kind in _STORED_TYPES.items() if name in frame}
+    types: Any = {**other, **stored}
+    return frame.astype(types)
+
+
+def _typed(frame: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
+    typed: dict[str, pd.Series[Any]] = {}
+    for name, kind in columns.items():
+        column = frame[name]
+        if kind == "int64":
+            typed[name] = column.astype("int64")
+        elif kind == "float64":
+            typed[name] = column.astype("float64")
+        else:
+            typed[name] = column.astype("object").where(column.notna(), None)
+    return pd.DataFrame(typed)

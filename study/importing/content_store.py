@@ -1,0 +1,300 @@
+"""Queries, responses and outputs of a file on their way to the study."""
+
+from functools import cached_property
+
+from sqlalchemy import Connection, select
+
+from study.importing.bulk_insert import Batch
+from study.importing.existing_content import Held, HeldQuery, HeldResponse, digest_of
+from study.importing.import_report import TWICE, Tally
+from study.importing.passage_store import PassageStore
+from study.importing.rows import ResponseRow
+from study.importing.versioning import OWN_ID, not_revisable
+from study.schema import (
+    Output,
+    OutputBase,
+    Query,
+    QueryBase,
+    Response,
+    ResponseAlias,
+    ResponseBase,
+    digest,
+    table,
+)
+
+EMPTY = "empty responses (the system answered nothing)"
+NO_LONGER_TRAINED = (
+    "training material that a system gave: it is measured from now on, by raters who were not "
+    "trained with it"
+)
+SAME_CONTENT = "the same content under a further id (one response, two ids)"
+BLANK_PASSAGES = "blank passages read as no passage"
+BLANK_REFERENCES = "blank reference answers read as none"
+
+
+class ContentStore:
+    """Adds rows to the study's content; every table it writes to is append-only.
+
+    Faults go to the tally; the caller undoes the transaction when there are any.
+    """
+
+    def __init__(
+        self, connection: Connection, held: Held, tally: Tally, *, revise: bool = False
+    ) -> None:
+        self._connection = connection
+        self._held = held
+        self._tally = tally
+        self._revise = revise
+        self._rows_of: dict[str | tuple[int, str], int] = {}
+        """Response ids and (query, system) of this file, with the row that said them first."""
+        self._queries = Batch(connection, table(Query))
+        self._responses = Batch(connection, table(Response))
+        self._further_keys = Batch(connection, table(ResponseAlias))
+        self._outputs = Batch(connection, table(Output))
+        self._passages = PassageStore(connection, tally)
+        self.without_passages = 0
+        self.without_references = 0
+        """New responses that came without."""
+
+    def add(self, number: int, row: ResponseRow) -> int | None:
+        """Add what a row says and return the response, or note why it can't be added."""
+        row = self._without_blanks(row)
+        query = self._query(number, row)
+        if query is None:
+            return None
+        hashes = [digest(passage.text.encode()) for passage in row.passages]
+        content = digest(row.response.encode(), *hashes)
+        if not row.response.strip():
+            self._tally.rules[EMPTY] += 1
+        before = self._tally.added.total()
+        response = self._response(number, row, query, content, hashes)
+        if response is None or not self._output(number, row.system, query, response):
+            return None
+        if row.response_id is not None:
+            self._rows_of.setdefault(row.response_id, number)
+        if self._tally.added.total() == before:
+            self._count_known(number, row, query, response)
+        if self._responses.full or self._passages.full:
+            self._write()
+        return response
+
+    def has_reference(self, response: int) -> bool:
+        """Say whether the query of a response has a reference."""
+        return self._held.queries[self._held.responses[response].query].references is not None
+
+    def _without_blanks(self, row: ResponseRow) -> ResponseRow:
+        """Take blank passages and references away: they are no context, and count as missing."""
+        passages = tuple(passage for passage in row.passages if passage.text.strip())
+        references = tuple(reference for reference in row.references if reference.strip())
+        blank = len(row.passages) - len(passages), len(row.references) - len(references)
+        if not any(blank):
+            return row
+        for rule, count in zip((BLANK_PASSAGES, BLANK_REFERENCES), blank, strict=True):
+            if count:
+                self._tally.rules[rule] += count
+        return row.model_copy(update={"passages": passages, "references": references})
+
+    def finish(self) -> None:
+        """Write what is still in memory."""
+        self._write()
+        for batch in (self._queries, self._responses, self._further_keys, self._outputs):
+            batch.finish()
+        self._passages.finish()
+
+    def _write(self) -> None:
+        # In the order of the references between them.
+        self._queries.write()
+        self._responses.write()
+        self._passages.write()
+        self._further_keys.write()
+        self._outputs.write()
+
+    # -- queries ---------------------------------------------------------------------------
+
+    def _query(self, number: int, row: ResponseRow) -> int | None:
+        given = HeldQuery(
+            row.query_id or "",
+            digest(row.query.encode()),
+            digest_of(list(row.references)),
+            digest_of(row.attributes),
+        )
+        if row.query_id is None:
+            same = self._held.queries_by_text.get(given.text, [])
+            if len(same) > 1:
+                names = ", ".join(self._held.queries[query].key for query in same)
+                self._tally.fault(
+                    f"the query's text is that of several queries: {names}.",
+                    "Give query_id, to say which is meant.",
+                    number,
+                    "query_id",
+                )
+                return None
+            key = self._held.queries[same[0]].key if same else f"q-{given.text.hex()[:12]}"
+            given = given._replace(key=key)
+        known = self._held.query_ids.get(given.key)
+        if known is None:
+            return self._new_query(row, given)
+        column = _contradicted(self._held.queries[known], given)
+        if column:
+            self._tally.fault(
+                f"query {given.key!r} already has another value of {column}.",
+                "Make all rows of a query_id agree, or give the other query an id of its own.",
+                number,
+                column,
+            )
+            return None
+        return known
+
+    def _new_query(self, row: ResponseRow, held: HeldQuery) -> int:
+        noun = QueryBase(
+            key=held.key,
+            text=row.query,
+            references=list(row.references),
+            attributes=row.attributes,
+        )
+        query = self._queries.add(**noun.model_dump())
+        self._held.add_query(query, held)
+        self._tally.added["queries"] += 1
+        return query
+
+    # -- responses -------------------------------------------------------------------------
+
+    def _response(
+        self, number: int, row: ResponseRow, query: int, content: bytes, hashes: list[bytes]
+    ) -> int | None:
+        key = row.response_id
+        same = self._held.by_content.get((query, content))
+        current = None if key is None else self._held.find(key)
+        if key is not None and current is not None:
+            if current == same:
+                return same
+            problem = self._unchangeable(key, current, same, query, row.system)
+            if problem:
+                self._tally.fault(problem[0], problem[1], number, "response_id")
+                return None
+            if same is not None:
+                return same  # back to an earlier version
+            version = self._held.versions(key) + 1
+        elif same is not None:
+            if key is not None:
+                self._further_key(number, key, same)
+            return same
+        else:
+            version = 1
+        held = HeldResponse(key or self._made_key(row, query, content), version, query, content)
+        return self._new_response(number, row, held, hashes)
+
+    def _unchangeable(
+        self, key: str, current: int, same: int | None, query: int, system: str | None
+    ) -> tuple[str, str] | None:
+        """Say why a known id can't take another content, and what to do."""
+        was = self._held.responses[current]
+        if was.query != query:
+            other = self._held.queries[was.query].key
+            return f"response {key!r} already answers query {other!r}{self._where(key)}.", OWN_ID
+        if key in self._rows_of:
+            return f"response {key!r} has another content in row {self._rows_of[key]}.", (
+                f"Remove one of the rows. {OWN_ID}"
+            )
+        if not self._revise:
+            return f"response {key!r} is stored with another content.", (
+                f"{OWN_ID} Or import with --revise, which keeps it as the next version; "
+                "ratings and scores stay with the version they were given to."
+            )
+        return not_revisable(self._held, key, current, same, system)
+
+    def _new_response(
+        self, number: int, row: ResponseRow, held: HeldResponse, hashes: list[bytes]
+    ) -> int:
+        noun = ResponseBase(key=held.key, version=held.version, text=row.response, role=row.role)
+        response = self._responses.add(
+            **noun.model_dump(),
+            query_id=held.query,
+            content_hash=held.content,
+            context_hash=digest(*hashes) if hashes else None,
+        )
+        self._passages.add(response, row.passages, hashes)
+        self._held.add_response(response, held)
+        self._rows_of[held.key] = number
+        self._tally.added["responses" if held.version == 1 else "response versions"] += 1
+        self.without_passages += not hashes
+        self.without_references += self._held.queries[held.query].references is None
+        return response
+
+    def _further_key(self, number: int, key: str, response: int) -> None:
+        self._further_keys.add(key=key, response_id=response)
+        self._held.add_further_key(key, response)
+        self._rows_of[key] = number
+        self._tally.added["further ids"] += 1
+        self._tally.rules[SAME_CONTENT] += 1
+
+    def _made_key(self, row: ResponseRow, query: int, content: bytes) -> str:
+        key = f"{self._held.queries[query].key}/{row.system or content.hex()[:12]}"
+        if len(key) <= 450 and self._held.find(key) is None:
+            return key
+        # Long names, or a system whose response was revised.
+        return f"{key[:450].rstrip()}/{content.hex()[:12]}"
+
+    # -- outputs ---------------------------------------------------------------------------
+
+    def _output(self, number: int, system: str | None, query: int, response: int) -> bool:
+        if system is None:
+            return True
+        current = self._held.outputs.get((query, system))
+        if current is not None and current[0] == response:
+            return True
+        in_file = (query, system) in self._rows_of
+        if current is not None and (in_file or not self._revise):
+            remedy = "Give one of them another system name, or remove one row."
+            if not in_file:
+                remedy = (
+                    "Give this one another system name, or import with --revise to make it the "
+                    "system's current response."
+                )
+            self._tally.fault(
+                f"system {system!r} already gave query {self._held.queries[query].key!r} "
+                f"another response, {self._held.id_of(current[0])!r}"
+                f"{self._where((query, system))}.",
+                remedy,
+                number,
+                "system",
+            )
+            return False
+        revision = 1 if current is None else current[1] + 1
+        noun = OutputBase(system=system, revision=revision)
+        self._outputs.add(**noun.model_dump(), query_id=query, response_id=response)
+        if response in self._training:
+            self._tally.rules[NO_LONGER_TRAINED] += 1
+        self._held.set_output(query, system, response, revision)
+        self._rows_of[query, system] = number
+        self._tally.added["outputs" if revision == 1 else "output revisions"] += 1
+        return True
+
+    @cached_property
+    def _training(self) -> frozenset[int]:
+        """Return the responses that raters learn from."""
+        r = table(Response)
+        found = self._connection.execute(select(r.c.id).where(r.c.role == "training"))
+        return frozenset(found.scalars())
+
+    def _count_known(self, number: int, row: ResponseRow, query: int, response: int) -> None:
+        name = row.response_id or self._held.responses[response].key
+        place = (query, row.system) if row.system is not None else name
+        if self._rows_of.setdefault(place, number) != number:
+            self._tally.rules[TWICE] += 1
+        else:
+            self._tally.already["responses"] += 1
+
+    def _where(self, name: str | tuple[int, str]) -> str:
+        return f" (row {self._rows_of[name]})" if name in self._rows_of else ""
+
+
+def _contradicted(held: HeldQuery, given: HeldQuery) -> str | None:
+    """Return the column in which a row contradicts its query; what is not given does not."""
+    if held.text != given.text:
+        return "query"
+    if given.references is not None and held.references != given.references:
+        return "references"
+    if given.attributes is not None and held.attributes != given.attributes:
+        return "attributes"
+    return None

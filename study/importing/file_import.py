@@ -1,0 +1,163 @@
+"""A file comes into a study."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from study.errors import StudyError, nearest
+from study.importing.formats.format_options import Options
+from study.importing.import_store import import_rows
+from study.importing.import_summary import ImportSummary
+from study.importing.importer_registry import importer_for
+from study.importing.readers.input_file import Advance, unseen
+from study.importing.readers.record_cells import KINDS
+from study.importing.readers.source import Source
+from study.importing.value_checks import known_kinds
+from study.schema import ElsewhereRater, Query, Rater, table
+
+if TYPE_CHECKING:
+    from study.study import Study
+
+
+def import_file(
+    study: "Study",
+    path: Path | str,
+    *,
+    importer: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    scorer: str | None = None,
+    system: str | None = None,
+    construct: str | None = None,
+    controls: Mapping[str, str] | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    raters: Mapping[str, str] | None = None,
+    rater_prefix: str | None = None,
+    allow_unmatched: bool = False,
+    revise: bool = False,
+    conflicts_as_repeats: bool = False,
+    progress: Advance | None = None,
+) -> ImportSummary:
+    """Bring a file into a study, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        CSV or TSV, JSON lines, JSON or Parquet, told from its content.
+    importer
+        Name of the format; recognised unless given.
+    kinds
+        Scorer to kind (human, adjudicated, judge, metric), where the file does not say it.
+    scorer, system, construct
+        What the file leaves unsaid, for all its rows.
+    controls
+        Control of a Label Studio export to the construct that it rates, before study.toml's;
+        empty: left out. One that the file lacks is a fault, which study.toml's are not.
+    ranges
+        Such a control to its least and greatest value, where they are not its construct's: values
+        are mapped linearly.
+    raters, rater_prefix
+        User of such an export to the scorer that they are (empty: left out); others are the
+        prefix, `ls-` unless given, and their number.
+    allow_unmatched, revise, conflicts_as_repeats
+        See `import_rows`.
+    progress
+        Called with the amount read and the whole, in the same unit.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file; nothing was stored.
+    """
+    said = _checked_kinds(kinds or {})
+    source = Source(Path(path), advance=progress or unseen)
+    constructs = tuple(c.key for c in study.config.constructs)
+    instead = {"scorer": scorer, "system": system, "construct": construct}
+    columns = [name for name, value in instead.items() if value is not None]
+    chosen, broken = importer_for(source, constructs, importer, columns)
+    source.tally.warnings += broken
+    with study.read() as connection:
+        stored = known_kinds(connection, study.config)
+        q: Any = table(Query)
+        queries = list(connection.execute(select(q.c.key).order_by(q.c.id)).scalars())
+        e, w = table(ElsewhereRater), table(Rater)
+        pulled = connection.execute(
+            select(e.c.server, e.c.external_id, w.c.code)
+            .join_from(e, w, e.c.rater_id == w.c.id, isouter=True)
+            .order_by(e.c.id)
+        ).all()
+    options = Options(
+        constructs=constructs,
+        kinds={**stored, **said},
+        said=said,
+        scorer=scorer,
+        system=system,
+        construct=construct,
+        names={c.key: c.name for c in study.config.constructs},
+        scales={c.key: c.scale for c in study.config.constructs},
+        controls={**study.config.label_studio.controls, **(controls or {})},
+        controls_said=controls or {},
+        ranges=ranges or {},
+        raters=raters or {},
+        rater_prefix=rater_prefix,
+        pulled=[(row.server, row.external_id, row.code) for row in pulled],
+        queries=queries,
+    )
+    given = {
+        "kinds": said,
+        **instead,
+        "controls": dict(controls or {}),
+        "ranges": {control: list(ends) for control, ends in (ranges or {}).items()},
+        "raters": dict(raters or {}),
+        "rater_prefix": rater_prefix,
+    }
+    return import_rows(
+        study,
+        chosen.rows(source, options),
+        source=source.path.name,
+        sha256=source.sha256,
+        importer=chosen.name,
+        options={name: value for name, value in given.items() if value},
+        allow_unmatched=allow_unmatched,
+        revise=revise,
+        conflicts_as_repeats=conflicts_as_repeats,
+        tally=source.tally,
+    )
+
+
+def open_questions(
+    study: "Study",
+    path: Path | str,
+    *,
+    importer: str | None = None,
+    controls: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Return the controls of a file that `import_file` would refuse it for: no construct is known.
+
+    Raises
+    ------
+    InputError
+        No format fits the file.
+    """
+    source = Source(Path(path))
+    constructs = tuple(c.key for c in study.config.constructs)
+    chosen, _ = importer_for(source, constructs, importer)
+    if chosen.asks is None:
+        return []
+    options = Options(
+        constructs=constructs,
+        names={c.key: c.name for c in study.config.constructs},
+        controls={**study.config.label_studio.controls, **(controls or {})},
+    )
+    return chosen.asks(source, options)
+
+
+def _checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
+    for scorer, kind in kinds.items():
+        if kind not in KINDS:
+            raise StudyError(
+                f"{kind!r} is no kind of scorer ({scorer!r}). {nearest(kind, KINDS)} "
+                f"Write one of {', '.join(KINDS)}."
+            )
+    return dict(kinds)

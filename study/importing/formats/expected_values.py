@@ -1,0 +1,86 @@
+"""Material to train or check raters with: a response a row, with the values expected of it."""
+
+from typing import Any
+
+from study.importing.formats.context_passages import passages_of
+from study.importing.formats.format_options import Options
+from study.importing.formats.responses import FIELDS as OF_RESPONSES
+from study.importing.readers.cells import blank
+from study.importing.readers.column_layout import Fields, has
+from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.record_reader import Reader
+from study.importing.readers.source import Head, Source
+from study.importing.rows import ExpectedRow, Rows
+from study.text import shown
+
+WANTS = "a query, a response, and expected values of it: {construct: {low, high, why}}"
+
+FIELDS: Fields = {**OF_RESPONSES, "purpose": ("purpose",), "expected": ("expected",)}
+
+_OF_A_RANGE = ("low", "high", "why")
+
+
+def recognises(head: Head) -> bool:
+    """Whether rows hold responses with expected values."""
+    return has(FIELDS, head.columns, "query", "response", "expected")
+
+
+def rows(source: Source, options: Options) -> Rows:
+    """Read the rows."""
+    reader = Reader(source, FIELDS, families=True)
+    reader.require("query", "response", "expected")
+    for cells in reader:
+        if not isinstance(cells, RecordCells):
+            yield cells
+            continue
+        system = options.system_of(cells)
+        if system is not None:
+            cells.fault(
+                f"names the system {shown(system)}.",
+                "What raters learn from or are checked with is of no system; leave it out.",
+                cells.column("system"),
+            )
+        purpose = cells.key("purpose")
+        if purpose not in (None, "training", "check"):
+            cells.fault(
+                f"{shown(purpose)} is no purpose.",
+                "Write training or check, or leave it out: then it is training.",
+                cells.column("purpose"),
+            )
+        yield from cells.row(
+            ExpectedRow,
+            query_id=cells.key("query_id"),
+            query=cells.text("query"),
+            response=cells.text("response"),
+            response_id=cells.key("response_id"),
+            passages=passages_of(cells),
+            references=cells.listed("references"),
+            attributes={**cells.mapping("attributes"), **cells.attributes()},
+            purpose=purpose,
+            expected=_ranges(cells),
+        )
+
+
+def _ranges(cells: RecordCells) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for key, given in cells.mapping("expected").items():
+        place = f"{cells.column('expected')}, {key}"
+        if isinstance(given, list) and len(given) == 2:
+            given = dict(zip(("low", "high"), given, strict=True))  # noqa: PLW2901
+        ends = [given.get(name) for name in ("low", "high")] if isinstance(given, dict) else []
+        if not isinstance(given, dict) or any(blank(end) for end in ends):
+            cells.fault(
+                f"{shown(given)} is no range.",
+                'Write {"low": 70, "high": 100, "why": "..."} or [70, 100].',
+                place,
+            )
+            continue
+        for name in given:
+            if name not in _OF_A_RANGE:
+                cells.left_out(f"what expected values have under {shown(name)}")
+        low, high = (cells.number_in(place, end) for end in ends)
+        if low is None or high is None:
+            continue  # what can't be read is told
+        why = given.get("why")
+        found[key] = {"low": low, "high": high, "why": None if blank(why) else why}
+    return found

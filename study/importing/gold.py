@@ -1,0 +1,163 @@
+"""Expected values of training and check material on their way to the study."""
+
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from study.errors import nearest
+from study.facts.response_roles import is_answer
+from study.importing.bulk_insert import Batch
+from study.importing.content_store import ContentStore
+from study.importing.import_report import TWICE, Tally
+from study.importing.rows import ExpectedRange, ExpectedRow, Placed
+from study.schema import ExpectedValue, ExpectedValueBase, Response, now, table
+from study.settings.study_toml import StudyConfig
+
+NEW_RESPONSE = (
+    "What raters learned from stays as it was: give the new range to a new response, whose text "
+    "differs."
+)
+
+
+class _Key(NamedTuple):
+    response: int
+    construct: str
+    purpose: Literal["training", "check"]
+
+
+class _Said(NamedTuple):
+    low: float
+    high: float
+    why: str | None
+
+
+class ExpectedStore:
+    """Adds responses with their expected values; a range that is stored never changes."""
+
+    def __init__(
+        self, connection: Connection, config: StudyConfig, content: ContentStore, tally: Tally
+    ) -> None:
+        self._connection = connection
+        self._config = config
+        self._content = content
+        self._tally = tally
+        self._batch: Batch | None = None
+        self._stored: dict[_Key, _Said] = {}
+        self._rows_of: dict[_Key, int] = {}
+        self._answers: frozenset[int] = frozenset()
+
+    def add(self, placed: Placed, row: ExpectedRow) -> None:
+        """Add what a row says, or note why it can't be added."""
+        if self._batch is None:
+            # Only now is it known that there is such material at all.
+            self._batch = Batch(self._connection, table(ExpectedValue))
+            self._load()
+        fits = [self._fits(placed, row, key, said) for key, said in row.expected.items()]
+        if not row.expected:
+            self._fault(placed, "expects nothing.", "Give a range for one construct or more.")
+        response = self._content.add(placed.number, row)
+        if response is None or not fits or not all(fits):
+            return
+        if row.purpose == "training" and response in self._answers:
+            self._fault(
+                placed,
+                "is a response that the study measures; raters would know it before they rate it.",
+                "Train with other responses, such as to other queries.",
+                "response",
+            )
+            return
+        blind = [key for key in row.expected if self._lacks_reference(response, key)]
+        if blind:
+            self._fault(
+                placed,
+                f"{', '.join(blind)}: raters see the reference for it, and the query has none.",
+                f"Give references, or leave {', '.join(blind)} out.",
+            )
+            return
+        for key, said in row.expected.items():
+            self._enter(self._batch, placed, _Key(response, key, row.purpose), said)
+
+    def finish(self) -> None:
+        """Write what was added; the responses are written before."""
+        if self._batch is not None:
+            self._batch.finish()
+
+    def _enter(self, batch: Batch, placed: Placed, key: _Key, given: ExpectedRange) -> None:
+        said = _Said(given.low, given.high, given.why)
+        before = self._stored.get(key)
+        if before is None:
+            noun = ExpectedValueBase(
+                construct_key=key.construct,
+                purpose=key.purpose,
+                low=said.low,
+                high=said.high,
+                explanation=said.why,
+            )
+            batch.add(**noun.model_dump(), response_id=key.response, created_at=now())
+            self._stored[key] = said
+            self._rows_of[key] = placed.number
+            self._tally.added["expected values"] += 1
+        elif before == said:
+            if key in self._rows_of:
+                self._tally.rules[TWICE] += 1
+            else:
+                self._tally.already["expected values"] += 1
+        else:
+            where = f"row {self._rows_of[key]}" if key in self._rows_of else "the study"
+            what = "another explanation" if before[:2] == said[:2] else _range(before)
+            self._fault(
+                placed,
+                f"expects {_range(said)} on {key.construct}, but {where} has {what} for this "
+                "response.",
+                NEW_RESPONSE,
+                "expected",
+            )
+
+    def _fits(self, placed: Placed, row: ExpectedRow, key: str, said: ExpectedRange) -> bool:
+        spec = self._config.construct_spec(key)
+        if spec is None:
+            known = [construct.key for construct in self._config.constructs]
+            self._fault(
+                placed,
+                f"the study has no construct {key!r}.",
+                f"{nearest(key, known)} It has: {', '.join(known)}.".strip(),
+                "expected",
+            )
+            return False
+        problem = spec.scale.problem(said.low) or spec.scale.problem(said.high)
+        if problem is None and said.low > said.high:
+            problem = f"low {said.low:g} lies above high {said.high:g}"
+        remedy = "Correct the range."
+        if problem is None and "context" in spec.sees and not row.passages:
+            problem = "raters see passages for it, and the response has none"
+            remedy = f"Give passages, or leave {key} out."
+        if problem is None:
+            return True
+        self._fault(placed, f"{key}: {problem}.", remedy, "expected")
+        return False
+
+    def _lacks_reference(self, response: int, key: str) -> bool:
+        spec = self._config.construct_spec(key)
+        return (
+            spec is not None
+            and "reference" in spec.sees
+            and not self._content.has_reference(response)
+        )
+
+    def _fault(self, placed: Placed, problem: str, remedy: str, field: str = "expected") -> None:
+        self._tally.fault(problem, remedy, placed.number, placed.column(field))
+
+    def _load(self) -> None:
+        e, r = table(ExpectedValue), table(Response)
+        answers = self._connection.execute(select(r.c.id).where(is_answer()))
+        self._answers = frozenset(answers.scalars())
+        self._stored = {
+            _Key(row.response_id, row.construct_key, row.purpose): _Said(
+                row.low, row.high, row.explanation
+            )
+            for row in self._connection.execute(select(e))
+        }
+
+
+def _range(said: _Said) -> str:
+    return f"{said.low:g} to {said.high:g}"

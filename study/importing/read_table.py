@@ -1,0 +1,265 @@
+"""A bare table of scores or preferences, without a study: the same reading, the same errors."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.errors import Fault, InputError
+from study.importing.formats import preferences, responses, scores, scores_wide
+from study.importing.formats.format_options import Options
+from study.importing.import_report import BLANK, TWICE, Tally
+from study.importing.readers.cells import CellError, number
+from study.importing.readers.column_layout import folded, has, missing_column
+from study.importing.readers.input_file import Advance, Record, unseen
+from study.importing.readers.source import Head, Source
+from study.importing.rows import Placed, PreferenceRow, Rows, ScoreRow
+from study.settings.constructs import CCRS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# A column of a wide table is a construct if the first cell with something in it, among so many
+# rows, is a number.
+_LOOKED_AT = 200
+
+
+class Ranged(Protocol):
+    """A scale, as far as its ends."""
+
+    @property
+    def min(self) -> float:
+        """Smallest value."""
+
+    @property
+    def max(self) -> float:
+        """Largest value."""
+
+
+def read_scores(
+    path: Path | str,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    scorer: str | None = None,
+    construct: str | None = None,
+    scales: Mapping[str, Ranged] | None = None,
+    scorer_scales: Mapping[tuple[str, str], Ranged] | None = None,
+    progress: Advance | None = None,
+) -> "DataFrame":
+    """Read a table of scores: CSV, TSV, JSON lines or Parquet; long, or wide.
+
+    Parameters
+    ----------
+    path
+        Long: a row for each score, with response_id, query_id, construct, scorer, value. Wide: a
+        column for each construct, or for each scorer and construct (`anna:QR`).
+    kinds
+        Scorer to kind (human, adjudicated, judge, metric), where the file does not say it.
+    scorer, construct
+        What the file leaves unsaid, for all its rows.
+    scales, scorer_scales
+        Declared scales by construct, and by (scorer, construct); values outside are faults.
+    progress
+        Called with the amount read and the whole, in the same unit.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the score table (study/README.md). `attrs["summary"]` holds lines on what
+        was accepted by a rule or left out.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file.
+    """
+    source = Source(Path(path), advance=progress or unseen)
+    columns = source.head.columns
+    form = _form(source.head)
+    constructs = tuple(c.key for c in CCRS) if form is scores else wide_constructs(source)
+    options = Options(
+        constructs=constructs,
+        kinds=dict(kinds or {}),
+        said=dict(kinds or {}),
+        scorer=scorer,
+        construct=construct,
+    )
+    if not has(scores.FIELDS, columns, "query_id"):
+        raise InputError(source.path.name, [missing_column(("query_id",), columns)])
+
+    def scale(row: Any) -> Ranged | None:
+        own = (scorer_scales or {}).get((row.scorer, row.construct_key))
+        return own or (scales or {}).get(row.construct_key)
+
+    found: list[dict[str, Any]] = []
+    # By key: the row that said it first, and by system as well.
+    held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
+    for placed in _checked(source, form.rows(source, options), scale):
+        row = placed.row
+        if not isinstance(row, ScoreRow):
+            continue
+        name = row.response_id or f"{row.query_id}/{row.system}"
+        if row.query_id is None:
+            column = placed.column("query_id")
+            source.tally.fault("is blank.", "Give it in every row.", placed.number, column)
+            continue
+        cells = row.model_dump(exclude={"construct_key"}) | _valued(row)
+        cells |= {"response_id": name, "construct": row.construct_key}
+        key = (name, row.construct_key, row.scorer, row.repeat)
+        if _first(source.tally, held, key, placed, row):
+            found.append(cells)
+    return _frame(source, found, SCORE_COLUMNS)
+
+
+def read_preferences(
+    path: Path | str,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    scorer: str | None = None,
+    construct: str | None = None,
+    scale: Ranged | None = None,
+    progress: Advance | None = None,
+) -> "DataFrame":
+    """Read a table of comparisons of two responses; as `read_scores`."""
+    source = Source(Path(path), advance=progress or unseen)
+    given = dict(kinds or {})
+    options = Options(kinds=given, said=given, scorer=scorer, construct=construct)
+    found: list[dict[str, Any]] = []
+    held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
+    for placed in _checked(source, preferences.rows(source, options), lambda _: scale):
+        row = placed.row
+        if not isinstance(row, PreferenceRow):
+            continue
+        cells = row.model_dump(exclude={"construct_key"}) | _valued(row)
+        cells["construct"] = row.construct_key
+        pair = (row.query_id, row.response_a, row.response_b)
+        key = (*pair, row.construct_key, row.scorer, row.repeat)
+        if _first(source.tally, held, key, placed, row):
+            found.append(cells)
+    return _frame(source, found, PREFERENCE_COLUMNS)
+
+
+def _form(head: Head) -> Any:
+    there = folded(head.columns)
+    if there & {"response_a", "response_b"}:
+        fault = Fault("the file compares responses.", "Read it as preferences.")
+        raise InputError("scores", [fault])
+    if responses.recognises(head):
+        fault = Fault("the file holds responses, no scores.", "Import it into a study.")
+        raise InputError("scores", [fault])
+    long = any(there & set(scores.FIELDS[name]) for name in ("construct_key", "value"))
+    return scores if long else scores_wide
+
+
+def wide_constructs(source: Source) -> tuple[str, ...]:
+    """Return the constructs of a wide table: what its columns of numbers are named after."""
+    known = {column for names in scores_wide.FIELDS.values() for column in names}
+    open_columns = [column for column in source.head.columns if column.casefold() not in known]
+    numeric: dict[str, bool] = {}
+    for record in islice(source.peeked(), _LOOKED_AT):
+        if isinstance(record, Record):
+            for column in [c for c in open_columns if c not in numeric]:
+                sign = _looks_numeric(record.cells.get(column))
+                if sign is not None:
+                    numeric[column] = sign
+    names = [column for column, sign in numeric.items() if sign]
+    # A column of a construct that is known is one of scores, whatever its first cell says.
+    names += [c for c in open_columns if c.rpartition(":")[2] in {spec.key for spec in CCRS}]
+    return tuple(dict.fromkeys(name.rpartition(":")[2] for name in names))
+
+
+def _looks_numeric(cell: Any) -> bool | None:
+    try:
+        value = number(cell, Tally(), typed=True, decimal_comma=True)
+    except CellError:
+        return False
+    return None if value is None else True
+
+
+def _checked(source: Source, rows: Rows, scale: Any) -> Iterator[Placed]:
+    """Yield rows on their scale and with one kind a scorer; note the others."""
+    kinds: dict[str, tuple[str, int]] = {}
+    tally = source.tally
+    try:
+        for placed in rows:
+            tally.see(placed.row if isinstance(placed, Fault) else placed.number)
+            if isinstance(placed, Fault):
+                tally.faults.append(placed)
+                continue
+            number, row = placed.number, placed.row
+            if not isinstance(row, ScoreRow | PreferenceRow):
+                continue
+            kind, first = kinds.setdefault(row.scorer, (row.scorer_kind, number))
+            if kind != row.scorer_kind:
+                tally.fault(
+                    f"scorer {row.scorer!r} is {row.scorer_kind} here and {kind} in row {first}.",
+                    "A scorer has one kind; rename the other scorer.",
+                    number,
+                    placed.column("scorer_kind"),
+                )
+            limits = scale(row)
+            if limits and row.value is not None and not limits.min <= row.value <= limits.max:
+                tally.fault(
+                    f"{row.value:g} for {row.construct_key} by {row.scorer!r} lies outside "
+                    f"{limits.min:g} to {limits.max:g}.",
+                    "Correct it, or declare the scorer's own scale.",
+                    number,
+                    placed.column("value"),
+                )
+            yield placed
+    except InputError as error:
+        tally.faults += error.faults
+
+
+def _first(
+    tally: Tally,
+    held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]],
+    key: tuple[Any, ...],
+    placed: Placed,
+    row: ScoreRow | PreferenceRow,
+) -> bool:
+    """Whether a row is the first to say something; another value for its key is a fault."""
+    number, said = placed.number, (row.value, row.missing_reason)
+    first, before = held.setdefault(key, (number, said))
+    system = row.system if isinstance(row, ScoreRow) else None
+    if before != said:
+        value, kept = (f"{v:g}" if v is not None else "no value" for v in (said[0], before[0]))
+        tally.fault(
+            f"{value} by {row.scorer!r} on {row.construct_key}, repeat {row.repeat}, but row "
+            f"{first} has {kept} for the same response.",
+            "Keep one of them, or number them as repeats.",
+            number,
+            placed.column("value"),
+        )
+        return False
+    again, _ = held.setdefault((*key, "system", system), (number, said))
+    if again != number:
+        tally.rules[TWICE] += 1
+    return again == number
+
+
+def _valued(row: ScoreRow | PreferenceRow) -> dict[str, Any]:
+    return {"missing_reason": (row.missing_reason or BLANK) if row.value is None else None}
+
+
+def _frame(source: Source, found: list[dict[str, Any]], columns: dict[str, str]) -> "DataFrame":
+    import numpy as np
+    import pandas as pd
+
+    from study.importing.import_summary import ImportSummary
+
+    tally = source.tally
+    if tally.faults:
+        in_order = sorted(tally.faults, key=lambda fault: (fault.row is None, fault.row or 0))
+        raise InputError(source.path.name, in_order, tally.notes)
+    frame = pd.DataFrame(
+        {
+            name: pd.Series(
+                [row[name] for row in found], dtype=np.dtype(object if kind == "str" else kind)
+            )
+            for name, kind in columns.items()
+        }
+    )
+    frame.attrs["summary"] = ImportSummary.of(tally, source.path.name, "table").lines()[1:]
+    return frame

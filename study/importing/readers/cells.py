@@ -1,0 +1,212 @@
+"""Cells as values: numbers, keys, texts and lists, each by a stated rule or refused."""
+
+import math
+import re
+from decimal import Decimal
+from io import StringIO
+from itertools import pairwise
+from typing import Any
+
+from study.importing.import_report import Tally
+from study.importing.readers.json_text import DuplicateNameError, loaded
+from study.text import bare, shown
+
+BLANKS = "blank cells read as missing"
+WORDS_FOR_MISSING = "cells that say NaN, NA, null or none read as missing"
+NUMBER_AS_TEXT = "numbers written as text"
+DECIMAL_COMMA = "decimal commas read as decimal points"
+KEY_AS_NUMBER = "ids written as numbers taken as text"
+
+_AS_JSON = 'Write it as a JSON array: ["one", "two"].'
+
+_MISSING = {"nan", "na", "n/a", "null", "none", "<na>"}
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+# A comma between groups of three may separate thousands; none follows a leading zero.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+# What nobody begins a text with, but every printed list of texts or objects does.
+_LIST_BEGUN = re.compile(r"""\[\s*["'{]|array\(\s*\[""")
+
+
+class CellError(ValueError):
+    """A cell can't be read; says what it holds and what to do."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.remedy = remedy
+
+
+def number(cell: Any, tally: Tally, *, typed: bool, decimal_comma: bool) -> float | None:
+    """Read a number; None when it is missing.
+
+    `typed` says that the file's form has numbers of its own, so that text is worth a count.
+    """
+    if cell is None:
+        tally.rules[BLANKS] += 1
+        return None
+    if isinstance(cell, bool):
+        raise CellError(f"{shown(cell)} is no number.", "Write 0 or 1 if that is meant.")
+    if isinstance(cell, int | float | Decimal):
+        value = _float(cell)
+        if math.isnan(value):
+            tally.rules[WORDS_FOR_MISSING] += 1
+            return None
+        return _finite(value, cell)
+    if not isinstance(cell, str):
+        raise CellError(f"{shown(cell)} is no number.", "Give one number a cell.")
+    return _number_of(cell, tally, typed=typed, decimal_comma=decimal_comma)
+
+
+def _number_of(cell: str, tally: Tally, *, typed: bool, decimal_comma: bool) -> float | None:
+    text = cell.strip()
+    if not text or text.casefold() in _MISSING:
+        tally.rules[WORDS_FOR_MISSING if text else BLANKS] += 1
+        return None
+    if _NUMBER.fullmatch(text):
+        if typed:
+            tally.rules[NUMBER_AS_TEXT] += 1
+        return _finite(float(text), cell)
+    remedy = (
+        "Write a bare number, such as 85, or leave the cell empty and say why in missing_reason."
+    )
+    if _COMMA_NUMBER.fullmatch(text):
+        decimal, thousands = bare(text.replace(",", ".")), bare(text.replace(",", ""))
+        if decimal_comma:
+            if _THOUSANDS.fullmatch(text):
+                problem = f"{shown(cell)} may be {thousands} or {decimal}."
+                raise CellError(problem, "Write the one that is meant.")
+            tally.rules[DECIMAL_COMMA] += 1
+            return _finite(float(text.replace(",", ".")), cell)
+        remedy = f"Write {decimal} if a decimal number is meant."
+    elif text.casefold().lstrip("+-") in {"inf", "infinity"}:
+        return _finite(math.inf, cell)
+    raise CellError(f"{shown(cell)} is no number.", remedy)
+
+
+def whole(value: float | None) -> int | None:
+    """Return a number that must be whole."""
+    if value is None:
+        return None
+    if not value.is_integer():
+        raise CellError(f"{value:g} is no whole number.", "Count repeats 0, 1, 2 and so on.")
+    return int(value)
+
+
+def key(cell: Any, tally: Tally) -> str | None:
+    """Read a name or id; None when it is missing."""
+    if cell is None or cell == "":
+        return None
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        tally.rules[KEY_AS_NUMBER] += 1
+        return str(cell)
+    if isinstance(cell, float) and math.isnan(cell):
+        return None
+    if not isinstance(cell, str):
+        raise CellError(f"{shown(cell)} is no id.", "Write ids as text.")
+    return cell
+
+
+def blank(cell: Any) -> bool:
+    """Whether nothing stands in a cell; tables of numbers say NaN."""
+    return cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell))
+
+
+def text(cell: Any) -> str | None:
+    """Read a text as it stands; None when there is none, which is not the empty text."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, float) and math.isnan(cell):
+        return None
+    raise CellError(f"{shown(cell)} is no text.", "Write a text.")
+
+
+def words(cell: Any) -> str | None:
+    """Read a text as it stands, or a number as it is written; None when there is none."""
+    if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and not blank(cell):
+        return str(cell)
+    return text(cell)
+
+
+def listed(cell: Any) -> list[Any]:
+    """Read a list: as it is, or written in a cell as a JSON array; a bare text is a list of one.
+
+    Lists that Python printed ("['a', 'b']") are read as well; pandas writes them into CSV.
+    """
+    if blank(cell):
+        return []
+    if isinstance(cell, list | tuple):
+        return list(cell)
+    if not isinstance(cell, str):
+        raise CellError(f"{shown(cell)} is no list.", "Write a list of texts.")
+    start = cell.lstrip()
+    if not start.startswith(("[", "array(")):
+        return [cell]
+    read = _literal(cell)
+    if isinstance(read, list):
+        return read
+    if _LIST_BEGUN.match(start):
+        raise CellError(
+            f"{shown(cell)} begins as a list and can't be read as one; it may be cut off.",
+            _AS_JSON,
+        )
+    return [cell]
+
+
+def mapping(cell: Any) -> dict[str, Any]:
+    """Read an object: as it is, or written in a cell as JSON."""
+    if blank(cell):
+        return {}
+    value = cell
+    if isinstance(cell, str):
+        value = _literal(cell)
+    if not isinstance(value, dict):
+        raise CellError(f"{shown(cell)} is no JSON object.", 'Write {"name": "value"}.')
+    return value
+
+
+def _literal(cell: str) -> Any:
+    """Read what JSON or Python wrote; None where neither did."""
+    try:
+        return loaded(cell)
+    except DuplicateNameError as error:
+        raise CellError(f"{shown(cell)} holds {error}.", "Keep one of them.") from None
+    except RecursionError:
+        raise CellError(f"{shown(cell)} is nested too deeply to be read.", _AS_JSON) from None
+    except ValueError:
+        pass
+    import ast
+
+    try:
+        read = ast.literal_eval(cell)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    if _runs_on(cell):
+        raise CellError(
+            f"{shown(cell)} has texts with no comma between them, as NumPy prints an array.",
+            _AS_JSON,
+        )
+    return read
+
+
+def _runs_on(literal: str) -> bool:
+    """Whether texts follow each other without a comma; Python would draw them together."""
+    from tokenize import COMMENT, NEWLINE, NL, STRING, generate_tokens
+
+    kinds = [token.type for token in generate_tokens(StringIO(literal.strip()).readline)]
+    kinds = [kind for kind in kinds if kind not in (NL, NEWLINE, COMMENT)]
+    return any(pair == (STRING, STRING) for pair in pairwise(kinds))
+
+
+def _float(cell: float | Decimal) -> float:
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf
+
+
+def _finite(value: float, cell: Any) -> float:
+    if math.isinf(value):
+        problem = f"{bare(str(cell))} is not a finite number."
+        raise CellError(problem, "Leave the cell empty if missing.")
+    return value

@@ -1,0 +1,96 @@
+"""Which column of a file holds which field, and what becomes of the others."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from study.errors import Fault, nearest
+from study.text import names as names_of
+
+Fields = Mapping[str, tuple[str, ...]]
+"""Field to the column names that are understood for it, the documented one first."""
+
+ATTRIBUTE = "attribute."
+_NUMBERED = re.compile(r"passage_(\d+)")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a record, sorted."""
+
+    columns: dict[str, str]
+    """Field to column."""
+    passages: tuple[str, ...] = ()
+    """passage_1, passage_2, ... in their order."""
+    attributes: tuple[str, ...] = ()
+    """attribute.NAME."""
+    unknown: tuple[str, ...] = ()
+    in_another_case: tuple[str, ...] = ()
+    """Columns of fields whose names are written with other capital letters."""
+    _places: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
+
+    def place(self, column: str | None) -> dict[str, str]:
+        """Return field to column; `column` holds the value and names what it measures."""
+        if column is None:
+            return self.columns
+        if column not in self._places:
+            measured = dict.fromkeys(("value", "construct_key"), column)
+            scorer = {} if "scorer" in self.columns else {"scorer": column}
+            self._places[column] = {**scorer, **self.columns, **measured}
+        return self._places[column]
+
+
+def layout_of(
+    columns: Iterable[str], fields: Fields, kept: Callable[[str], bool], *, families: bool
+) -> Layout:
+    """Sort columns into fields, families of columns, and unknown ones.
+
+    `kept` tells the columns that the caller reads by itself; `families` says whether passage_1, ...
+    and attribute.NAME mean something.
+    """
+    there = list(columns)
+    known: dict[str, str] = {}
+    by_fold = {column.casefold(): column for column in reversed(there) if not kept(column)}
+    for name, names in fields.items():
+        exact = (column for column in names if column in there)
+        found = next(exact, None) or next((by_fold[n] for n in names if n in by_fold), None)
+        if found is not None:
+            known[name] = found
+    others = tuple(column for name, column in known.items() if column not in fields[name])
+    rest = [c for c in there if c not in known.values() and not kept(c)]
+    passages: list[str] = []
+    attributes: list[str] = []
+    if families:
+        passages = [column for column in rest if _NUMBERED.fullmatch(column)]
+        passages.sort(key=lambda column: int(column.rpartition("_")[2]))
+        attributes = [c for c in rest if c.startswith(ATTRIBUTE) and c != ATTRIBUTE]
+    unknown = [c for c in rest if c not in passages and c not in attributes]
+    return Layout(known, tuple(passages), tuple(attributes), tuple(unknown), others)
+
+
+def folded(columns: Iterable[str]) -> set[str]:
+    """Return the names of columns as they are compared: capital letters count for nothing."""
+    return {column.casefold() for column in columns}
+
+
+def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:
+    """Whether the columns hold each of these fields."""
+    there = folded(columns)
+    return all(there.intersection(fields[name]) for name in names)
+
+
+def missing_column(
+    names: tuple[str, ...], columns: Iterable[str], row: int | None = 1, instead: str = ""
+) -> Fault:
+    """Return the fault of a table without a column, with what is there and the nearest.
+
+    `instead` names an option that can stand for the column.
+    """
+    there = list(columns)
+    hint = next((found for found in (nearest(name, there) for name in names) if found), "")
+    also = f" (or {', '.join(names[1:])})" if len(names) > 1 else ""
+    return Fault(
+        f"the column {names[0]!r}{also} is missing. There are: {names_of(there)}.",
+        f"{hint} Rename or add it{f', or give {instead}' if instead else ''}.".strip(),
+        row,
+    )

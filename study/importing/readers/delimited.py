@@ -1,0 +1,151 @@
+"""Delimited text: comma, semicolon or tab, told from the header."""
+
+import csv
+import re
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+from study.errors import Fault, InputError
+from study.importing.readers.input_file import InputFile, Record
+from study.importing.readers.text_file import decoding, open_text
+from study.text import shown
+
+SEMICOLON = "semicolons as delimiter"
+STATED = "a first line that states the delimiter, as Excel has it; row 1 is the header below it"
+BLANK_LINES = "blank lines skipped"
+COUNTED = (
+    "Rows are counted as a spreadsheet counts them: the header is row 1, and a line break inside "
+    "quotes starts no new row."
+)
+
+_DELIMITERS = ",;\t"
+_STATED = re.compile(r'"?sep=([,;\t|])"?[\r\n]*', re.IGNORECASE)
+_STATED_LENGTH = 12
+
+
+def header(source: InputFile) -> tuple[str, ...]:
+    """Return the column names.
+
+    Raises
+    ------
+    InputError
+        A name stands twice, or there is no header.
+    """
+    with decoding(source.path), _opened(source) as stream:
+        _stated(stream)
+        return _header(source, csv.reader(stream, delimiter=delimiter(source), strict=True))
+
+
+def delimiter(source: InputFile) -> str:
+    """Return the delimiter: the one that Excel's first line states, or the one that stands
+    unquoted most often in the header.
+    """
+    with decoding(source.path), _opened(source) as stream:
+        stated = _stated(stream)
+        line = stream.readline()
+    if stated is not None:
+        return stated
+    while line.count('"') % 2:
+        # A line break inside a quoted name: rare, and the delimiter shows before it.
+        line = line.rpartition('"')[0]
+    bare = "".join(part for i, part in enumerate(line.split('"')) if i % 2 == 0)
+    counts = {sign: bare.count(sign) for sign in _DELIMITERS}
+    return max(counts, key=lambda sign: counts[sign])
+
+
+def records(source: InputFile) -> Iterator[Record | Fault]:
+    """Read the rows after the header."""
+    sign = delimiter(source)
+    if sign == ";":
+        source.tally.rules[SEMICOLON] = 1
+    with decoding(source.path), _opened(source) as stream:
+        if _stated(stream) is not None:
+            source.tally.rules[STATED] = 1
+        reader = csv.reader(stream, delimiter=sign, strict=True)
+        columns = _header(source, reader)
+        width = len(columns)
+        number = 1
+        told = found = 0
+        try:
+            for fields in reader:
+                number += 1
+                found += bool(fields)
+                if not fields:
+                    source.tally.rules[BLANK_LINES] += 1
+                elif len(fields) == width:
+                    yield Record(number, dict(zip(columns, fields, strict=True)))
+                else:
+                    yield _ragged(number, fields, width, sign)
+                if number - told >= 500:
+                    told = number
+                    source.advance(stream.buffer.tell(), source.size)
+        except csv.Error as error:
+            raise InputError(source.path.name, [_unquoted(number + 1, str(error))]) from None
+        if reader.line_num > number and COUNTED not in source.tally.notes:
+            source.tally.notes.append(COUNTED)
+    if not found:
+        raise InputError(
+            source.path.name,
+            [Fault("the file has a header and no rows.", "Save it again with its rows.")],
+        )
+
+
+def _stated(stream: TextIO) -> str | None:
+    """Return the delimiter that a first line such as "sep=;" states, and skip that line."""
+    line = stream.readline(_STATED_LENGTH)
+    found = _STATED.fullmatch(line)
+    if found is None:
+        stream.seek(0)
+    return found and found[1]
+
+
+def _opened(source: InputFile) -> TextIO:
+    # Cells of any length: the standard library stops at 131,072 characters otherwise.
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    return open_text(source.path, source.tally)
+
+
+def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
+    try:
+        names = next(reader, [])
+    except csv.Error as error:
+        raise InputError(source.path.name, [_unquoted(1, str(error))]) from None
+    columns = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        faults = [
+            Fault(
+                f"the column {shown(name)} stands there "
+                f"{columns.count(name)} times, at places "
+                f"{', '.join(str(i) for i, n in enumerate(columns, start=1) if n == name)}.",
+                "Rename or remove all but one.",
+                1,
+            )
+            for name in twice
+        ]
+        raise InputError(source.path.name, faults)
+    if not names:
+        fault = Fault("the first line is blank; it must name the columns.", "Remove it.", 1)
+        raise InputError(source.path.name, [fault])
+    return tuple(columns)
+
+
+def _ragged(number: int, fields: list[str], width: int, sign: str) -> Fault:
+    name = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}[sign]
+    return Fault(
+        f"{len(fields)} cells, but the header names {width} columns.",
+        f'Write text that holds a {name} between double quotes ("), and give each column a cell.',
+        number,
+    )
+
+
+def _unquoted(number: int, message: str) -> Fault:
+    problem = "text between double quotes goes on after the closing quote"
+    if "unexpected end" in message:
+        problem = "a double quote is opened here and never closed"
+    return Fault(
+        f"{problem}.",
+        'A double quote inside quoted text is written twice (""); export the file again as CSV.',
+        number,
+    )

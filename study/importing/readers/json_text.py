@@ -1,0 +1,147 @@
+"""JSON: lines with an object each, read one by one, or a whole document."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from study.errors import Fault, InputError
+from study.importing.readers.input_file import Form, InputFile, Record
+from study.importing.readers.text_file import decoding, open_text
+from study.text import shown
+
+ITEMS = "Rows are the items of the JSON array, counted from 1."
+LINES = "Rows are the lines of the file, counted from 1."
+
+_LINES_SUFFIXES = {".jsonl", ".ndjson", ".jsonlines"}
+
+
+class DuplicateNameError(ValueError):
+    """A name stands twice in one JSON object; readers differ in which value they take."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the name {shown(name)} twice in one object")
+
+
+def loaded(text: str) -> Any:
+    """Read JSON; a name that stands twice in one object is a `DuplicateNameError`."""
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise DuplicateNameError(name)
+            seen.add(name)
+    return found
+
+
+def form(path: Path, suffix: str, start: bytes) -> Form:
+    """Tell JSON lines from one document."""
+    if suffix in _LINES_SUFFIXES:
+        return "json lines"
+    if start.startswith(b"["):
+        return "json document"
+    # An object that is complete on the first line, with more to come, begins JSON lines.
+    with path.open("rb") as stream:
+        line = next((line for line in stream if line.strip()), b"")
+        more = any(line.strip() for line in stream)
+    try:
+        json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return "json document"
+    return "json lines" if more else "json document"
+
+
+def document(source: InputFile) -> Any:
+    """Read a whole document.
+
+    Raises
+    ------
+    InputError
+        It is not UTF-8, not JSON, or ends in the middle.
+    """
+    try:
+        with decoding(source.path), open_text(source.path, source.tally) as stream:
+            text = stream.read()
+        return loaded(text)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
+        problem = f"not valid JSON at line {error.lineno}, column {error.colno}: {error.msg}."
+        if cut:
+            problem = (
+                f"the JSON ends in the middle, at line {text.count(chr(10)) + 1} (byte "
+                f"{source.size}): {error.msg}, begun at line {error.lineno}, column {error.colno}."
+            )
+        remedy = "The file is cut off; copy or export it again." if cut else "Repair that place."
+        raise InputError(source.path.name, [Fault(problem, remedy)]) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(source.path.name, [Fault(*_unreadable(error))]) from None
+
+
+def leave_out_beside(source: InputFile, document: dict[str, Any], name: str) -> None:
+    """Count what a document holds beside its list `name`."""
+    for other in document:
+        if other != name:
+            source.tally.left_out[f"the document's {shown(other)} beside {name!r}"] += 1
+
+
+def objects(source: InputFile, items: list[Any], name: str = "item") -> Iterator[Record | Fault]:
+    """Yield the objects of an array, counted from 1."""
+    if ITEMS not in source.tally.notes:
+        source.tally.notes.append(ITEMS)
+    if not items:
+        fault = Fault("the JSON array is empty.", "Save it again with its items.")
+        raise InputError(source.path.name, [fault])
+    for number, item in enumerate(items, start=1):
+        yield _record(number, item, name)
+        if number % 500 == 0:
+            source.advance(number, len(items))
+
+
+def lines(source: InputFile) -> Iterator[Record | Fault]:
+    with decoding(source.path), open_text(source.path, source.tally) as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                yield _parsed(number, line, line.endswith(("\n", "\r")))
+            if number % 500 == 0:
+                source.advance(stream.buffer.tell(), source.size)
+
+
+def _parsed(number: int, line: str, ended: bool) -> Record | Fault:
+    try:
+        return _record(number, loaded(line), "line")
+    except json.JSONDecodeError as error:
+        if not ended:
+            return Fault(
+                f"the file ends in the middle of this line, at character {len(line)}: {error.msg}.",
+                "The file is cut off; copy or export it again.",
+                number,
+            )
+        return Fault(
+            f"not valid JSON at character {error.colno}: {error.msg}.",
+            "Each line holds one JSON object.",
+            number,
+        )
+    except (ValueError, RecursionError) as error:
+        return Fault(*_unreadable(error), number)
+
+
+def _unreadable(error: Exception) -> tuple[str, str]:
+    """Say what is wrong with JSON whose syntax is right."""
+    if isinstance(error, DuplicateNameError):
+        return f"the JSON holds {error}.", "Keep one of them."
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply to be read.", "Export it again, flat."
+    # Python reads no whole number beyond a few thousand digits.
+    return "the JSON holds a number of thousands of digits.", "Correct it, or write it as text."
+
+
+def _record(number: int, item: Any, name: str) -> Record | Fault:
+    if isinstance(item, dict):
+        return Record(number, item)
+    found = type(item).__name__ if item is not None else "null"
+    return Fault(f"this {name} is no JSON object but {found}.", "Write {...}.", number)

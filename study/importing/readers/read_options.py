@@ -1,0 +1,42 @@
+"""How the cells of one file are to be read, and what was already said of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from study.importing.import_report import Tally
+from study.importing.readers.column_layout import Fields
+from study.text import shown
+
+
+@dataclass
+class Manner:
+    """What holds for every record of a file."""
+
+    tally: Tally
+    fields: Fields
+    typed: bool
+    """Whether cells have types of their own, as in JSON and Parquet, or are all text."""
+    decimal_comma: bool
+    defused: bool
+    """Whether the file is an export of ours, with apostrophes before formulas."""
+    told: set[tuple[str, ...]] = field(default_factory=set)
+    """What was told once and holds for all of the file."""
+    _decimals: dict[str, set[str]] = field(default_factory=dict)
+    """By column: the signs of its decimal numbers, where both are understood."""
+
+    def see_decimal(self, column: str, cell: Any) -> None:
+        """Note which decimal sign a cell of numbers has."""
+        if self.decimal_comma and isinstance(cell, str):
+            found = {sign for sign in ",." if sign in cell}
+            if found:
+                self._decimals.setdefault(column, set()).update(found)
+
+    def mixed_decimals(self) -> Iterator[str]:
+        """Yield a warning for each column with decimal commas and decimal points."""
+        for column, signs in self._decimals.items():
+            if len(signs) > 1:
+                yield (
+                    f"the column {shown(column)} holds decimal commas and decimal points; "
+                    "see whether both are meant as such."
+                )

@@ -1,0 +1,230 @@
+"""One record of a file, read field by field into rows; what can't be read becomes a fault."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar, get_args
+
+from pydantic import ValidationError
+
+from study.csv_injection import restored
+from study.errors import Fault, nearest
+from study.importing.readers import cells
+from study.importing.readers.cells import CellError
+from study.importing.readers.column_layout import ATTRIBUTE, Layout, missing_column
+from study.importing.readers.input_file import Record
+from study.importing.readers.read_options import Manner
+from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
+from study.text import shown
+from study.types import ScorerKind
+
+KINDS = get_args(ScorerKind)
+
+T = TypeVar("T")
+
+
+class RecordCells:
+    """One record, read by field; faults are gathered until its row is made."""
+
+    __slots__ = ("_faults", "_layout", "_manner", "_record", "_unsaid", "number")
+
+    def __init__(self, record: Record, layout: Layout, manner: Manner) -> None:
+        self.number = record.number
+        self._record = record.cells
+        self._layout = layout
+        self._manner = manner
+        self._faults: list[Fault] = []
+        self._unsaid: set[str] = set()
+
+    @property
+    def faulty(self) -> bool:
+        """Whether something is wrong that its row has not told yet."""
+        return bool(self._faults)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the record's columns."""
+        return tuple(self._record)
+
+    def has(self, name: str) -> bool:
+        """Whether the record has a cell for a field, and something in it."""
+        column = self._layout.columns.get(name)
+        return column is not None and self._record[column] not in (None, "")
+
+    def key(self, name: str) -> str | None:
+        """Read a name or id."""
+        column = self._layout.columns.get(name)
+        if column is None:
+            return None
+        cell = self._record[column]
+        if type(cell) is str and not self._manner.defused:
+            return cell or None  # nearly every cell of a table of scores
+        return self._tried(column, lambda found: cells.key(found, self._manner.tally))
+
+    def text(self, name: str) -> str | None:
+        """Read a text."""
+        return self._read(name, cells.text)
+
+    def words(self, name: str) -> str | None:
+        """Read a text; a number is taken as it is written."""
+        return self._read(name, cells.words)
+
+    def value(self, name: str) -> float | None:
+        """Read a number; a missing one is counted."""
+        column = self._layout.columns.get(name)
+        return None if column is None else self.value_of(column)
+
+    def scored(self) -> float | None:
+        """Read the field `value`; a record without one says why in missing_reason."""
+        if "value" not in self._layout.columns and not self.has("missing_reason"):
+            names = self._manner.fields["value"]
+            self._faults.append(missing_column(names, self._record, self.number))
+        return self.value("value")
+
+    def value_of(self, column: str) -> float | None:
+        """Read the number in a column of any name."""
+        self._manner.see_decimal(column, self._record[column])
+        return self._tried(column, self._number, defused=False)
+
+    def number_in(self, name: str, cell: Any) -> float | None:
+        """Read a number that stands inside a cell, under a name of its own."""
+        return self._reported(name, cell, self._number)
+
+    def key_in(self, name: str, cell: Any) -> str | None:
+        """Read an id that stands inside a cell, under a name of its own."""
+        tally = self._manner.tally
+        return self._reported(name, cell, lambda found: cells.key(found, tally))
+
+    def whole(self, name: str) -> int | None:
+        """Read a whole number, if there is one."""
+        if not self.has(name):
+            return None
+        return self._read(name, lambda cell: cells.whole(self._number(cell)), defused=False)
+
+    def share(self, name: str) -> float | None:
+        """Read a number that may be left out, such as a probability."""
+        return self.value(name) if self.has(name) else None
+
+    def listed(self, name: str) -> list[Any]:
+        """Read a list."""
+        return self._read(name, cells.listed) or []
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """Read an object."""
+        return self._read(name, cells.mapping) or {}
+
+    def numbered_passages(self) -> list[str]:
+        """Return the cells of passage_1, passage_2, ... that are not blank."""
+        found = (self._tried(column, cells.text) for column in self._layout.passages)
+        return [passage for passage in found if passage]
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the cells of the columns attribute.NAME that are not blank."""
+        found = {
+            column.removeprefix(ATTRIBUTE): self._tried(column, lambda cell: cell)
+            for column in self._layout.attributes
+        }
+        return {name: cell for name, cell in found.items() if not cells.blank(cell)}
+
+    def column(self, name: str) -> str | None:
+        """Return the file's own column of a field, if it has one."""
+        return self._layout.columns.get(name)
+
+    def left_out(self, what: str) -> None:
+        """Count something of the record that is not taken."""
+        self._manner.tally.left_out[what] += 1
+
+    def fault(self, problem: str, remedy: str, column: str | None = None) -> None:
+        """Note what is wrong with the record."""
+        self._faults.append(Fault(problem, remedy, self.number, column))
+
+    def fault_once(self, problem: str, remedy: str, column: str | None = None) -> None:
+        """Note what is wrong with many records alike: the first of them tells it for all."""
+        if (problem, remedy) not in self._manner.told:
+            self._manner.told.add((problem, remedy))
+            self.fault(problem, remedy, column)
+
+    def unsaid(self, name: str) -> None:
+        """Say that it is told elsewhere that a field is missing."""
+        self._unsaid.add(name)
+
+    def untold(self) -> Iterator[Fault]:
+        """Yield the faults that no row has told."""
+        faults, self._faults = self._faults, []
+        yield from faults
+
+    def row(
+        self,
+        model: type[ResponseRow | ScoreRow | PreferenceRow],
+        *,
+        at: str | None = None,
+        **values: Any,
+    ) -> Iterator[Placed | Fault]:
+        """Yield the row, or everything that is wrong with it; None is what is not given.
+
+        `at` is the column that holds the value and names what it measures.
+        """
+        faults, self._faults = self._faults, []
+        columns = self._layout.place(at)
+        try:
+            row = model.model_validate({k: v for k, v in values.items() if v is not None})
+        except ValidationError as error:
+            told = {fault.column for fault in faults}
+            for detail in error.errors(include_url=False):
+                if detail["loc"] and detail["loc"][0] in self._unsaid:
+                    continue
+                fault = self._described(detail, columns)
+                if fault.column is None or fault.column not in told:
+                    faults.append(fault)
+            yield from faults
+            return
+        yield from faults
+        if not faults:
+            yield Placed(self.number, row, columns)
+
+    def _described(self, detail: Any, columns: Mapping[str, str]) -> Fault:
+        place = [str(part) for part in detail["loc"]]
+        name = place[0] if place else ""
+        column = columns.get(name, name) or None
+        if detail["type"] == "missing":
+            names = self._manner.fields.get(name, (name,))
+            if name in columns:
+                return Fault("is blank.", "Give it in every row.", self.number, column)
+            return missing_column(names, self._record, self.number)
+        found, message = detail["input"], detail["msg"].removeprefix("Value error, ")
+        if name == "scorer_kind":
+            hint = nearest(str(found), KINDS)
+            remedy = f"{hint} Write one of {', '.join(KINDS)}.".strip()
+            return Fault(f"{shown(found)} is no kind of scorer.", remedy, self.number, column)
+        if len(place) > 1:
+            column = f"{column}, item {int(place[1]) + 1 if place[1].isdigit() else place[1]}"
+        if detail["type"] == "string_type":
+            return Fault(
+                f"{shown(found)} is no text.", "Write a text, or leave it out.", self.number, column
+            )
+        if isinstance(found, int | float):
+            message = f"{shown(found)}: {message[:1].lower()}{message[1:]}"
+        problem, _, remedy = message.partition("; ")
+        remedy = f"{remedy[:1].upper()}{remedy[1:]}." if remedy else "Correct it."
+        return Fault(f"{problem}.", remedy, self.number, column)
+
+    def _number(self, cell: Any) -> float | None:
+        manner = self._manner
+        return cells.number(
+            cell, manner.tally, typed=manner.typed, decimal_comma=manner.decimal_comma
+        )
+
+    def _read(self, name: str, read: Callable[[Any], T], *, defused: bool = True) -> T | None:
+        column = self._layout.columns.get(name)
+        return None if column is None else self._tried(column, read, defused=defused)
+
+    def _tried(self, column: str, read: Callable[[Any], T], *, defused: bool = True) -> T | None:
+        cell = self._record[column]
+        if defused and self._manner.defused and isinstance(cell, str):
+            cell = restored(cell)
+        return self._reported(column, cell, read)
+
+    def _reported(self, column: str, cell: Any, read: Callable[[Any], T]) -> T | None:
+        try:
+            return read(cell)
+        except CellError as error:
+            self._faults.append(Fault(error.problem, error.remedy, self.number, column))
+            return None

@@ -1,0 +1,91 @@
+"""A file, recognised by its first bytes and read as records with their place."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from study.errors import Fault, InputError
+from study.importing.readers import delimited, json_text, parquet, text_file
+from study.importing.readers.input_file import Form, InputFile, Record
+
+
+@dataclass(frozen=True)
+class Source(InputFile):
+    """A file with its form and its records."""
+
+    @cached_property
+    def form(self) -> Form:
+        """What kind of file it is, told from its content, and from its name only where that says
+        nothing.
+
+        Raises
+        ------
+        InputError
+            The file is not there, is empty, or is UTF-16.
+        """
+        if not self.path.is_file():
+            remedy = "Give a file." if self.path.is_dir() else "Check the path."
+            kind = "is a folder" if self.path.is_dir() else "does not exist"
+            raise InputError(self.path.name, [Fault(f"{self.path} {kind}.", remedy)])
+        with self.path.open("rb") as stream:
+            head = stream.read(4096)
+        if head.startswith(b"PAR1"):
+            return "parquet"
+        fault = text_file.not_text(head)
+        if fault:
+            raise InputError(self.path.name, [fault])
+        start = head.removeprefix(text_file.BOM).lstrip()
+        named = self.path.suffix.lower()
+        if start[:1] in (b"{", b"[") and named not in {".csv", ".tsv"}:
+            return json_text.form(self.path, named, start)
+        return "delimited"
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole of a JSON document; None for other files, which are read record by record."""
+        return json_text.document(self) if self.form == "json document" else None
+
+    @cached_property
+    def head(self) -> "Head":
+        """Columns and first record, for recognising the file."""
+        if self.form == "json document" and isinstance(self.document, dict):
+            return Head(self.form, tuple(self.document), self.document)
+        if self.form == "delimited":
+            columns = delimited.header(self)
+            first = next((r for r in self.peeked() if isinstance(r, Record)), None)
+            return Head(self.form, columns, first.cells if first else {})
+        if self.form == "parquet":
+            return Head(self.form, parquet.header(self), {})
+        faults: list[Fault] = []
+        for record in self.records():
+            if isinstance(record, Record):
+                return Head(self.form, tuple(record.cells), record.cells)
+            faults.append(record)
+        raise InputError(self.path.name, faults, self.tally.notes)
+
+    def peeked(self) -> Iterator[Record | Fault]:
+        """Read the file's beginning before `records` does; nothing is counted twice."""
+        return (
+            delimited.records(InputFile(self.path)) if self.form == "delimited" else self.records()
+        )
+
+    def records(self) -> Iterator[Record | Fault]:
+        """Read the file from its beginning, with a fault in the place of each unreadable row."""
+        if self.form == "delimited":
+            return delimited.records(self)
+        if self.form == "parquet":
+            return parquet.records(self)
+        if self.form == "json lines":
+            return json_text.lines(self)
+        whole = self.document
+        return json_text.objects(self, whole if isinstance(whole, list) else [whole])
+
+
+class Head(NamedTuple):
+    """What a file looks like: the columns of a table, or the keys of its first object."""
+
+    form: Form
+    columns: tuple[str, ...]
+    first: dict[str, Any]
+    """The first record, or a JSON document that is one object; empty where unknown."""

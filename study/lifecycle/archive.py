@@ -1,0 +1,274 @@
+"""A study to mail or deposit: what was measured, without what lets people in or names them."""
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import tomllib
+import zipfile
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from study.errors import StudyError
+from study.export.study_export import export_study
+from study.lifecycle.append_only import append_only_lifted
+from study.lifecycle.backup import beside_files, prompt_files
+from study.lifecycle.backup_file import give_name
+from study.lifecycle.erasure_log import Ledger
+from study.lifecycle.settings_text import as_toml
+from study.lifecycle.sqlite_copy import sqlite_rows
+from study.progress import Advance
+from study.schema import (
+    ClosingAnswer,
+    Decision,
+    ElsewhereProject,
+    ElsewhereRater,
+    ElsewhereTask,
+    Enrolment,
+    EnrolmentLink,
+    Invitation,
+    Noun,
+    OwnerPassword,
+    Rater,
+    Rating,
+    SetAside,
+    now,
+    table,
+)
+from study.schema.creation import create_schema
+from study.schema.database import open_engine
+from study.settings.study_toml import StudyConfig
+from study.study import Study
+
+_DATABASE = "study.db"
+_CODE = "[completion code]"
+_SECRET: tuple[type[Noun], ...] = (
+    *(Invitation, Enrolment, EnrolmentLink, OwnerPassword),
+    *(SetAside, ElsewhereTask, ElsewhereRater, ElsewhereProject),
+)
+"""Tables that are left empty."""
+_TOGETHER = 2000
+
+
+@dataclass(frozen=True)
+class Archive:
+    """What was packed."""
+
+    path: Path
+    bytes: int
+    rows: dict[str, int]
+    """By table of the database in it."""
+    left_out: dict[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as values that JSON can hold."""
+        return {
+            "path": str(self.path),
+            "bytes": self.bytes,
+            "rows": self.rows,
+            "left_out": self.left_out,
+        }
+
+
+def archive(
+    study: Study,
+    out: Path | str,
+    *,
+    comments: bool = False,
+    progress: Advance | None = None,
+) -> Archive:
+    """Pack a study into a zip file for others: database, settings, tables with codebook, README.
+
+    Left out are tokens of links, password hashes, external ids, raters' attributes, remarks at
+    the end, the completion code and, unless `comments` is set, all comments and reasons in
+    raters' own words. The database is SQLite, also where the study's is not.
+
+    Raises
+    ------
+    StudyError
+        The file exists, can't be made or would lie in the study's folder.
+    """
+    advance = progress or (lambda done, total: None)  # noqa: ARG005
+    out = Path(out)
+    if out.exists():
+        raise StudyError(f"{out} already exists; name another file.")
+    if not out.parent.is_dir():
+        raise StudyError(f"{out.parent} is no folder; make it first.")
+    if out.resolve().is_relative_to(study.folder.resolve()):
+        raise StudyError(
+            f"{out} lies inside the study's folder, which keeps no copies of itself. Name another "
+            "place."
+        )
+    ledger = Ledger.of(study)
+    with (
+        ledger.noted("archive", out),
+        tempfile.TemporaryDirectory(prefix=".ccrs-archive-", dir=out.parent) as made,
+    ):
+        folder = Path(made) / "study"
+        folder.mkdir()
+        left_out = _copy_database(study, folder / _DATABASE, comments, advance)
+        (folder / "study.toml").write_text(_settings(study), encoding="utf-8")
+        for name, source in beside_files(study).items():
+            (folder / name).write_bytes(_without_code(study.config, source.read_bytes()))
+        for name, source in prompt_files(study).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(source.read_bytes())
+        copy = Study.open(folder)
+        try:
+            files = export_study(copy, folder / "tables").files
+        finally:
+            copy.close()
+        _whole(folder / _DATABASE)
+        rows = sqlite_rows(folder / _DATABASE)
+        (folder / "README.md").write_text(
+            _readme(study, rows, files, left_out, comments), encoding="utf-8"
+        )
+        size = _pack(folder, out, study)
+    return Archive(out, size, rows, left_out)
+
+
+def _copy_database(study: Study, target: Path, comments: bool, advance: Advance) -> dict[str, int]:
+    engine = open_engine(target.name, target.parent)
+    tables = Noun.metadata.sorted_tables
+    try:
+        create_schema(engine)
+        with study.read() as source, engine.connect() as connection:
+            # Slots name others of their table; the rows are all there at the end.
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)  # noqa: S101
+            driver.execute("PRAGMA foreign_keys=OFF")
+            with connection.begin(), append_only_lifted(connection, [t.name for t in tables]):
+                left_out: dict[str, int] = {}
+                for number, t in enumerate(tables):
+                    connection.execute(delete(t))
+                    rows = source.execution_options(yield_per=_TOGETHER).execute(select(t))
+                    for some in rows.mappings().partitions(_TOGETHER):
+                        connection.execute(insert(t), [dict(row) for row in some])
+                    advance(number + 1, len(tables))
+                _strip(connection, comments, left_out)
+    finally:
+        engine.dispose()
+    return left_out
+
+
+def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> None:
+    for noun in _SECRET:
+        t = table(noun)
+        _count(left_out, f"rows of {t.name}", connection.execute(delete(t)).rowcount)
+    w, g = table(Rater), table(Rating)
+    with_attributes = sum(
+        bool(row.attributes) for row in connection.execute(select(w.c.attributes)).all()
+    )
+    connection.execute(update(w).values(attributes={}))
+    _count(left_out, "raters' attributes", with_attributes)
+    connection.execute(update(g).values(external_id=None, idempotency_key=None))
+    connection.execute(update(table(Decision)).values(idempotency_key=None))
+    texts: list[tuple[type[Noun], str]] = [(ClosingAnswer, "comment")]
+    if not comments:
+        texts += [(noun, name) for noun in (Rating, Decision) for name in ("comment", "reason")]
+    for noun, name in texts:
+        t = table(noun)
+        gone = connection.execute(
+            update(t).where(t.c[name].is_not(None)).values({name: None})
+        ).rowcount
+        _count(left_out, f"{name}s of {t.name}", gone)
+
+
+def _count(left_out: dict[str, int], what: str, number: int) -> None:
+    if number:
+        left_out[what] = number
+
+
+def _whole(path: Path) -> None:
+    """Write a database into one file that holds nothing but its rows."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        connection.execute("VACUUM")
+
+
+def _settings(study: Study) -> str:
+    raw = tomllib.loads((study.folder / "study.toml").read_text(encoding="utf-8-sig"))
+    # Raters' languages and hours are theirs; an address may name people and machines.
+    raw.pop("raters", None)
+    raw["database"] = _DATABASE
+    if "label_studio" in raw:
+        raw["label_studio"].pop("url", None)
+    if "rating" in raw:
+        for name in ("completion_code", "completion_url", "base_url"):
+            raw["rating"].pop(name, None)
+    return as_toml(raw)
+
+
+def _without_code(config: StudyConfig, data: bytes) -> bytes:
+    code = config.rating.completion_code
+    return data if code is None else data.replace(code.encode(), _CODE.encode())
+
+
+def _pack(folder: Path, out: Path, study: Study) -> int:
+    part = out.with_name(f".{out.name}.part")
+    part.unlink(missing_ok=True)
+    top = study.folder.resolve().name or "study"
+    try:
+        with (
+            os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed,
+        ):
+            for path in sorted(folder.rglob("*")):
+                if path.is_file():
+                    packed.write(path, f"{top}/{path.relative_to(folder).as_posix()}")
+        with zipfile.ZipFile(part) as packed:
+            broken = packed.testzip()
+        if broken is not None:
+            raise StudyError(f"{broken} could not be read back from {part}; check the disk.")
+        give_name(part, out)
+    finally:
+        part.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+    return out.stat().st_size
+
+
+def _readme(
+    study: Study,
+    rows: dict[str, int],
+    files: dict[str, int],
+    left_out: dict[str, int],
+    comments: bool,
+) -> str:
+    gone = [f"- {count:,} {what}" for what, count in left_out.items()]
+    kept = [f"| `{name}` | {count:,} |" for name, count in rows.items() if count]
+    return "\n".join(
+        [
+            f"# {study.config.name}",
+            "",
+            f"An archive of a study, made on {now():%Y-%m-%d} by ccrs-study.",
+            "",
+            "- `study.toml`: the settings (constructs, design). Unpacked, this folder is a study: "
+            "`ccrs status FOLDER`, `ccrs report FOLDER`.",
+            f"- `{_DATABASE}`: everything measured, as an SQLite database.",
+            "- `tables/`: the same as CSV, described in `tables/codebook.md` and "
+            f"`tables/codebook.json` ({json.dumps(files)}).",
+            "",
+            f"SHA-256 of the study.toml that the study was run under: `{study.config_hash}`.",
+            "",
+            "## Left out",
+            "",
+            "Links, passwords, ids from elsewhere, attributes of raters, remarks at the end, the "
+            "completion code and addresses"
+            + ("." if comments else ", and comments and reasons in raters' own words.")
+            + " Raters are codes.",
+            "",
+            *(gone or ["There were none of these."]),
+            "",
+            "## Rows",
+            "",
+            "| table | rows |",
+            "|---|---|",
+            *kept,
+            "",
+        ]
+    )

@@ -1,0 +1,196 @@
+"""A copy of a study in one file, taken while people rate."""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from study.errors import StudyError
+from study.lifecycle.backup_file import (
+    BESIDE,
+    POSTGRESQL,
+    PROMPTS,
+    SETTINGS,
+    SQLITE,
+    is_bare,
+    is_prompt_file,
+    seal,
+)
+from study.lifecycle.erasure_log import Ledger, identity
+from study.lifecycle.postgresql_dump import dump, need, table_names
+from study.lifecycle.remaining_copies import SUFFIX
+from study.lifecycle.sqlite_copy import check_sqlite, copy_sqlite, sqlite_rows
+from study.progress import Advance
+from study.schema import now
+from study.schema.database import SCHEMA_REVISION
+from study.settings.study_toml import StudyConfig
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class Backup:
+    """What was backed up."""
+
+    path: Path
+    bytes: int
+    rows: dict[str, int]
+    """By table."""
+    files: tuple[str, ...]
+    """Those beside study.toml that it names."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as values that JSON can hold."""
+        return {
+            "path": str(self.path),
+            "bytes": self.bytes,
+            "rows": self.rows,
+            "files": list(self.files),
+        }
+
+
+def backup(
+    study: Study, to: Path | str | None = None, *, progress: Advance | None = None
+) -> Backup:
+    """Copy a study, its settings and the files that these name into one compressed file.
+
+    The copy is of one moment, holds everything committed before, and is read back before it gets
+    its name. `ccrs serve` and whoever writes go on meanwhile.
+
+    Parameters
+    ----------
+    study
+        On SQLite, or on PostgreSQL where pg_dump is installed.
+    to
+        A file to be made or a folder; beside the study's folder unless given.
+    progress
+        Called with bytes done and their total.
+
+    Raises
+    ------
+    StudyError
+        The file exists, would lie inside the study's folder, or there is no room for it.
+    """
+    advance = progress or (lambda done, total: None)  # noqa: ARG005
+    path = _place(study, to)
+    ledger = Ledger.of(study)
+    beside = beside_files(study)
+    with study.read() as connection:
+        about = {
+            "study": identity(connection),
+            "name": study.config.name,
+            "schema_revision": SCHEMA_REVISION,
+            "made_at": now().isoformat(timespec="seconds"),
+            "made_by": f"ccrs-study {version('ccrs-study')}",
+        }
+        members = {SETTINGS: study.folder / "study.toml"}
+        members |= {f"{BESIDE}{name}": source for name, source in beside.items()}
+        members |= prompt_files(study)
+    with ledger.noted("backup", path), _room(path, study) as folder:
+        if study.engine.dialect.name == "sqlite":
+            database, name, kind = folder / "copy", SQLITE, "sqlite"
+            copy_sqlite(study.folder / study.config.database, database, advance)
+            check_sqlite(database, str(study.folder))
+            rows = sqlite_rows(database)
+        else:
+            database, name, kind = folder / "dump", POSTGRESQL, "postgresql"
+            rows = _dump(study, database)
+        manifest = seal(
+            path, {**members, name: database}, {**about, "database": kind, "rows": rows}, advance
+        )
+    return Backup(path, path.stat().st_size, manifest.rows, tuple(beside))
+
+
+def beside_files(study: Study) -> dict[str, Path]:
+    """Return the files beside study.toml that it names, by name.
+
+    Raises
+    ------
+    StudyError
+        One of them is missing or no file.
+    """
+    found = {}
+    for name in named_files(study.config):
+        path = study.folder / name
+        if path.is_symlink() or not path.is_file():
+            raise StudyError(f"study.toml names {name}, but {path} is no file; put it there.")
+        found[name] = path
+    return found
+
+
+def prompt_files(study: Study) -> dict[str, Path]:
+    """Return the files of the study's own prompt versions, by their path in its folder.
+
+    A run is known by the hash of its words; the words themselves are in these files only.
+    """
+    return {
+        f"{PROMPTS}{path.parent.name}/{path.name}": path
+        for path in sorted((study.folder / PROMPTS).glob("*/*"))
+        if is_prompt_file(path.name)
+        and is_bare(path.name)
+        and is_bare(path.parent.name)
+        and path.is_file()
+        and not path.is_symlink()
+    }
+
+
+def named_files(config: StudyConfig) -> list[str]:
+    """Return the names of the files that settings ask for."""
+    rating = config.rating
+    names = (rating.consent, rating.instructions, rating.catalogue)
+    return sorted({name for name in names if name is not None})
+
+
+def _place(study: Study, to: Path | str | None) -> Path:
+    path = study.folder.resolve().parent if to is None else Path(to)
+    if path.is_dir():
+        stem = re.sub(r"[^\w.-]+", "-", study.folder.resolve().name).strip("-.") or "study"
+        path = path / f"{stem}-{now():%Y%m%dT%H%M%SZ}{SUFFIX}"
+    if path.resolve().is_relative_to(study.folder.resolve()):
+        raise StudyError(
+            f"{path} lies inside the study's folder, and would be lost with it. Name another "
+            "folder with --to, best on another disk."
+        )
+    if not path.parent.is_dir():
+        raise StudyError(f"{path.parent} is no folder; make it first.")
+    if path.exists():
+        raise StudyError(f"{path} already exists; name another file.")
+    return path
+
+
+@contextmanager
+def _room(path: Path, study: Study) -> Iterator[Path]:
+    """Make a folder for the copy, beside the backup and closed to others."""
+    if study.engine.dialect.name == "sqlite":
+        size = (study.folder / study.config.database).stat().st_size
+        free = shutil.disk_usage(path.parent).free
+        # The copy and, at worst, as much again for the compressed file.
+        if free < 2 * size:
+            raise StudyError(
+                f"{path.parent} has {free >> 20:,} MB free; the backup takes up to "
+                f"{2 * size >> 20:,} MB. Free some space, or name another place with --to."
+            )
+    with tempfile.TemporaryDirectory(prefix=".ccrs-backup-", dir=path.parent) as folder:
+        yield Path(folder)
+
+
+def _dump(study: Study, target: Path) -> dict[str, int]:
+    need("pg_dump")
+    os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+    engine = study.engine.execution_options(isolation_level="REPEATABLE READ")
+    with engine.connect() as connection, connection.begin():
+        # pg_dump copies what this very transaction sees, so the counts are those of the copy.
+        snapshot = connection.execute(text("SELECT pg_export_snapshot()")).scalar_one()
+        rows = {
+            name: int(connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one())  # noqa: S608
+            for name in table_names(connection)
+        }
+        dump(study.config.database, str(snapshot), target)
+    return rows

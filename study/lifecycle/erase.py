@@ -1,0 +1,232 @@
+"""A person's right to be forgotten: their data is removed, or severed from them."""
+
+import secrets
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from study.lifecycle.append_only import append_only_lifted
+from study.lifecycle.erasure_log import ErasureKind, Ledger
+from study.lifecycle.personal_data import Person, count_rows, names, people, person, rows_of
+from study.lifecycle.pseudonymize import reword
+from study.lifecycle.remaining_copies import RemainingCopy, remaining_copies
+from study.lifecycle.secure_delete import alone_with, rewrite
+from study.lifecycle.slot_release import release_unfinished, reopen, take_out_of_chains
+from study.progress import Advance
+from study.schema import (
+    Assignment,
+    ClosingAnswer,
+    Comparison,
+    Consent,
+    Decision,
+    Departure,
+    ElsewhereRater,
+    Enrolment,
+    Erasure,
+    ImportedFile,
+    Invitation,
+    Look,
+    Noun,
+    Pause,
+    Rater,
+    Rating,
+    SetAside,
+    now,
+    random_id,
+    table,
+)
+from study.study import Study
+
+_TOUCHED_BESIDE: tuple[type[Noun], ...] = (Look, ImportedFile, Pause, Erasure)
+# Not a name that `ccrs invite` counts on from.
+_SEVERED = "severed-"
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What an erasure did. It names nobody."""
+
+    kind: ErasureKind
+    rows: dict[str, int]
+    """Rows by table that were removed or changed."""
+    reopened: int
+    """Unfinished responses that wait for somebody else now."""
+    copies: tuple[RemainingCopy, ...]
+    """What may still hold the person's data."""
+    notes: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as values that JSON can hold."""
+        return {**asdict(self), "copies": [copy.as_json() for copy in self.copies]}
+
+
+def held_about(study: Study, code: str) -> dict[str, int]:
+    """Return how many rows of each table are about a person.
+
+    Raises
+    ------
+    StudyError
+        The study holds nothing about anybody of that code.
+    """
+    with study.read() as connection:
+        return count_rows(connection, person(connection, study, code))
+
+
+def erase(
+    study: Study, code: str, *, sever: bool = False, progress: Advance | None = None
+) -> Erased:
+    """Remove everything that the study holds about a person, or sever it from them.
+
+    Severing keeps values under a fresh random code, which is not told; comments, reasons in their
+    own words, consents, links, ids and attributes go. Imported values of the same name are theirs
+    too. One row without a name says that it was done; a list outside the study has backups follow
+    suit when they are restored. Then the file is written anew, so that no deleted byte stays in
+    it. It is safe while `ccrs serve` runs: the person's sessions end at the next request.
+
+    Raises
+    ------
+    StudyError
+        The study holds nothing about that code, or the list of erasures can't be kept (nothing
+        changed); or the file could not be written anew (the data is gone from the tables).
+    """
+    advance = progress or (lambda done, total: None)  # noqa: ARG005
+    ledger, kind, at = Ledger.of(study), _kind(sever), now()
+    noted = False
+    try:
+        with alone_with(study, _tables()) as connection:
+            who = person(connection, study, code)
+            rows, reopened = erase_person(connection, study, who, kind)
+            connection.execute(insert(table(Erasure)).values(kind=kind, created_at=at))
+            # Before the commit: a crash in between must not leave a backup that brings them back.
+            ledger.note_erasure(kind, at, names_of(who, rows))
+            noted = True
+    except BaseException:
+        if noted and not _recorded(study, at):
+            ledger.forget_erasure(at)
+        raise
+    advance(1, 2)
+    notes = rewrite(study, rows)
+    advance(2, 2)
+    return Erased(kind, rows, reopened, remaining_copies(study, ledger, code), notes)
+
+
+def erase_person(
+    connection: Connection, study: Study, who: Person, kind: ErasureKind
+) -> tuple[dict[str, int], int]:
+    """Erase inside a transaction; return the rows by table, and how many slots were opened."""
+    with append_only_lifted(connection, _tables()):
+        if kind == "severed":
+            return _sever(connection, who)
+        return _remove(connection, study, who)
+
+
+def names_of(who: Person, rows: dict[str, int]) -> list[str]:
+    """Return the names under which the list of erasures holds a person, before they are hashed."""
+    names = [] if who.public_id is None else [f"rater {who.public_id}"]
+    if who.rater_id is None or rows.get("score") or rows.get("preference"):
+        names.append(f"scorer {who.code}")
+    return names
+
+
+def erase_again(study: Study, ledger: Ledger) -> int:
+    """Erase from a restored study whom the list names since; return how many erasures that were."""
+    done = 0
+    changed: dict[str, int] = {}
+    for note in ledger.erasures():
+        with alone_with(study, _tables()) as connection:
+            e = table(Erasure)
+            if connection.execute(select(e.c.id).where(e.c.created_at == note.at)).first():
+                continue
+            for who in people(connection).values():
+                marks = ledger.marks_of(names_of(who, {"score": 1}))
+                meant = {name.split()[0] for name, mark in marks.items() if mark in note.marks}
+                if "rater" not in meant:
+                    # Somebody else may have come to bear the code that a scorer's values had.
+                    who = Person(who.code, None)  # noqa: PLW2901
+                if meant:
+                    rows, _ = erase_person(connection, study, who, note.kind)
+                    changed.update(rows)
+            connection.execute(insert(e).values(kind=note.kind, created_at=note.at))
+            done += 1
+    if done:
+        rewrite(study, changed)
+    return done
+
+
+def _kind(sever: bool) -> ErasureKind:
+    return "severed" if sever else "removed"
+
+
+def _tables() -> list[str]:
+    whole = rows_of(Person("", 0))
+    return [t.name for t, _ in whole] + [table(noun).name for noun in _TOUCHED_BESIDE]
+
+
+def _recorded(study: Study, at: datetime) -> bool:
+    e = table(Erasure)
+    with study.read() as connection:
+        return connection.execute(select(e.c.id).where(e.c.created_at == at)).first() is not None
+
+
+def _remove(connection: Connection, study: Study, who: Person) -> tuple[dict[str, int], int]:
+    counts = count_rows(connection, who)
+    slots = []
+    if who.rater_id is not None:
+        slots = take_out_of_chains(connection, who.rater_id)
+        _disown(connection, who.rater_id)
+    for t, where in rows_of(who):
+        if counts.get(t.name):
+            connection.execute(delete(t).where(where))
+    opened = reopen(connection, study, slots)
+    return counts | reword(connection, who.code, None), opened
+
+
+def _sever(connection: Connection, who: Person) -> tuple[dict[str, int], int]:
+    counts = count_rows(connection, who)
+    alias = f"{_SEVERED}{secrets.token_hex(4)}"
+    for t, where in rows_of(who):
+        if t.name in {"score", "preference"}:
+            for name, other in zip(names(who.code), names(alias), strict=True):
+                own = where & (t.c.scorer == name)
+                connection.execute(update(t).where(own).values(scorer=other))
+    released = 0
+    if who.rater_id is not None:
+        released = _sever_rater(connection, who.rater_id, alias)
+    return counts | reword(connection, who.code, alias), released
+
+
+def _disown(connection: Connection, rater_id: int) -> None:
+    """Keep of a user elsewhere only that nothing of theirs is taken any more."""
+    e = table(ElsewhereRater)
+    connection.execute(update(e).where(e.c.rater_id == rater_id).values(rater_id=None))
+
+
+def _sever_rater(connection: Connection, rater_id: int, alias: str) -> int:
+    _disown(connection, rater_id)
+    gone: tuple[type[Noun], ...] = (Consent, Enrolment, Invitation, SetAside)
+    for noun in gone:
+        connection.execute(delete(table(noun)).where(table(noun).c.rater_id == rater_id))
+    own = {"comment": None, "reason": None, "idempotency_key": None}
+    where = {t.name: condition for t, condition in rows_of(Person("", rater_id))}
+    rating, decision, closing = table(Rating), table(Decision), table(ClosingAnswer)
+    connection.execute(update(rating).where(where["rating"]).values(**own, external_id=None))
+    connection.execute(update(decision).where(where["decision"]).values(**own))
+    connection.execute(update(closing).where(where["closing_answer"]).values(comment=None))
+    in_addresses: tuple[type[Noun], ...] = (Assignment, Comparison)
+    for noun in in_addresses:
+        # These names stood in the addresses that the person's browser knows.
+        t = table(noun)
+        for row in connection.execute(select(t.c.id).where(t.c.rater_id == rater_id)).all():
+            connection.execute(update(t).where(t.c.id == row.id).values(public_id=random_id()))
+    w = table(Rater)
+    connection.execute(
+        update(w).where(w.c.id == rater_id).values(code=alias, public_id=random_id(), attributes={})
+    )
+    released = release_unfinished(connection, rater_id)
+    d = table(Departure)
+    connection.execute(delete(d).where(d.c.rater_id == rater_id))
+    # Nobody is behind the fresh code any more, so nothing new is given to it.
+    connection.execute(insert(d).values(rater_id=rater_id, kind="removed", created_at=now()))
+    return released

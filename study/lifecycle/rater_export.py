@@ -1,0 +1,148 @@
+"""Everything that a study holds about one person, for them to read."""
+
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from study.errors import StudyError
+from study.facts.response_versions import response_versions
+from study.lifecycle.personal_data import person, rows_of
+from study.lifecycle.pseudonymize import mentions
+from study.schema import EnrolmentLink, Passage, Query, Response, ResponsePassage, now, table
+from study.study import Study
+
+_NOT_SHOWN = {
+    # Of a link's random token only a hash is kept, which tells nobody anything.
+    "token_hash",
+}
+
+
+def export_rater(study: Study, code: str, out: Path | str) -> dict[str, int]:
+    """Write what a study holds about one person to a new JSON file; return rows by table.
+
+    The file is readable by its owner only, and lies outside the study's folder.
+
+    Raises
+    ------
+    StudyError
+        The code is unknown, or the file exists, can't be made or would lie in the study's folder.
+    """
+    out = Path(out)
+    if out.resolve().is_relative_to(study.folder.resolve()):
+        raise StudyError(
+            f"{out} lies inside the study's folder, which may be mailed or deposited. Name a file "
+            "elsewhere."
+        )
+    with study.read() as connection:
+        held = rater_data(connection, study, code)
+    content = json.dumps(held, ensure_ascii=False, indent=1) + "\n"
+    try:
+        descriptor = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise StudyError(f"{out} already exists; name another file.") from None
+    except OSError as error:
+        raise StudyError(f"{out} can't be made ({error.strerror}); name another file.") from None
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(content)
+    return {name: len(rows) for name, rows in held["tables"].items()}
+
+
+def rater_data(connection: Connection, study: Study, code: str) -> dict[str, Any]:
+    """Return what a study holds about one person, as values that JSON can hold.
+
+    `tables` has their rows by table, with the texts that they speak of; `mentioned_in` the rows of
+    other tables that name them; `settings` what study.toml says of them.
+    """
+    who = person(connection, study, code)
+    tables = {
+        t.name: [
+            _plain(dict(row._mapping))
+            for row in connection.execute(select(t).where(where).order_by(*t.primary_key))
+        ]
+        for t, where in rows_of(who)
+    }
+    responses = _responses(connection, tables)
+    for rows in tables.values():
+        for row in rows:
+            _name(row, responses)
+    _name_links(connection, tables.get("enrolment", []))
+    config = study.config
+    spec, scorer = config.raters.get(code), config.scorers.get(code)
+    return {
+        "study": config.name,
+        "rater": code,
+        "written_at": now().isoformat(timespec="seconds"),
+        "about": "Everything that this study holds about one person. A link's random token is "
+        "kept as a hash alone, which is left out here.",
+        "settings": {
+            "raters": None if spec is None else spec.model_dump(mode="json"),
+            "scorers": None if scorer is None else scorer.model_dump(mode="json"),
+        },
+        "tables": {name: rows for name, rows in tables.items() if rows},
+        "mentioned_in": {
+            name: [_plain(row) for row in rows] for name, rows in mentions(connection, code).items()
+        },
+        "responses": [responses[key] for key in sorted(responses)],
+    }
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: _value(value) for name, value in row.items() if name not in _NOT_SHOWN}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _responses(
+    connection: Connection, tables: dict[str, list[dict[str, Any]]]
+) -> dict[int, dict[str, Any]]:
+    """Return the texts of every response that a person's rows speak of, by database key."""
+    r, q = table(Response), table(Query)
+    every = connection.execute(select(r.c.id, r.c.key, r.c.version)).all()
+    ids = response_versions([tuple(row) for row in every], []).ids
+    wanted = {
+        row[name]
+        for rows in tables.values()
+        for row in rows
+        for name in ("response_id", "response_a_id", "response_b_id")
+        if name in row
+    }
+    found: dict[int, dict[str, Any]] = {}
+    statement = select(r.c.id, r.c.text, q.c.key, q.c.text.label("query")).join_from(
+        r, q, r.c.query_id == q.c.id
+    )
+    for row in connection.execute(statement):
+        if row.id in wanted:
+            found[row.id] = {
+                "response_id": ids[row.id],
+                "query_id": row.key,
+                "query": row.query,
+                "response": row.text,
+                "passages": [],
+            }
+    rp, p = table(ResponsePassage), table(Passage)
+    joined = select(rp.c.response_id, p.c.text).join_from(rp, p, rp.c.passage_id == p.c.id)
+    for passage in connection.execute(joined.order_by(rp.c.response_id, rp.c.position)):
+        if passage.response_id in found:
+            found[passage.response_id]["passages"].append(passage.text)
+    return found
+
+
+def _name(row: dict[str, Any], responses: dict[int, dict[str, Any]]) -> None:
+    for name in ("response_id", "response_a_id", "response_b_id"):
+        if row.get(name) is not None:
+            row[name] = responses[row[name]]["response_id"]
+
+
+def _name_links(connection: Connection, enrolments: list[dict[str, Any]]) -> None:
+    t = table(EnrolmentLink)
+    names = {row.id: row.name for row in connection.execute(select(t.c.id, t.c.name))}
+    for row in enrolments:
+        row["link"] = names.get(row.pop("link_id"))

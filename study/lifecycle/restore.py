@@ -1,0 +1,253 @@
+"""A study brought back from a backup, whole or not at all."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, text
+
+from study.errors import StudyError, StudyExistsError
+from study.lifecycle.backup import named_files
+from study.lifecycle.backup_file import (
+    BESIDE,
+    POSTGRESQL,
+    PROMPTS,
+    SETTINGS,
+    SQLITE,
+    Manifest,
+    Sealed,
+    opened,
+)
+from study.lifecycle.erase import erase_again
+from study.lifecycle.erasure_log import Ledger, identity
+from study.lifecycle.postgresql_dump import load, need, table_names
+from study.lifecycle.settings_text import with_database
+from study.lifecycle.sqlite_copy import check_sqlite, sqlite_rows
+from study.lifecycle.untrusted_schema import check_schema
+from study.progress import Advance
+from study.schema.database import SCHEMA_REVISION, open_engine, reading
+from study.settings.study_toml import StudyConfig, parse_config
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What was brought back."""
+
+    folder: Path
+    made_at: str
+    """When the backup was made."""
+    rows: dict[str, int]
+    """By table, as they were in the backup."""
+    erased_again: int
+    """Erasures since then that were done to the restored study, too."""
+    list_found: bool
+    """Whether this computer knows who was erased since; elsewhere nobody is erased again."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as values that JSON can hold."""
+        return {
+            "folder": str(self.folder),
+            "made_at": self.made_at,
+            "rows": self.rows,
+            "erased_again": self.erased_again,
+            "list_found": self.list_found,
+        }
+
+
+def restore(
+    path: Path | str,
+    folder: Path | str,
+    *,
+    database: str | None = None,
+    progress: Advance | None = None,
+) -> Restored:
+    """Make a study in `folder` from a backup.
+
+    Everything is unpacked, checked and, where people were erased since, erased again in a folder
+    of its own, which gets its name at the end.
+
+    Parameters
+    ----------
+    path
+        What `ccrs backup` made.
+    folder
+        New or empty.
+    database
+        Of a PostgreSQL study: the address of an empty database; the one that its study.toml names
+        unless given.
+    progress
+        Called with bytes done and their total.
+
+    Raises
+    ------
+    StudyError
+        The file is no backup, is damaged, or holds what no backup holds; the folder or database
+        is in use; the study was made by a later version. Nothing is left behind.
+    """
+    path, folder = Path(path), Path(folder)
+    advance = progress or (lambda done, total: None)  # noqa: ARG005
+    _check_free(folder)
+    with opened(path) as sealed:
+        manifest = sealed.manifest
+        settings, config = _settings(sealed, database)
+        _check_members(path, sealed, config)
+        _check_space(folder, manifest)
+        draft = folder.resolve().parent / f".{folder.name}.restoring-{secrets.token_hex(4)}"
+        draft.mkdir()
+        try:
+            for name in named_files(config):
+                sealed.unpack(f"{BESIDE}{name}", draft / name, advance)
+            for name in _prompts(sealed):
+                (draft / name).parent.mkdir(parents=True, exist_ok=True)
+                sealed.unpack(name, draft / name, advance)
+            if manifest.database == "sqlite":
+                place = draft / config.database
+                sealed.unpack(SQLITE, place, advance)
+                check_schema(place, path)
+                check_sqlite(place, str(path))
+                rows = sqlite_rows(place)
+                (draft / "study.toml").write_bytes(settings)
+                again = _finish(draft, folder, manifest, rows, path)
+            else:
+                again = _restore_postgresql(sealed, draft, folder, settings, config, advance)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    known = Ledger(manifest.study, folder).is_kept_here()
+    return Restored(folder, manifest.made_at, manifest.rows, again, known)
+
+
+def _check_free(folder: Path) -> None:
+    if (folder / "study.toml").exists():
+        raise StudyExistsError(f"{folder} already holds a study; choose another folder.")
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        raise StudyError(f"{folder} is not empty; choose another folder.")
+    if not folder.resolve().parent.is_dir():
+        raise StudyError(f"{folder.parent} is no folder; make it first.")
+
+
+def _settings(sealed: Sealed, database: str | None) -> tuple[bytes, StudyConfig]:
+    data = sealed.text(SETTINGS)
+    try:
+        content = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise StudyError(f"{sealed.path}: its study.toml is not UTF-8.") from None
+    config = parse_config(content, f"{sealed.path}: study.toml")
+    kind = "postgresql" if "://" in config.database else "sqlite"
+    if kind != sealed.manifest.database:
+        raise StudyError(f"{sealed.path}: study.toml and the backup name different databases.")
+    if database is not None:
+        if kind == "sqlite" or "://" not in database:
+            raise StudyError("--database names a PostgreSQL database, for a backup of such a one.")
+        content = with_database(content, database)
+        config, data = parse_config(content, "study.toml"), content.encode()
+    return data, config
+
+
+def _check_members(path: Path, sealed: Sealed, config: StudyConfig) -> None:
+    wanted = {f"{BESIDE}{name}" for name in named_files(config)}
+    wanted |= {SETTINGS, sealed.manifest.database_member}
+    wanted |= _prompts(sealed)
+    odd = sorted(wanted.symmetric_difference(sealed.manifest.members))
+    if odd:
+        raise StudyError(f"{path}: {odd[0]} does not fit its study.toml. Nothing was restored.")
+    own = {"study.toml", *(f"{config.database}{suffix}" for suffix in ("", "-wal", "-shm"))}
+    if own.intersection(named_files(config)):
+        raise StudyError(f"{path}: its study.toml names the database as a text.")
+
+
+def _prompts(sealed: Sealed) -> set[str]:
+    """Return the members that are words of the study's own prompts."""
+    return {name for name in sealed.manifest.members if name.startswith(PROMPTS)}
+
+
+def _check_space(folder: Path, manifest: Manifest) -> None:
+    wanted = sum(member.bytes for member in manifest.members.values())
+    free = shutil.disk_usage(folder.resolve().parent).free
+    if wanted > free:
+        raise StudyError(
+            f"The backup unpacks to {wanted >> 20:,} MB, and {folder.resolve().parent} has "
+            f"{free >> 20:,} MB free. Free some space, or choose another folder."
+        )
+
+
+def _finish(
+    draft: Path, folder: Path, manifest: Manifest, rows: Mapping[str, int], path: Path
+) -> int:
+    """Check the study in `draft`, erase again who was erased since, and give it its name."""
+    if dict(rows) != manifest.rows:
+        raise StudyError(f"{path}: the database holds other rows than the manifest states.")
+    if manifest.schema_revision > SCHEMA_REVISION:
+        raise StudyError(f"{path} was made by a later version; install that one to restore it.")
+    if manifest.schema_revision < SCHEMA_REVISION:
+        from study.schema.upgrade import upgrade_study
+
+        # The backup itself is the copy.
+        copy = upgrade_study(draft, backup_confirmed=True).copy
+        if copy is not None:
+            copy.unlink()
+    study = Study.open(draft)
+    try:
+        with study.read() as connection:
+            if identity(connection) != manifest.study:
+                raise StudyError(f"{path}: database and manifest are of different studies.")
+        again = erase_again(study, Ledger(manifest.study, folder))
+    finally:
+        study.close()
+    # An empty folder gives way to it; one that was filled meanwhile does not.
+    with suppress(FileNotFoundError):
+        folder.rmdir()
+    os.rename(draft, folder)  # noqa: PTH104  (Path.rename is the same)
+    return again
+
+
+def _restore_postgresql(
+    sealed: Sealed,
+    draft: Path,
+    folder: Path,
+    settings: bytes,
+    config: StudyConfig,
+    advance: Advance,
+) -> int:
+    need("pg_restore")
+    engine = open_engine(config.database, draft)
+    try:
+        with reading(engine) as connection:
+            there = table_names(connection)
+        if there:
+            raise StudyExistsError(
+                f"The database that study.toml names already holds {len(there)} tables; name an "
+                "empty one with --database."
+            )
+        dump = draft / POSTGRESQL
+        sealed.unpack(POSTGRESQL, dump, advance)
+        load(config.database, dump)
+        dump.unlink()
+        (draft / "study.toml").write_bytes(settings)
+        try:
+            with reading(engine) as connection:
+                rows = {
+                    name: int(
+                        connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one()  # noqa: S608
+                    )
+                    for name in table_names(connection)
+                }
+            return _finish(draft, folder, sealed.manifest, rows, sealed.path)
+        except BaseException:
+            _empty(engine)
+            raise
+    finally:
+        engine.dispose()
+
+
+def _empty(engine: Engine) -> None:
+    """Take out of a database, which was empty before, what was brought in."""
+    with engine.begin() as connection:
+        for name in table_names(connection):
+            connection.exec_driver_sql(f'DROP TABLE IF EXISTS "{name}" CASCADE')
+        connection.execute(text("DROP FUNCTION IF EXISTS refuse_change()"))

@@ -1,0 +1,111 @@
+"""What becomes of the places in the design that an erased person held."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from study.facts.rating_progress import OWN_CHANNEL
+from study.schema import Assignment, Comparison, Decision, Rating, now, random_id, table
+from study.study import Study
+
+_SLOT = (
+    "construct_keys",
+    "purpose",
+    "position",
+    "round",
+    "repeat",
+    "layout",
+    "channel",
+    "inclusion_prob",
+    "stratum",
+    "response_id",
+)
+
+
+def take_out_of_chains(connection: Connection, rater_id: int) -> list[dict[str, Any]]:
+    """Prepare a rater's assignments to be deleted; return the slots that are to be opened.
+
+    A slot handed on from theirs names the one before theirs from now on, so that no slot is
+    handed on twice. What they left unfinished is opened for others, where nobody has it yet.
+    """
+    a = table(Assignment)
+    rows = {row.id: row for row in connection.execute(select(a).order_by(a.c.id))}
+    theirs = {id_ for id_, row in rows.items() if row.rater_id == rater_id}
+    unfinished = _unfinished(connection, [rows[id_] for id_ in sorted(theirs)])
+    successors = {row.replaces_id: row.id for row in rows.values() if row.replaces_id is not None}
+
+    def before(id_: int) -> int | None:
+        found = rows[id_].replaces_id
+        while found in theirs:
+            found = rows[found].replaces_id
+        return None if found is None else int(found)
+
+    joined = {
+        successors[id_]: before(id_)
+        for id_ in theirs
+        if id_ in successors and successors[id_] not in theirs
+    }
+    loose = [*theirs, *joined]
+    for id_ in loose:
+        connection.execute(update(a).where(a.c.id == id_).values(replaces_id=None))
+    for id_, earlier in joined.items():
+        connection.execute(update(a).where(a.c.id == id_).values(replaces_id=earlier))
+    return [
+        {**{name: rows[id_]._mapping[name] for name in _SLOT}, "replaces_id": before(id_)}
+        for id_ in sorted(theirs)
+        if id_ in unfinished and id_ not in successors and rows[id_].purpose == "main"
+    ]
+
+
+def reopen(connection: Connection, study: Study, slots: list[dict[str, Any]]) -> int:
+    """Make open slots; return how many."""
+    a = table(Assignment)
+    for slot in slots:
+        row = {
+            **slot,
+            "rater_id": None,
+            "public_id": random_id(),
+            "config_hash": study.config_hash,
+            "created_at": now(),
+        }
+        connection.execute(insert(a).values(**row))
+    return len(slots)
+
+
+def release_unfinished(connection: Connection, rater_id: int) -> int:
+    """Take unfinished assignments and undecided comparisons back; return how many responses."""
+    a, c, d = table(Assignment), table(Comparison), table(Decision)
+    # What was handed on has its place in the design elsewhere.
+    handed_on = select(a.c.replaces_id).where(a.c.replaces_id.is_not(None))
+    mine = connection.execute(
+        select(a).where(a.c.rater_id == rater_id, a.c.id.not_in(handed_on))
+    ).all()
+    unfinished = _unfinished(connection, mine)
+    for id_ in unfinished:
+        connection.execute(
+            update(a).where(a.c.id == id_, a.c.released_at.is_(None)).values(released_at=now())
+        )
+    connection.execute(
+        update(c)
+        .where(
+            c.c.rater_id == rater_id,
+            c.c.released_at.is_(None),
+            c.c.id.not_in(select(d.c.comparison_id)),
+        )
+        .values(released_at=now())
+    )
+    return len(unfinished)
+
+
+def _unfinished(connection: Connection, rows: Iterable[Row[Any]]) -> set[int]:
+    g = table(Rating)
+    counted = select(g.c.assignment_id, func.count(g.c.construct_key.distinct())).group_by(
+        g.c.assignment_id
+    )
+    rated = {row[0]: int(row[1]) for row in connection.execute(counted)}
+    return {
+        row.id
+        for row in rows
+        if row.channel == OWN_CHANNEL and rated.get(row.id, 0) < len(row.construct_keys)
+    }

@@ -1,0 +1,92 @@
+"""What is rated in another place than the project's own pages, and how it is found again there."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, Text as LongText, UniqueConstraint
+from sqlmodel import Field
+
+from study.schema.base import Noun, UTCDateTime, now
+from study.types import Key, Sees, Text
+
+
+class ElsewhereProject(Noun, table=True):
+    """A project on another server in which one stage is rated, with the fields that it shows."""
+
+    __tablename__ = "elsewhere_project"
+    __table_args__ = (UniqueConstraint("instance", "external_id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    server: Text = Field(sa_type=LongText)
+    """The server's address."""
+    instance: Text
+    """Which server it is, whatever its address: one that is set up anew is another."""
+    external_id: Text
+    """The project's number over there."""
+    stage: int = Field(ge=1)
+    fields: list[Sees] = Field(sa_type=JSON)
+    controls: dict[str, dict[str, Any]] = Field(sa_type=JSON)
+    """Name of a control in the project to what it means: kind, construct, construct_version."""
+    overlap: int = Field(ge=1)
+    """People who rate each task; so many slots of each of its responses are reserved for it."""
+    predictions: Key | None = None
+    """The scorer whose values raters saw beforehand; null: none."""
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class ElsewhereTask(Noun, table=True):
+    """A response as a task of such a project."""
+
+    __tablename__ = "elsewhere_task"
+    __table_args__ = (
+        UniqueConstraint("project_id", "response_id"),
+        UniqueConstraint("project_id", "external_id"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    project_id: int = Field(foreign_key="elsewhere_project.id")
+    response_id: int = Field(foreign_key="response.id", index=True)
+    external_id: Text
+    lost: int = 0
+    """Of its places, those that annotations hold from which the study fills nothing, as far as
+    the last pull saw."""
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class ElsewhereRater(Noun, table=True):
+    """Which user of which server a rater is."""
+
+    __tablename__ = "elsewhere_rater"
+    __table_args__ = (UniqueConstraint("instance", "external_id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    server: Text = Field(sa_type=LongText)
+    instance: Text
+    external_id: Text
+    """The user's number over there; no name, no e-mail address."""
+    rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
+    """Null: whoever it was is erased from the study, and nothing of theirs is taken any more."""
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class SetAside(Noun, table=True):
+    """A value from elsewhere that could not become a rating: kept as it came, and never counted."""
+
+    __tablename__ = "set_aside"
+    __table_args__ = (UniqueConstraint("project_id", "digest"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    project_id: int = Field(foreign_key="elsewhere_project.id")
+    digest: str
+    """Of annotation, response, rater, construct, value and reason: the same is kept once."""
+    rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
+    response_id: int | None = Field(default=None, foreign_key="response.id")
+    construct_key: Key | None = None
+    value: str | None = Field(default=None, sa_type=LongText)
+    """As JSON; null: there was none."""
+    reason: Text = Field(sa_type=LongText)
+    external_id: Text | None = None
+    """The annotation's number over there."""
+    external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -1,0 +1,195 @@
+"""Human ratings: raters, what they were asked to rate, and every value they gave."""
+
+from datetime import datetime
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    LargeBinary,
+    Text as LongText,
+    UniqueConstraint,
+)
+from sqlmodel import Field
+
+from study.schema.base import Noun, UTCDateTime, now, random_id
+from study.types import Key, Sees, Text
+
+Purpose = Literal["main", "repeat", "calibration", "training", "check", "adjudication"]
+Status = Literal["rated", "cannot_judge", "skipped", "withdrawn"]
+Layout = Literal["single", "side_by_side"]
+"""Whether a page shows one response, or all responses of a rater to a query."""
+
+
+class RaterBase(Noun):
+    """A person, known by a code alone."""
+
+    code: Key = Field(unique=True)
+    attributes: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
+    """Nothing personal is needed; languages, for one, decide what may be assigned."""
+
+
+class Rater(RaterBase, table=True):
+    id: int | None = Field(default=None, primary_key=True)
+    public_id: str = Field(
+        default_factory=random_id,
+        index=True,
+        unique=True,
+        sa_column_kwargs={"default": random_id},
+    )
+    """Stands for the rater in pages."""
+
+
+class AssignmentBase(Noun):
+    """A response put before a rater, for some constructs and one purpose."""
+
+    construct_keys: list[Key] = Field(sa_type=JSON, min_length=1)
+    purpose: Purpose = Field(default="main", sa_type=LongText)
+    position: int = Field(default=0, ge=0)
+    """Place in the rater's order of work."""
+    round: int = Field(default=0, ge=0)
+    """Rounds are done one after another; a query met again in a later round is a pass of its own.
+    In training, the attempt."""
+    repeat: int = Field(default=0, ge=0)
+    layout: Layout = Field(default="single", sa_type=LongText)
+    channel: Key = "own"
+    """Where it is rated: the project's own pages, or another named place."""
+    inclusion_prob: float = Field(default=1.0, gt=0, le=1)
+    """Probability with which the response was drawn for rating."""
+    stratum: Key | None = None
+
+
+class Assignment(AssignmentBase, table=True):
+    id: int | None = Field(default=None, primary_key=True)
+    public_id: str = Field(
+        default_factory=random_id,
+        index=True,
+        unique=True,
+        sa_column_kwargs={"default": random_id},
+    )
+    """Stands for the assignment in pages and addresses."""
+    rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
+    """Null while the slot is reserved for a rater not known yet."""
+    response_id: int = Field(foreign_key="response.id", index=True)
+    leased_until: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """Until when a slot that was open is the rater's; null: theirs for good."""
+    replaces_id: int | None = Field(
+        default=None, foreign_key="assignment.id", index=True, unique=True
+    )
+    """The expired slot that this one was handed on from. Each is handed on once at most."""
+    released_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was taken back unfinished: its rater left, or the owner took it. What was saved
+    stays theirs and counts; somebody else may be given the response."""
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class RatingBase(Noun):
+    """One value given by a rater to a construct; a changed value is the next revision."""
+
+    construct_key: Key
+    construct_version: int = Field(default=1, ge=1)
+    revision: int = Field(default=1, ge=1)
+    value: float | None = None
+    status: Status = Field(default="rated", sa_type=LongText)
+    reason: Text | None = Field(default=None, sa_type=LongText)
+    """Why there is no value, in a word or the rater's own words."""
+    input_kind: Key | None = None
+    """How the value was entered: typed, slider, imported, ..."""
+    active_seconds: float | None = Field(default=None, ge=0)
+    """With the page in view and without pauses."""
+    wall_seconds: float | None = Field(default=None, ge=0)
+    """From the moment the construct was turned to until its value was entered, all included."""
+    comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
+    revealed: list[Key] = Field(default_factory=list, sa_type=JSON)
+    """Fields of this query that the rater had seen when the value was committed."""
+    after_reveal: bool = False
+    """Committed after fields of a later stage were shown: kept, but not what counts."""
+    seen_more: bool = False
+    """Committed by a rater who had been shown more of this query than the step shows."""
+    late: bool = False
+    """Committed after the lease had run out: kept, and counts."""
+    flags: list[Text] = Field(default_factory=list, sa_type=JSON)
+    """Remarks that the rater ticked, such as "too long"."""
+    channel: Key = "own"
+    external_id: Text | None = None
+    """Identifier of the rating in the place it came from."""
+    external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was given there, by that place's clock."""
+    idempotency_key: Text | None = None
+    rules_hash: Text | None = None
+
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        if (self.status == "rated") != (self.value is not None):
+            raise ValueError("a rating has a value exactly when its status is 'rated'")
+        return self
+
+
+class Rating(RatingBase, table=True):
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
+        ),
+        UniqueConstraint("assignment_id", "construct_key", "revision"),
+        UniqueConstraint("assignment_id", "idempotency_key"),
+        CheckConstraint("(status = 'rated') = (value IS NOT NULL)", name="value_or_status"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    assignment_id: int = Field(foreign_key="assignment.id")
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class Invitation(Noun, table=True):
+    """A link that lets a rater in. The link holds a random token; here is only its SHA-256."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int = Field(foreign_key="rater.id", index=True)
+    token_hash: bytes = Field(sa_type=LargeBinary(32), index=True, unique=True)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+    used_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was first used."""
+    revoked_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+
+
+class Reveal(Noun, table=True):
+    """A stage of a response that has been sent to its rater, with the fields it shows."""
+
+    __table_args__ = (UniqueConstraint("assignment_id", "stage"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    assignment_id: int = Field(foreign_key="assignment.id")
+    stage: int = Field(ge=1)
+    fields: list[Sees] = Field(sa_type=JSON)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class OpenedPassage(Noun, table=True):
+    """A passage that a rater unfolded."""
+
+    __tablename__ = "opened_passage"
+    __table_args__ = (UniqueConstraint("assignment_id", "position"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    assignment_id: int = Field(foreign_key="assignment.id")
+    position: int = Field(ge=0)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class ClosingAnswerBase(Noun):
+    """What a rater says at the end: whether a system was recognized behind the responses."""
+
+    recognized: Literal["yes", "no", "unsure"] = Field(sa_type=LongText)
+    comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
+
+
+class ClosingAnswer(ClosingAnswerBase, table=True):
+    __tablename__ = "closing_answer"
+
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int = Field(foreign_key="rater.id", index=True)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

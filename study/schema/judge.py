@@ -1,0 +1,211 @@
+"""Judge scores made here: a run with its whole configuration, its calls, judgments, readings."""
+
+from datetime import datetime
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Text as LongText,
+    UniqueConstraint,
+)
+from sqlmodel import Field
+
+from study.schema.base import Noun, UTCDateTime, now
+from study.types import Attributes, Key, Text
+
+PROMPT_NOT_WHOLE = ("truncated_by_server", "too_long")
+"""Reasons of judgments whose prompt never reached the model whole: they are asked again, and any
+other attempt is the score before them."""
+
+CONTROL_TOKENS = "control_tokens"
+"""Flag of a judgment whose judged text holds what may be control tokens of a chat template."""
+SUSPECTED = "suspected_injection"
+"""Flag of a judgment whose judged text holds what may be an instruction to the judge."""
+
+
+class JudgeRunBase(Noun):
+    """One configuration of a judge; another configuration is another run."""
+
+    name: Key = Field(unique=True)
+    engine: Key
+    endpoint: Text | None = None
+    """Address of the server, without credentials; null for an engine that has none."""
+    model: Key
+    model_revision: Text | None = None
+    """Revision that was asked for; null where the engine takes none."""
+    prompt_version: Key
+    prompt_hash: Text
+    decoding: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
+    """What is sent beside the prompt, and what the server refused or ignored of it."""
+    seed: int | None = None
+    repeats: int = Field(default=1, ge=1)
+    """How often each prompt is asked."""
+    identity: Text | None = Field(default=None, unique=True, index=True)
+    """Digest of all that makes this run another than the next; null in studies of version 0.1."""
+    observed: Attributes = Field(default_factory=dict, sa_type=JSON)
+    """What the start-up probe found that is not part of the identity."""
+    software: dict[str, str] = Field(default_factory=dict, sa_type=JSON)
+
+
+class JudgeRun(JudgeRunBase, table=True):
+    __tablename__ = "judge_run"
+
+    id: int | None = Field(default=None, primary_key=True)
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class JudgmentBase(Noun):
+    """One answer of a judge on one construct of one response."""
+
+    construct_key: Key
+    construct_version: int = Field(default=1, ge=1)
+    repeat: int = Field(default=0, ge=0)
+    attempt: int = Field(default=1, ge=1)
+    """The first attempt at the whole prompt is the score; others are kept beside it."""
+    value: float | None = None
+    missing_reason: Key | None = None
+    rule: Key | None = None
+    """How the value was found in the answer, or that it needed none; null when missing."""
+    parser_version: Key | None = None
+    raw_answer: Text | None = Field(default=None, sa_type=LongText)
+    finish_reason: Text | None = None
+    """Why the server says that the answer ended."""
+    served_model: Text | None = None
+    """Model that the server says it used."""
+    fingerprint: Text | None = None
+    """The server's own name for its configuration at that moment."""
+    flags: list[Key] = Field(default_factory=list, sa_type=JSON)
+    """What a reader of the score should know, such as control tokens in the judged text."""
+    distribution: dict[str, float] | None = Field(default=None, sa_type=JSON)
+    """Probability by point of the scale, where the engine gives it."""
+    prompt_tokens: int | None = Field(default=None, ge=0)
+    completion_tokens: int | None = Field(default=None, ge=0)
+    reasoning_tokens: int | None = Field(default=None, ge=0)
+    cached_tokens: int | None = Field(default=None, ge=0)
+    milliseconds: float | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        if (self.value is None) == (self.missing_reason is None):
+            raise ValueError("a judgment has either a value or a missing_reason")
+        return self
+
+
+class Judgment(JudgmentBase, table=True):
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
+        ),
+        UniqueConstraint(
+            "run_id",
+            "response_id",
+            "construct_key",
+            "construct_version",
+            "repeat",
+            "attempt",
+            # Named: PostgreSQL cuts names at 63 characters.
+            name="uq_judgment_once",
+        ),
+        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="judge_run.id")
+    response_id: int = Field(foreign_key="response.id", index=True)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class ReadingBase(Noun):
+    """A judgment's raw answer read again by a later parser; the last revision counts."""
+
+    revision: int = Field(ge=1)
+    parser_version: Key
+    value: float | None = None
+    missing_reason: Key | None = None
+    rule: Key | None = None
+
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        if (self.value is None) == (self.missing_reason is None):
+            raise ValueError("a reading has either a value or a missing_reason")
+        return self
+
+
+class Reading(ReadingBase, table=True):
+    __table_args__ = (
+        UniqueConstraint("judgment_id", "revision"),
+        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    judgment_id: int = Field(foreign_key="judgment.id")
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+CallKind = Literal["run", "estimate", "probe"]
+
+
+class JudgeCallBase(Noun):
+    """A call that worked on a run: what was to be done, stored before anything was asked."""
+
+    kind: CallKind = Field(default="run", sa_type=LongText)
+    """A part of the run, a sample to estimate it from, or probes of it."""
+    wanted: int = Field(ge=0)
+    """Prompts to ask in this call."""
+    concurrency: int | None = Field(default=None, ge=1)
+    """Most prompts under way at once; null for an engine that decides itself."""
+    prices: dict[str, float] | None = Field(default=None, sa_type=JSON)
+    """Of a million tokens: prompt, completion and, where one was given, cached; null: none."""
+    software: dict[str, str] = Field(default_factory=dict, sa_type=JSON)
+
+
+class JudgeCall(JudgeCallBase, table=True):
+    __tablename__ = "judge_call"
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="judge_run.id", index=True)
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class JudgeCallEndBase(Noun):
+    """How a call ended; one that was killed has no such row."""
+
+    ended: Literal["done", "interrupted", "stopped"] = Field(sa_type=LongText)
+    """To its end; by its user; or since going on made no sense."""
+    answered: int = Field(ge=0)
+    """Prompts with an answer."""
+    judged: int = Field(ge=0)
+    """Judgments that were stored."""
+    missing: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """Of these, those without a value, by reason."""
+    failed: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """Prompts that got no answer, by reason."""
+    retries: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """Tries of one prompt beyond its first, by what the try before them met."""
+    tokens: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """prompt, completion, reasoning and cached, of the answers; without a name: none was told."""
+    beside: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    """calls, and tokens as above, of questions of the engine's own: its probe, prompts counted
+    again."""
+    uncounted: int = Field(default=0, ge=0)
+    """Answers whose prompt tokens nobody told."""
+    seconds: float = Field(ge=0)
+    cost: float | None = None
+    """By the prices of the call, questions of the engine's own included; null without prices."""
+    notes: list[str] = Field(default_factory=list, sa_type=JSON)
+    """What the engine said at the end."""
+    figures: dict[str, float] = Field(default_factory=dict, sa_type=JSON)
+    """What the engine measured of itself, such as the share of tokens that was computed."""
+
+
+class JudgeCallEnd(JudgeCallEndBase, table=True):
+    __tablename__ = "judge_call_end"
+
+    id: int | None = Field(default=None, primary_key=True)
+    call_id: int = Field(foreign_key="judge_call.id", unique=True)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -1,0 +1,64 @@
+"""How people come to take part, what they agreed to, and how they leave."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import JSON, LargeBinary, Text as LongText, UniqueConstraint
+from sqlmodel import Field
+
+from study.schema.base import Noun, UTCDateTime, now
+from study.types import Key, Text
+
+
+class Consent(Noun, table=True):
+    """A rater's answer to the study's consent text, whose SHA-256 says which text it was."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int = Field(foreign_key="rater.id", index=True)
+    text_hash: str
+    agreed: bool
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class EnrolmentLinkBase(Noun):
+    """One link for many people: whoever opens it becomes a rater, up to a quota."""
+
+    name: Key = Field(unique=True)
+    quota: int = Field(ge=1)
+    """Raters who may join by it; those who left without a finished response are not counted."""
+    queries_each: int | None = Field(default=None, ge=1)
+    """Queries that each of them is handed at most; null: as many as there are."""
+    attributes: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
+    """Attributes of the raters who join, such as their languages."""
+
+
+class EnrolmentLink(EnrolmentLinkBase, table=True):
+    __tablename__ = "enrolment_link"
+
+    id: int | None = Field(default=None, primary_key=True)
+    token_hash: bytes = Field(sa_type=LargeBinary(32), index=True, unique=True)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+    closed_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+
+
+class Enrolment(Noun, table=True):
+    """A rater who joined by an enrolment link, with the id under which a recruiter knows them."""
+
+    __table_args__ = (UniqueConstraint("link_id", "external_id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    link_id: int = Field(foreign_key="enrolment_link.id", index=True)
+    rater_id: int = Field(foreign_key="rater.id", index=True, unique=True)
+    external_id: Text | None = Field(default=None, sa_type=LongText, max_length=200)
+    """Joins nobody to anything but their payment: it never opens a session."""
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class Departure(Noun, table=True):
+    """A rater left, or came back. What they finished stays; the rest was released."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    rater_id: int = Field(foreign_key="rater.id", index=True)
+    kind: Literal["withdrew", "removed", "readmitted"] = Field(sa_type=LongText)
+    """`readmitted` takes an earlier departure back, or lets in who did not pass the training."""
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -1,0 +1,139 @@
+"""What a campaign's design adds to its responses: material to learn from, checks, comparisons."""
+
+from datetime import datetime
+from typing import Literal, Self
+
+from pydantic import model_validator
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Text as LongText,
+    UniqueConstraint,
+)
+from sqlmodel import Field
+
+from study.schema.base import Noun, UTCDateTime, now, random_id
+from study.schema.human_ratings import Status
+from study.types import Key, Sees, Text
+
+
+class ExpectedValueBase(Noun):
+    """The range in which a trained rater's value lies, as the owner declares it beforehand."""
+
+    construct_key: Key
+    purpose: Literal["training", "check"] = Field(sa_type=LongText)
+    low: float
+    high: float
+    explanation: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
+    """Shown to the rater after training; never after a check."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.low > self.high:
+            raise ValueError(f"expected range {self.low:g} to {self.high:g}: low lies above high")
+        return self
+
+
+class ExpectedValue(ExpectedValueBase, table=True):
+    __tablename__ = "expected_value"
+    __table_args__ = (UniqueConstraint("response_id", "construct_key", "purpose"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    response_id: int = Field(foreign_key="response.id")
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class CheckPair(Noun, table=True):
+    """A damaged copy of a response, which an attentive rater values below its original."""
+
+    __tablename__ = "check_pair"
+    __table_args__ = (UniqueConstraint("original_id", "damaged_id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    original_id: int = Field(foreign_key="response.id")
+    damaged_id: int = Field(foreign_key="response.id", index=True)
+    construct_keys: list[Key] = Field(sa_type=JSON, min_length=1)
+    """On which the copy must lie below."""
+    damage: Key
+    """What was done to the copy."""
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class ComparisonBase(Noun):
+    """Two responses to one query put before a rater, who says which is better."""
+
+    construct_key: Key
+    position: int = Field(default=0, ge=0)
+    """Place in the rater's order of comparisons."""
+    swapped: bool = False
+    """Response b was shown first. A value speaks of a and b whatever was first."""
+    inclusion_prob: float = Field(default=1.0, gt=0, le=1)
+    stratum: Key | None = None
+
+
+class Comparison(ComparisonBase, table=True):
+    __table_args__ = (
+        UniqueConstraint(
+            "rater_id",
+            "response_a_id",
+            "response_b_id",
+            "construct_key",
+            # The name that the convention makes is longer than PostgreSQL takes.
+            name="uq_comparison_rater_id_pair",
+        ),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    public_id: str = Field(default_factory=random_id, index=True, unique=True)
+    rater_id: int = Field(foreign_key="rater.id", index=True)
+    query_id: int = Field(foreign_key="query.id", index=True)
+    response_a_id: int = Field(foreign_key="response.id")
+    response_b_id: int = Field(foreign_key="response.id")
+    opened_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was first sent to its rater."""
+    released_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was taken back undecided."""
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class DecisionBase(Noun):
+    """What a rater said of a comparison; a changed decision is the next revision."""
+
+    construct_version: int = Field(default=1, ge=1)
+    revision: int = Field(default=1, ge=1)
+    value: float | None = None
+    """On the scale of preferences; positive: response b is better."""
+    status: Status = Field(default="rated", sa_type=LongText)
+    reason: Text | None = Field(default=None, sa_type=LongText)
+    input_kind: Key | None = None
+    active_seconds: float | None = Field(default=None, ge=0)
+    wall_seconds: float | None = Field(default=None, ge=0)
+    comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
+    revealed: list[Sees] = Field(default_factory=list, sa_type=JSON)
+    idempotency_key: Text | None = None
+    rules_hash: Text | None = None
+
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        if (self.status == "rated") != (self.value is not None):
+            raise ValueError("a decision has a value exactly when its status is 'rated'")
+        return self
+
+
+class Decision(DecisionBase, table=True):
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
+        ),
+        UniqueConstraint("comparison_id", "revision"),
+        UniqueConstraint("comparison_id", "idempotency_key"),
+        CheckConstraint("(status = 'rated') = (value IS NOT NULL)", name="value_or_status"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    comparison_id: int = Field(foreign_key="comparison.id")
+    construct_key: str
+    config_hash: str
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

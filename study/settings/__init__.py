@@ -1,0 +1,1 @@
+"""study.toml: a module for each group of sections."""

@@ -1,0 +1,116 @@
+"""The five CCRS constructs, as raters meet them.
+
+Names, what each may see, and the words at the two ends of the scale are those of the prompts in
+Muhamed 2025 (arXiv 2506.20128, Appendix B). The questions and the rules for hard cases are this
+project's; the judge's prompts do not contain those rules.
+"""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from study.scales import Scale
+from study.types import Key, Sees, Text
+
+
+class ConstructSpec(BaseModel):
+    """A construct as study.toml gives it under `[[constructs]]`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: Key
+    name: Text
+    question: Text
+    scale: Scale = Scale()
+    anchors: dict[str, Text] = {}
+    """Point of the scale (as text) to the words beside it."""
+    sees: tuple[Sees, ...] = ("question", "response", "context", "reference")
+    rules: tuple[Text, ...] = ()
+    flags: tuple[Key, ...] = ()
+    """Remarks that a rater may tick beside the value; no part of the construct's version."""
+
+    @model_validator(mode="after")
+    def _anchors_lie_on_the_scale(self) -> Self:
+        for point in self.anchors:
+            try:
+                problem = self.scale.problem(float(point))
+            except ValueError:
+                problem = f"{point!r} is not a number"
+            if problem:
+                raise ValueError(f"anchor of {self.key}: {problem}")
+        return self
+
+
+_REFUSAL = "A refusal is a response: rate what it says, not whether it should have been given."
+_LANGUAGE = "A response in another language than the question is rated for its content."
+_REFERENCE = "Follow the reference as written; if it seems wrong, flag it and still follow it."
+_REFERENCE_FLAG = ("reference seems wrong",)
+
+CCRS = (
+    ConstructSpec(
+        key="QR",
+        name="Question Relevance",
+        question="How directly does the response address the question that was asked?",
+        anchors={
+            "0": "completely irrelevant",
+            "100": "perfectly relevant and directly answers the query",
+        },
+        sees=("question", "response"),
+        rules=(
+            "Whether the answer is true does not matter here, only whether it answers.",
+            _REFUSAL,
+            _LANGUAGE,
+        ),
+    ),
+    ConstructSpec(
+        key="CC",
+        name="Contextual Coherence",
+        question="Does the response follow from the passages, without contradicting them?",
+        anchors={
+            "0": "completely incoherent or contradictory",
+            "100": "perfectly coherent and consistent",
+        },
+        sees=("response", "context"),
+        rules=(
+            "A statement that is true but not in the passages counts as unsupported.",
+            "Irrelevant passages are no excuse: the response must still agree with them.",
+            _REFUSAL,
+        ),
+    ),
+    ConstructSpec(
+        key="ID",
+        name="Information Density",
+        question="Does the response say what is needed, neither too long nor too thin?",
+        anchors={
+            "0": "either too verbose or uninformative",
+            "100": "optimally concise and informative for the query",
+        },
+        sees=("question", "response", "context"),
+        rules=("If the value is low, say in the comment: too long or too thin.", _REFUSAL),
+        flags=("too long", "too thin"),
+    ),
+    ConstructSpec(
+        key="AC",
+        name="Answer Correctness",
+        question="How correct is the response, compared with the reference answer?",
+        anchors={
+            "0": "completely incorrect or contains significant factual errors",
+            "100": "perfect factual accuracy (semantically equivalent to the ground truth)",
+        },
+        sees=("response", "context", "reference"),
+        rules=(_REFERENCE, "Other words for the same facts are as good.", _LANGUAGE),
+        flags=_REFERENCE_FLAG,
+    ),
+    ConstructSpec(
+        key="IR",
+        name="Information Recall",
+        question="How much of the essential information in the reference does the response give?",
+        anchors={
+            "0": "no essential information from the ground truth is recalled",
+            "100": "all essential information is fully captured",
+        },
+        sees=("response", "context", "reference"),
+        rules=(_REFERENCE, "Extra material neither adds nor takes away.", _LANGUAGE),
+        flags=_REFERENCE_FLAG,
+    ),
+)

@@ -1,0 +1,264 @@
+"""study.toml as a whole, and how it is read; its sections are in config_sections."""
+
+import tomllib
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+
+from study.columns import EXPECTED
+from study.errors import StudyError, nearest
+from study.scales import Scale
+from study.settings.campaign import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
+from study.settings.constructs import CCRS, ConstructSpec
+from study.settings.label_studio import LabelStudioSpec
+from study.settings.sections import (
+    AnalysisSpec,
+    CheckSpec,
+    HypothesisSpec,
+    JurySpec,
+    PreferenceSpec,
+    ScorerSpec,
+    Section,
+    SystemSpec,
+)
+from study.types import Key
+
+
+class JudgeSpec(Section):
+    """How a judge is run."""
+
+    vllm: dict[Key, Any] = Field(
+        default={},
+        description="arguments of vLLM's engine, such as `dtype`, `quantization` or "
+        "`tensor_parallel_size`",
+    )
+
+
+class StudyConfig(Section):
+    """The whole of study.toml."""
+
+    name: str = Field(default="Untitled study", min_length=1, description="title of the report")
+    seed: int = Field(
+        default=0, ge=0, lt=2**63, description="seed of everything random in the study"
+    )
+    database: str = Field(
+        default="study.db",
+        description="file beside study.toml, or a postgresql+psycopg:// address without password",
+    )
+    constructs: tuple[ConstructSpec, ...] = Field(
+        default=CCRS, description="what is measured; the five CCRS constructs unless given"
+    )
+    scorers: dict[Key, ScorerSpec] = Field(
+        default={}, description="what is known of scorers beforehand"
+    )
+    juries: dict[Key, JurySpec] = Field(
+        default={}, description="scorers that are made of several judges"
+    )
+    systems: dict[Key, SystemSpec] = Field(
+        default={}, description="what is known of systems beforehand"
+    )
+    preferences: PreferenceSpec = PreferenceSpec()
+    judge: JudgeSpec = JudgeSpec()
+    design: DesignSpec = DesignSpec()
+    raters: dict[Key, RaterSpec] = Field(
+        default={}, description="what is known of raters beforehand"
+    )
+    rating: RatingSpec = RatingSpec()
+    label_studio: LabelStudioSpec = LabelStudioSpec()
+    stopping: StoppingSpec = StoppingSpec()
+    analysis: AnalysisSpec = AnalysisSpec()
+    check: tuple[CheckSpec, ...] = Field(
+        default=(), description="what `ccrs check` demands of the report's figures"
+    )
+    hypotheses: tuple[HypothesisSpec, ...] = Field(
+        default=(), description="claims about systems, declared beforehand"
+    )
+
+    @field_validator("database")
+    @classmethod
+    def _reachable_and_without_secret(cls, address: str) -> str:
+        if "://" not in address:
+            if Path(address).name != address or address in {"", ".", "..", "study.toml"}:
+                raise ValueError("name a file beside study.toml, without a folder")
+            if any(character in address for character in "?#%\x00"):
+                raise ValueError("name a file without ?, # or %")
+            return address
+        parts = urlsplit(address)
+        if parts.scheme not in {"postgresql", "postgresql+psycopg"}:
+            raise ValueError(f"{parts.scheme}:// is not supported; use postgresql+psycopg://")
+        if parts.password:
+            raise ValueError("holds a password; use PGPASSWORD or a ~/.pgpass file instead")
+        return address
+
+    @model_validator(mode="after")
+    def _each_construct_once(self) -> Self:
+        keys = [construct.key for construct in self.constructs]
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        if twice:
+            raise ValueError(f"constructs: {', '.join(twice)} is defined more than once")
+        if not keys:
+            raise ValueError("constructs: define at least one, or leave the setting out")
+        return self
+
+    @model_validator(mode="after")
+    def _juries_of_judges_on_one_scale(self) -> Self:
+        for name, jury in self.juries.items():
+            problem = self._problem_of_jury(name, jury)
+            if problem is not None:
+                raise ValueError(f'juries."{name}": {problem}')
+        return self
+
+    def _problem_of_jury(self, name: str, jury: JurySpec) -> str | None:
+        own = self.scorers.get(name, ScorerSpec())
+        if own.scale is not None or own.kind not in {None, "judge"}:
+            return "a jury is a judge on its judges' scale; leave kind and scale out of scorers"
+        for judge in jury.of:
+            if judge in self.juries:
+                return f"{judge!r} is a jury itself; name its judges instead"
+            kind = self.scorers.get(judge, ScorerSpec()).kind
+            if kind not in {None, "judge"}:
+                return f"{judge!r} is declared {kind}; a jury is made of judges"
+        first, *others = jury.of
+        for construct in self.constructs:
+            scale = self.scale(construct.key, first)
+            for judge in others:
+                other = self.scale(construct.key, judge)
+                if scale != other:
+                    return (
+                        f"{first!r} is on {scale} and {judge!r} on {other}; a jury's judges share "
+                        "one scale, so leave one of them out"
+                    )
+        return None
+
+    def construct_spec(self, key: str) -> ConstructSpec | None:
+        """Return the construct with this key, if the study has it."""
+        return next((c for c in self.constructs if c.key == key), None)
+
+    def scale(self, construct_key: str, scorer: str) -> Scale | None:
+        """Return the scale that `scorer` uses on a construct; None for an unknown construct."""
+        construct = self.construct_spec(construct_key)
+        if construct is None:
+            return None
+        return self.own_scale(scorer) or construct.scale
+
+    def own_scale(self, scorer: str) -> Scale | None:
+        """Return the scale of a scorer on all constructs; None where it takes each construct's."""
+        if scorer in self.juries:
+            scorer = self.juries[scorer].of[0]
+        # The mean of a judge's distribution is on the scale of its numbers.
+        names = (scorer, scorer.removesuffix(EXPECTED))
+        return next((self.scorers[name].scale for name in names if name in self.scorers), None)
+
+
+def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
+    """Return the settings that the TOML `text` holds.
+
+    Raises
+    ------
+    StudyError
+        The text is no TOML, a key is unknown (the nearest known one is named), or a value is
+        not allowed. All faults are listed.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{source}: not valid TOML: {error}") from None
+    try:
+        return StudyConfig.model_validate(data)
+    except ValidationError as error:
+        lines = [f"  {_describe(detail)}" for detail in error.errors(include_url=False)]
+        raise StudyError("\n".join([f"{source} can't be used:", *lines])) from None
+
+
+def read_config(path: Path) -> tuple[StudyConfig, str]:
+    """Read study.toml; return its settings and the SHA-256 of its text."""
+    try:
+        # Some editors begin a file with a byte order mark; it is no part of the settings.
+        text = path.read_text(encoding="utf-8-sig")
+    except IsADirectoryError:
+        raise StudyError(f"{path} is a folder; move it away.") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise StudyError(
+            f"{path.parent} holds no study.toml. Make a study with `ccrs init {path.parent}`."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise StudyError(
+            f"{path}: byte {error.start} is not UTF-8; save the file again as UTF-8."
+        ) from None
+    return parse_config(text, str(path)), sha256(text.encode()).hexdigest()
+
+
+def read_checks(path: Path) -> tuple[CheckSpec, ...]:
+    """Read the `[[check]]` of a file of their own, in the form they have in study.toml.
+
+    Raises
+    ------
+    StudyError
+        The file can't be read, holds another setting, or no check.
+    """
+    return _alone(path, "check").check
+
+
+def read_hypotheses(path: Path) -> tuple[HypothesisSpec, ...]:
+    """Read the `[[hypotheses]]` of a file of their own, in the form they have in study.toml.
+
+    Raises
+    ------
+    StudyError
+        The file can't be read, holds another setting, or no hypothesis.
+    """
+    return _alone(path, "hypotheses").hypotheses
+
+
+def _alone(path: Path, section: str) -> StudyConfig:
+    """Read a file that holds this section of study.toml and nothing else."""
+    config, _ = read_config(path)
+    others = sorted(config.model_fields_set - {section})
+    if others:
+        raise StudyError(f"{path}: {', '.join(others)} belongs in study.toml; leave it out here")
+    if not getattr(config, section):
+        raise StudyError(f"{path} holds no [[{section}]]")
+    return config
+
+
+def _describe(detail: ErrorDetails) -> str:
+    location = ".".join(str(part) for part in detail["loc"]) or "study.toml"
+    if detail["type"] == "extra_forbidden":
+        known = _known_keys(detail["loc"][:-1])
+        hint = nearest(str(detail["loc"][-1]), known)
+        return f"{location}: unknown setting. {hint} Known here: {', '.join(known)}.".replace(
+            ".  ", ". "
+        )
+    message = detail["msg"].removeprefix("Value error, ")
+    # An address may hold a password, so it is not repeated; nor are whole sections.
+    shown = location != "database" and isinstance(detail["input"], str | int | float | bool)
+    return f"{location} = {detail['input']!r}: {message}" if shown else f"{location}: {message}"
+
+
+def _known_keys(location: Iterable[Any]) -> list[str]:
+    """Return the settings allowed at a place in study.toml."""
+    sections: dict[str, type[BaseModel]] = {
+        "constructs": ConstructSpec,
+        "scorers": ScorerSpec,
+        "juries": JurySpec,
+        "systems": SystemSpec,
+        "preferences": PreferenceSpec,
+        "design": DesignSpec,
+        "raters": RaterSpec,
+        "rating": RatingSpec,
+        "label_studio": LabelStudioSpec,
+        "stopping": StoppingSpec,
+        "analysis": AnalysisSpec,
+        "hypotheses": HypothesisSpec,
+        "check": CheckSpec,
+        "scale": Scale,
+    }
+    model: type[BaseModel] = StudyConfig
+    for part in location:
+        model = sections.get(str(part), model)
+    return sorted(model.model_fields)

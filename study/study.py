@@ -1,0 +1,249 @@
+"""A study: a folder with study.toml and its database, opened or made."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from sqlalchemy import Connection, Engine, func, insert, select
+
+from study.errors import StudyError, StudyExistsError
+from study.schema import Construct, ConstructBase, table
+from study.schema.database import (
+    SCHEMA_REVISION,
+    asking,
+    open_engine,
+    reading,
+    schema_revision,
+    writing,
+)
+from study.settings.constructs import ConstructSpec
+from study.settings.study_toml import StudyConfig, parse_config, read_config
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from study.facts.ratings import Edits
+
+
+@dataclass(frozen=True)
+class Study:
+    """A campaign on disk.
+
+    Examples
+    --------
+    >>> study = Study.create("my-study")              # doctest: +SKIP
+    >>> import_file(study, "responses.jsonl")         # doctest: +SKIP
+    >>> study.score_table()                           # doctest: +SKIP
+    """
+
+    folder: Path
+    config: StudyConfig
+    config_hash: str
+
+    @classmethod
+    def create(cls, folder: Path | str, settings: str | None = None) -> Self:
+        """Make a study in `folder`, with `settings` as its study.toml.
+
+        Raises
+        ------
+        StudyError
+            The folder already holds a study, or the settings can't be used.
+        """
+        from study.schema.creation import create_schema
+        from study.settings.template import study_toml
+
+        folder = Path(folder)
+        path = folder / "study.toml"
+        text = study_toml(folder.resolve().name) if settings is None else settings
+        config = parse_config(text)
+        if path.exists():
+            raise StudyExistsError(f"{folder} already holds a study; choose another folder.")
+        if "://" not in config.database and (folder / config.database).exists():
+            raise StudyError(f"{folder / config.database} already exists; move it away first.")
+        if folder.exists() and not folder.is_dir():
+            raise StudyError(f"{folder} is a file; choose another folder.")
+        folder.mkdir(parents=True, exist_ok=True)
+        engine = open_engine(config.database, folder)
+        try:
+            create_schema(engine)
+            # Written last: a folder with study.toml is a study that can be opened.
+            path.write_text(text, encoding="utf-8")
+        except StudyExistsError:
+            raise
+        except BaseException:
+            # Nothing half made stays behind to be in the way of the next try.
+            if "://" not in config.database:
+                for suffix in ("", "-wal", "-shm"):
+                    (folder / f"{config.database}{suffix}").unlink(missing_ok=True)
+            raise
+        finally:
+            engine.dispose()
+        study = cls(folder, *read_config(path))
+        with study.write():
+            pass
+        return study
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Self:
+        """Open the study in `folder`.
+
+        Raises
+        ------
+        StudyError
+            There is no study, its settings can't be used, or its database is of another
+            version (with the command that helps).
+        """
+        folder = Path(folder)
+        study = cls(folder, *read_config(folder / "study.toml"))
+        if "://" not in study.config.database and not (folder / study.config.database).exists():
+            raise StudyError(f"{folder / study.config.database} is missing; restore it.")
+        revision = schema_revision(study.engine)
+        if revision is None:
+            raise StudyError(f"{folder}: the database holds no study; restore it from a backup.")
+        if revision < SCHEMA_REVISION:
+            raise StudyError(
+                f"{folder} was made by an earlier version. Run `ccrs upgrade {folder}` first."
+            )
+        if revision > SCHEMA_REVISION:
+            raise StudyError(f"{folder} was made by a later version; install that one to open it.")
+        study._follow_constructs()
+        return study
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The database's engine; most callers want `read` or `write`."""
+        return open_engine(self.config.database, self.folder)
+
+    @contextmanager
+    def ask(self) -> Iterator[Connection]:
+        """Open a connection for one reading statement; for more, which must agree, use `read`."""
+        with asking(self.engine) as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Open a transaction that sees one consistent state."""
+        with reading(self.engine) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Open a writing transaction; study.toml's constructs are stored first if they changed."""
+        with writing(self.engine) as connection:
+            self._store_constructs(connection)
+            yield connection
+
+    def construct_versions(self, connection: Connection) -> dict[str, int]:
+        """Return the current version of each construct of study.toml."""
+        t = table(Construct)
+        rows = connection.execute(select(t.c.key, func.max(t.c.version)).group_by(t.c.key))
+        stored = {key: int(version) for key, version in rows}
+        return {c.key: stored.get(c.key, 1) for c in self.config.constructs}
+
+    def score_table(self, edits: "Edits" = "before_reveal") -> "DataFrame":
+        """Return every score and rating as the long table that `analysis` takes.
+
+        Columns are documented in study/README.md under "The score table". A rating counts as it
+        was before its rater was shown more; `edits="last"` takes the last value instead.
+        """
+        from study.facts.score_table import score_table
+
+        with self.read() as connection:
+            versions = self.construct_versions(connection)
+            return score_table(connection, versions, edits, self.config.juries)
+
+    def preference_table(self) -> "DataFrame":
+        """Return every preference as the long table that `analysis` takes."""
+        from study.facts.score_table import preference_table
+
+        with self.read() as connection:
+            return preference_table(connection, self.construct_versions(connection))
+
+    def probe_table(self) -> "DataFrame":
+        """Return every answer to a probe of a judge's run, as the table that `analysis` takes.
+
+        Columns are documented in study/README.md under "The probe table".
+        """
+        from study.facts.probe_table import probe_table
+
+        with self.read() as connection:
+            return probe_table(connection, self.construct_versions(connection))
+
+    def held(self) -> "HeldStudy":
+        """Return this study with its constructs as they are now, for a process that runs long.
+
+        Whoever edits study.toml meanwhile makes new versions; this process goes on under those
+        it began with, and stores none of its own.
+        """
+        with self.write() as connection:
+            versions = self.construct_versions(connection)
+        held = HeldStudy(self.folder, self.config, self.config_hash, versions)
+        # One engine, so that there is one pool of connections to close.
+        held.__dict__["engine"] = self.engine
+        return held
+
+    def close(self) -> None:
+        """Let go of the database's connections."""
+        self.engine.dispose()
+
+    def _follow_constructs(self) -> None:
+        # Opening a study after study.toml was edited stores the changed constructs.
+        with self.read() as connection:
+            changed = self._changed_constructs(connection)
+        if changed:
+            with self.write():
+                pass
+
+    def _store_constructs(self, connection: Connection) -> None:
+        for noun, version in self._changed_constructs(connection):
+            connection.execute(
+                insert(table(Construct)).values(**noun.model_dump(), version=version)
+            )
+
+    def _changed_constructs(self, connection: Connection) -> list[tuple[ConstructBase, int]]:
+        """Return constructs that study.toml has and the store has not, with their next version."""
+        t = table(Construct)
+        rows = connection.execute(select(t).order_by(t.c.version))
+        current = {row.key: row._mapping for row in rows}
+        changed = []
+        for spec in self.config.constructs:
+            noun = _construct_noun(spec)
+            stored = current.get(spec.key)
+            if stored is None:
+                changed.append((noun, 1))
+            elif noun != ConstructBase.model_validate(dict(stored)):
+                changed.append((noun, stored["version"] + 1))
+        return changed
+
+
+@dataclass(frozen=True)
+class HeldStudy(Study):
+    """A study whose constructs stay as they were when it was opened."""
+
+    versions: Mapping[str, int] = field(default_factory=dict)
+
+    def construct_versions(self, connection: Connection) -> dict[str, int]:
+        """Return the version of each construct that this process works under."""
+        del connection
+        return dict(self.versions)
+
+    def _store_constructs(self, connection: Connection) -> None:
+        del connection
+
+
+def _construct_noun(spec: ConstructSpec) -> ConstructBase:
+    return ConstructBase(
+        key=spec.key,
+        name=spec.name,
+        question=spec.question,
+        scale_min=spec.scale.min,
+        scale_max=spec.scale.max,
+        scale_step=spec.scale.step,
+        scale_level=spec.scale.level,
+        anchors=dict(spec.anchors),
+        sees=list(spec.sees),
+        rules=list(spec.rules),
+    )

@@ -1,0 +1,175 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.core.query_statistic import FloatArray, QueryStatistic
+from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling, effective_df
+
+
+def mean_statistic(values: FloatArray, contributing: np.ndarray | None = None) -> QueryStatistic:
+    used = np.ones(values.size, dtype=bool) if contributing is None else contributing
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        kept = weights * used
+        return kept @ values / np.maximum(kept.sum(axis=1), 1)
+
+    return QueryStatistic(of_weights, used, values.size)
+
+
+def test_bootstrap_rows_draw_as_many_queries_as_there_are() -> None:
+    weights = QueryResampling(70, resamples=600).bootstrap
+    assert weights.shape == (600, 70)
+    assert (weights.sum(axis=1) == 70).all()
+    # Multinomial counts: mean 1, variance 1 - 1/70.
+    assert weights.mean() == 1
+    assert weights.var() == pytest.approx(1 - 1 / 70, abs=0.03)
+
+
+def test_first_rows_do_not_depend_on_how_many_are_drawn() -> None:
+    few, many = (QueryResampling(20, resamples=r, seed=5).bootstrap for r in (300, 1000))
+    assert (many[:300] == few).all()
+    assert (QueryResampling(20, resamples=300, seed=6).bootstrap != few).any()
+
+
+def test_jackknife_leaves_out_one_query_each() -> None:
+    assert QueryResampling(3).jackknife.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
+
+def test_evaluation_in_blocks_equals_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(0).normal(size=60)
+    resampling = QueryResampling(60, resamples=300)
+    whole = resampling.evaluate(mean_statistic(values))
+    monkeypatch.setattr("analysis.core.resampling.BLOCK_NUMBERS", 60 * 7)
+    assert resampling.evaluate(mean_statistic(values)) == pytest.approx(whole, abs=1e-14)
+    jackknife = resampling.evaluate(mean_statistic(values), "jackknife")
+    assert jackknife == pytest.approx((values.sum() - values) / 59)
+
+
+def test_a_plain_function_may_return_several_columns() -> None:
+    drawn = QueryResampling(5, resamples=9).evaluate(lambda w: np.stack([w[:, 0], w[:, 1]], axis=1))
+    assert drawn.shape == (9, 2)
+
+
+def test_jackknife_t_of_a_mean_is_the_t_interval() -> None:
+    values = np.random.default_rng(1).normal(10, 3, 12)
+    interval = QueryResampling(12).interval(mean_statistic(values))
+    df = effective_df(values)
+    assert 5 < df <= 11
+    reach = stats.t.ppf(0.975, df) * stats.sem(values)
+    assert interval.method == "jackknife_t"
+    assert (interval.low, interval.high) == pytest.approx(
+        (values.mean() - reach, values.mean() + reach)
+    )
+
+
+def test_degrees_of_freedom_follow_the_tails() -> None:
+    rng = np.random.default_rng(5)
+    normal = [effective_df(row) for row in rng.normal(size=(400, 60))]
+    assert np.mean(normal) == pytest.approx(56, abs=4)
+    heavy = [effective_df(row) for row in rng.standard_t(3, size=(400, 60))]
+    assert np.mean(heavy) < 35
+    assert effective_df(np.r_[np.zeros(59), 1.0]) == pytest.approx(2, abs=0.1)
+    # Two equal deviations, or two values, have no spread of their squares.
+    assert effective_df(np.array([3.0, 5.0])) == 1
+    assert effective_df(np.tile([0.0, 1.0], 10)) == 19
+    # Neither origin nor unit matters.
+    assert effective_df(7 + 1e-9 * rng.normal(size=5)) >= 1
+    values = rng.gamma(1, size=20)
+    assert effective_df(4 - 1e6 * values) == pytest.approx(effective_df(values))
+
+
+def test_queries_that_do_not_contribute_change_no_jackknife_interval() -> None:
+    values = np.random.default_rng(2).normal(size=12)
+    alone = QueryResampling(12).interval(mean_statistic(values))
+    used = np.arange(200) < 12
+    among = QueryResampling(200).interval(mean_statistic(np.resize(values, 200), used))
+    assert (among.low, among.high) == pytest.approx((alone.low, alone.high))
+
+
+def test_with_many_queries_the_percentile_interval() -> None:
+    values = np.random.default_rng(3).normal(size=PERCENTILE_FROM)
+    resampling = QueryResampling(PERCENTILE_FROM, resamples=1000, level=0.9)
+    interval = resampling.interval(mean_statistic(values))
+    drawn = resampling.bootstrap @ values / PERCENTILE_FROM
+    assert interval.method == "percentile_bootstrap"
+    assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(drawn, [0.05, 0.95])))
+    assert interval.resamples == 1000
+
+
+def test_difference_of_replicates_is_joint() -> None:
+    rng = np.random.default_rng(4)
+    common = rng.normal(0, 10, 80)
+    a, b = mean_statistic(common + rng.normal(size=80)), mean_statistic(common)
+    resampling = QueryResampling(80, resamples=500)
+    joint = resampling.interval_of(resampling.replicates(a) - resampling.replicates(b))
+    direct = resampling.interval(a - b)
+    assert (joint.low, joint.high) == pytest.approx((direct.low, direct.high))
+    assert joint.high - joint.low < 1
+    with pytest.raises(ValueError, match="different resamples"):
+        resampling.replicates(a) - resampling.replicates(b, "bootstrap")
+
+
+def test_the_logit_keeps_a_share_inside_its_bounds() -> None:
+    at_end = np.array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0.0])
+    share = mean_statistic(at_end)
+    plain = QueryResampling(10).interval(share)
+    assert plain.low < 0
+    logit = QueryResampling(10).interval(share, "logit")
+    # p = .1, standard error .1: logit(.1) = -2.1972 and 2.2622 * .1 / .09 = 2.5135.
+    assert logit.low == pytest.approx(1 / (1 + np.exp(2.1972 + 2.5135)), abs=1e-4)
+    assert logit.high == pytest.approx(1 / (1 + np.exp(2.1972 - 2.5135)), abs=1e-4)
+    none = QueryResampling(10).interval(mean_statistic(np.zeros(10)), "logit")
+    assert "no spread" in reason_of(none)
+
+
+def test_fisher_z_keeps_a_correlation_inside_its_bounds() -> None:
+    def correlation(weights: FloatArray) -> FloatArray:
+        return 0.97 + 0.02 * (weights[:, 0] - 1) - 0.02 * (weights[:, 1] - 1)
+
+    statistic = QueryStatistic(correlation, np.ones(4, dtype=bool), 4)
+    plain = QueryResampling(4).interval(statistic)
+    fisher = QueryResampling(4).interval(statistic, "fisher_z")
+    assert plain.high > 1
+    assert fisher.high < 1
+
+
+def reason_of(interval: Interval) -> str:
+    assert np.isnan(interval.low)
+    assert np.isnan(interval.high)
+    assert interval.reason is not None
+    return interval.reason
+
+
+def test_withheld_with_the_reason() -> None:
+    one = mean_statistic(np.array([4.0]))
+    assert "at least 2 queries" in reason_of(QueryResampling(1).interval(one))
+
+    def sometimes(weights: FloatArray) -> FloatArray:
+        return np.where(weights[:, 0] > 0, weights[:, 1], np.nan)
+
+    partly = QueryStatistic(sometimes, np.ones(100, dtype=bool), 100)
+    interval = QueryResampling(100, resamples=500).interval(partly, scheme="bootstrap")
+    assert "undefined in" in reason_of(interval)
+    assert 0.2 < interval.undefined_share < 0.5
+    without_one = QueryStatistic(sometimes, np.ones(300, dtype=bool), 300)
+    assert "undefined in" in reason_of(QueryResampling(300).interval(without_one))
+
+    constant = mean_statistic(np.full(60, 3.0))
+    assert "no spread" in reason_of(QueryResampling(60).interval(constant))
+
+    undefined = QueryStatistic(lambda w: w[:, 0], np.ones(9, dtype=bool), 0, 0, "no pairs")
+    assert reason_of(QueryResampling(9).interval(undefined)) == "no pairs"
+
+    perfect = QueryStatistic(lambda w: np.ones(len(w)), np.ones(9, dtype=bool), 9)
+    assert "Fisher" in reason_of(QueryResampling(9).interval(perfect, "fisher_z"))
+    assert "undefined" in reason_of(QueryResampling(9).interval(lambda w: np.full(len(w), np.nan)))
+    assert reason_of(QueryResampling(0).interval(mean_statistic(np.empty(0)))) == "no query"
+
+
+def test_impossible_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match="0 resamples"):
+        QueryResampling(5, resamples=0)
+    with pytest.raises(ValueError, match="level"):
+        QueryResampling(5, level=95)
+    with pytest.raises(ValueError, match="has 4 queries, the resampling 5"):
+        QueryResampling(5).interval(mean_statistic(np.arange(4.0)))

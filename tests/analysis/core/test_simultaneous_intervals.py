@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.core.resampling import QueryResampling
+from analysis.core.simultaneous_intervals import NO_SPREAD_REASON, simultaneous_intervals
+
+
+def test_one_mean_has_its_own_t_interval_by_the_jackknife() -> None:
+    values = np.random.default_rng(0).normal(5, 2, 20)
+    left_out = ((values.sum() - values) / 19)[:, None]
+    found = simultaneous_intervals([values.mean()], left_out, "jackknife")
+    assert found.error[0] == pytest.approx(stats.sem(values))
+    assert found.critical_value == pytest.approx(stats.t.ppf(0.975, 19), abs=0.05)
+
+
+def test_independent_statistics_widen_it_as_sidak_does() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(60, 8))
+    left_out = (values.sum(axis=0) - values) / 59
+    found = simultaneous_intervals(values.mean(axis=0), left_out, "jackknife")
+    sidak = stats.t.ppf(1 - (1 - 0.95 ** (1 / 8)) / 2, 59)
+    assert found.critical_value == pytest.approx(sidak, abs=0.1)
+
+
+def test_one_statistic_said_eight_times_is_no_wider() -> None:
+    values = np.random.default_rng(2).normal(size=(30, 1)).repeat(8, axis=1)
+    left_out = (values.sum(axis=0) - values) / 29
+    found = simultaneous_intervals(values.mean(axis=0), left_out, "jackknife")
+    assert found.critical_value == pytest.approx(stats.t.ppf(0.975, 29), abs=0.06)
+
+
+def test_all_intervals_hold_at_once_as_often_as_stated() -> None:
+    rng = np.random.default_rng(3)
+    held = {"bootstrap": 0, "jackknife": 0}
+    trials = 300
+    weights = QueryResampling(100, 500).bootstrap.astype(float)
+    for _ in range(trials):
+        values = rng.normal(size=(100, 1)) + rng.normal(size=(100, 5))
+        point = values.mean(axis=0)
+        drawn = weights @ values / 100
+        left_out = (values.sum(axis=0) - values) / 99
+        for scheme, replicates in (("bootstrap", drawn), ("jackknife", left_out)):
+            found = simultaneous_intervals(point, replicates, scheme)  # type: ignore[arg-type]
+            held[scheme] += bool(((found.low <= 0) & (found.high >= 0)).all())
+    # Nominal .95 with a standard error of .0126.
+    assert all(0.91 < count / trials < 0.985 for count in held.values()), held
+
+
+def test_what_has_no_interval_says_why_and_leaves_the_others() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(40, 4))
+    values[:, 1] = 3
+    values[::2, 2] = np.nan
+    found = simultaneous_intervals([0, 3, 0, np.nan], values, "bootstrap")
+    assert found.reasons[0] is None
+    assert found.reasons[1] == NO_SPREAD_REASON
+    assert "50.0% of 40 resamples" in str(found.reasons[2])
+    assert "undefined on the sample" in str(found.reasons[3])
+    assert np.isnan(found.low[1:]).all()
+    assert found.low[0] < found.high[0]
+
+
+def test_shapes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="do not fit 2 statistics"):
+        simultaneous_intervals([0, 1], np.ones((5, 3)), "bootstrap")

@@ -1,0 +1,149 @@
+"""What a gate lets through, what it stops, and what it can't say."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis import Options, ScoreTable, analyse, write_report
+from analysis.core import Analysis
+from analysis.core.errors import AnalysisError
+from analysis.core.scales import Scale
+from analysis.gate.baseline import key_of, noise_floors, read_baseline
+from analysis.gate.evaluation import check
+from analysis.gate.thresholds import Threshold
+from tests.analysis.scores import simulated
+
+WITHIN = {"construct": "QR", "scorer": "judge", "scope": "within_query"}
+
+
+def analysed(frame: pd.DataFrame) -> Analysis:
+    scales = dict.fromkeys(frame["construct"].unique(), Scale())
+    return analyse(ScoreTable.from_frame(frame, scales), options=Options(resamples=100))
+
+
+@pytest.fixture(scope="module")
+def analysis() -> Analysis:
+    return analysed(simulated())
+
+
+@pytest.mark.parametrize(
+    ("bounds", "holds"),
+    [
+        ({"minimum": -1}, True),
+        ({"minimum": 0.999}, False),
+        ({"maximum": 1}, True),
+        ({"maximum": -0.5}, False),
+        ({"minimum": -1, "on": "ci_low"}, True),
+        ({"maximum": -1, "on": "ci_high"}, False),
+    ],
+)
+def test_bounds(analysis: Analysis, bounds: dict[str, float], holds: bool) -> None:
+    (result,) = check(analysis, [Threshold("pearson", **WITHIN, **bounds)])  # type: ignore[arg-type]
+    assert result.holds is holds
+    assert bool(result.shortfalls) is not holds
+    assert result.as_json()["holds"] is holds
+
+
+def test_a_demand_without_a_construct_means_each(analysis: Analysis) -> None:
+    results = check(analysis, [Threshold("pearson", scorer="judge", scope="pooled", minimum=-1)])
+    assert [r.estimate.constructs for r in results] == [(c,) for c in analysis.rated]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "says"),
+    [
+        (Threshold("pearsn", minimum=0), "Did you mean 'pearson'"),
+        (Threshold("pearson", construct="XX", minimum=0), "construct is one of"),
+        (Threshold("pearson", construct="QR", scorer="judge", minimum=0), "scope \\("),
+        (Threshold("krippendorff_alpha", construct="QR", minimum=0), "params.level"),
+        (Threshold("bias", **WITHIN, minimum=0), "scope is one of"),
+        (Threshold("pearson", **WITHIN, allowed_drop=0.1), "--baseline"),
+    ],
+)
+def test_what_cannot_be_said_is_an_error(
+    analysis: Analysis, threshold: Threshold, says: str
+) -> None:
+    with pytest.raises(AnalysisError, match=says):
+        check(analysis, [threshold])
+
+
+def test_an_undefined_figure_never_passes() -> None:
+    frame = simulated()
+    frame.loc[frame["scorer"] == "judge", "value"] = 50.0
+    with pytest.raises(AnalysisError, match="is undefined: "):
+        check(analysed(frame), [Threshold("pearson", **WITHIN, minimum=-1)])
+
+
+@pytest.mark.parametrize(
+    ("demands", "says"),
+    [
+        ({}, "demands nothing"),
+        ({"minimum": 2, "maximum": 1}, "above maximum"),
+        ({"allowed_drop": -1}, "0 or more"),
+        ({"minimum": 1, "on": "p"}, "use one of"),
+    ],
+)
+def test_a_senseless_demand_is_refused(demands: dict[str, float], says: str) -> None:
+    with pytest.raises(AnalysisError, match=says):
+        Threshold("pearson", **demands)  # type: ignore[arg-type]
+
+
+def test_nothing_to_check_is_an_error(analysis: Analysis) -> None:
+    with pytest.raises(AnalysisError, match="nothing to check"):
+        check(analysis, [])
+
+
+def test_a_baseline_is_found_again_and_compared(analysis: Analysis, tmp_path: Path) -> None:
+    write_report(analysis, tmp_path / "report")
+    path = tmp_path / "report" / "report.json"
+    drop = Threshold("pearson", **WITHIN, allowed_drop=0.05)
+    (same,) = check(analysis, [drop], read_baseline(path))
+    assert same.holds
+    assert same.before == pytest.approx(same.estimate.value)
+    content = json.loads(path.read_text())
+    for record in content["estimates"]:
+        if record["statistic"] == "pearson":
+            record["value"] = 0.999
+    path.write_text(json.dumps(content))
+    (fallen,) = check(analysis, [drop], read_baseline(path))
+    assert not fallen.holds
+    rise = Threshold("pearson", **WITHIN, allowed_rise=0.05)
+    assert check(analysis, [rise], read_baseline(path))[0].holds
+    content["estimates"] = []
+    path.write_text(json.dumps(content))
+    with pytest.raises(AnalysisError, match="baseline has no value"):
+        check(analysis, [drop], read_baseline(path))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"estimates": [1]}'])
+def test_a_baseline_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    with pytest.raises(AnalysisError, match="give the one that"):
+        read_baseline(path)
+
+
+def test_repeats_of_a_judge_make_a_noise_floor(analysis: Analysis) -> None:
+    assert noise_floors(analysis) == {}
+    frame = simulated()
+    own = frame[frame["scorer"] == "judge"]
+    again = own.assign(
+        repeat=1, value=(own["value"] + 7).clip(upper=100).where(own.index % 2 == 0, own["value"])
+    )
+    both = analysed(pd.concat([frame.assign(repeat=0), again], ignore_index=True))
+    floors = noise_floors(both)
+    alone = analysed(
+        pd.concat([frame[frame["scorer"] != "judge"], again.assign(repeat=0)], ignore_index=True)
+    )
+    one, other = (a.estimates.first("pearson", **WITHIN) for a in (both, alone))
+    assert one is not None
+    assert other is not None
+    assert floors[key_of(one)] == pytest.approx(abs(one.value - other.value))
+    # A change no larger than that is no regression.
+    baseline = {key_of(one): one.value + floors[key_of(one)] / 2}
+    drop = Threshold("pearson", **WITHIN, allowed_drop=0.0)
+    (result,) = check(both, [drop], baseline)
+    assert result.holds
+    assert result.noise == pytest.approx(floors[key_of(one)])

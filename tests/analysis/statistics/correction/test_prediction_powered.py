@@ -1,0 +1,268 @@
+"""Corrected means: the textbook example, weights, missing scores, and what may not change them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from analysis.statistics.correction import prediction_powered
+from analysis.statistics.correction.prediction_powered import corrected, tunable
+from analysis.statistics.correction.query_sums import QuerySums, query_sums
+
+HUMAN = [1, 0, 1, 1, 0, 1, 0, 1, 1, 0]
+JUDGE = [0.9, 0.2, 0.7, 0.8, 0.4, 0.6, 0.1, 0.9, 0.3, 0.2]
+UNLABELED = [
+    0.8, 0.7, 0.3, 0.9, 0.1, 0.6, 0.5, 0.4, 0.95, 0.2,
+    0.85, 0.15, 0.65, 0.75, 0.35, 0.55, 0.45, 0.25, 0.05, 0.99,
+]  # fmt: skip
+
+
+def textbook() -> QuerySums:
+    """Ten labeled responses and a second sample of twenty, each response a query of its own."""
+    human = np.r_[HUMAN, np.full(20, np.nan)]
+    return query_sums(human, [*JUDGE, *UNLABELED], np.arange(30), pool=np.isnan(human))
+
+
+def simulated(
+    seed: int, queries: int = 90, labels: int = 40, systems: int = 2
+) -> tuple[np.ndarray, np.ndarray]:
+    """Human values and judge scores (queries, systems), people only on the first queries."""
+    rng = np.random.default_rng(seed)
+    truth = 60 + 10 * rng.normal(size=(queries, 1)) + 12 * rng.normal(size=(queries, systems))
+    human = truth + 8 * rng.normal(size=truth.shape)
+    human[labels:] = np.nan
+    return human, truth + 6 + 8 * rng.normal(size=truth.shape)
+
+
+def plain(human: np.ndarray, judge: np.ndarray, query: np.ndarray, weight: np.ndarray) -> float:
+    """The estimate written out, one response after the other."""
+    labeled = np.isfinite(human)
+    w = np.where(labeled, weight, 0.0)
+    y = np.where(labeled, human, 0.0)
+    h, j, p = w @ y / w.sum(), w @ judge / w.sum(), judge.mean()
+    u = np.bincount(query, w * (y - h) / w.sum())
+    d = np.bincount(query, (judge - p) / judge.size - w * (judge - j) / w.sum())
+    return float(h - (u @ d) / (d @ d) * (p - j))
+
+
+@pytest.mark.parametrize(
+    ("lam", "value"), [(1.0, 0.6145), (0.0, 0.6), (0.880369, 0.612765), (0.978207, 0.614184)]
+)
+def test_textbook_example(lam: float, value: float) -> None:
+    # .6 + lambda (.5245 - .51); the last two are the tuned lambdas of two other conventions.
+    assert corrected(textbook(), lam=lam).value == pytest.approx(value, abs=1e-6)
+
+
+def test_below_thirty_labels_lambda_is_one() -> None:
+    assert corrected(textbook()).value == pytest.approx(0.6145, abs=1e-12)
+
+
+def test_tuned_lambda_of_the_textbook_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prediction_powered, "TUNED_FROM", 2)
+    monkeypatch.setattr(prediction_powered, "INFORMATIVE_FROM", 2)
+    # Each sample has its own variance: (cov / n) / (var / n + var_unlabeled / N), all over n.
+    human, judge, more = np.array(HUMAN), np.array(JUDGE), np.array(UNLABELED)
+    covariance = np.mean((human - human.mean()) * (judge - judge.mean()))
+    lam = covariance / 10 / (judge.var() / 10 + more.var() / 20)
+    found = corrected(textbook())
+    assert found.lam == pytest.approx(lam)
+    assert found.lam == pytest.approx(0.903132, abs=1e-6)
+    assert found.value == pytest.approx(0.613095, abs=1e-6)
+
+
+@pytest.mark.parametrize("lam", [None, 1.0, 0.4])
+def test_jackknife_leaves_each_query_out_with_a_lambda_of_its_own(lam: float | None) -> None:
+    human, judge = simulated(1)
+    human[3, 1] = np.nan
+    query = np.repeat(np.arange(len(human)), 2)
+    chance = np.tile([0.5, 1.0], len(human))
+    h, j = human.ravel(), judge.ravel()
+    found = corrected(query_sums(h, j, query, probability=chance), lam=lam)
+    if lam is None:
+        assert found.value == pytest.approx(plain(h, j, query, 1 / chance))
+    without = []
+    for out in range(len(human)):
+        kept = query != out
+        codes = query[kept] - (query[kept] > out)
+        part = query_sums(h[kept], j[kept], codes, probability=chance[kept])
+        without.append(corrected(part, lam=lam).value)
+    values = np.array(without)
+    squares = (values - values.mean()) ** 2
+    squares[:40] *= 39 / 40
+    error = np.sqrt(squares.sum())
+    again = corrected(query_sums(h, j, query, probability=chance), lam=lam, level=0.9)
+    for one, level in ((found, 0.95), (again, 0.9)):
+        reach = prediction_powered.t_quantile((1 + level) / 2, one.df) * error
+        assert one.interval.high - one.value == pytest.approx(reach)
+        assert one.value - one.interval.low == pytest.approx(reach)
+
+
+def test_ratings_alone_are_the_weighted_mean_with_a_t_interval() -> None:
+    human, judge = simulated(2)
+    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)), lam=0.0)
+    own = human[:40, 0]
+    assert found.value == pytest.approx(own.mean())
+    # The jackknife of a mean is its standard error.
+    reach = prediction_powered.t_quantile(0.975, found.df) * own.std(ddof=1) / np.sqrt(40)
+    assert found.interval.high == pytest.approx(own.mean() + reach)
+    assert found.of_pool == 0
+
+
+def test_the_squared_error_is_split_into_that_of_the_labels_and_the_rest() -> None:
+    human, judge = (column[:, 0] for column in simulated(5))
+    found = corrected(query_sums(human, judge, np.arange(90)), lam=0.6)
+    # Influences of the queries on H - .6 J and on .6 P, written out for one response a query.
+    labeled = np.isfinite(human)
+    rectified = np.where(labeled, human - 0.6 * judge, 0.0)
+    labels = np.where(labeled, rectified - rectified[labeled].mean(), 0.0) / labeled.sum()
+    pool = 0.6 * (judge - judge.mean()) / 90
+    covariance = labels @ pool
+    assert abs(covariance) > 0.01 * (pool @ pool)
+    assert found.of_labels == pytest.approx(labels @ labels)
+    assert found.of_pool == pytest.approx(pool @ pool + 2 * covariance)
+
+
+def test_difference_of_systems_is_paired() -> None:
+    human, judge = simulated(3)
+    query = np.arange(90)
+    first, second = (query_sums(human[:, s], judge[:, s], query) for s in range(2))
+    found, turned = corrected(first, second), corrected(second, first)
+    assert turned.value == pytest.approx(-found.value)
+    assert turned.interval.low == pytest.approx(-found.interval.high)
+    # On complete pairs, the same as correcting the differences.
+    both = corrected(query_sums(human[:, 0] - human[:, 1], judge[:, 0] - judge[:, 1], query))
+    assert found.value == pytest.approx(both.value)
+    assert found.interval.low == pytest.approx(both.interval.low)
+
+
+def test_a_system_minus_itself_has_no_spread() -> None:
+    human, judge = simulated(4)
+    sums = query_sums(human[:, 0], judge[:, 0], np.arange(90))
+    found = corrected(sums, sums)
+    assert found.value == pytest.approx(0, abs=1e-12)
+    assert found.interval.reason is not None
+
+
+@given(st.integers(0, 10_000), st.floats(0.1, 50), st.floats(-500, 500))
+def test_order_of_responses_and_the_judges_scale_do_not_matter(
+    seed: int, factor: float, shift: float
+) -> None:
+    human, judge = simulated(seed, labels=35)
+    query = np.arange(90)
+    found = corrected(query_sums(human[:, 0], judge[:, 0], query))
+    order = np.random.default_rng(seed).permutation(90)
+    moved = corrected(query_sums(human[order, 0], factor * judge[order, 0] + shift, query[order]))
+    assert moved.value == pytest.approx(found.value)
+    assert moved.interval.low == pytest.approx(found.interval.low)
+    assert moved.lam == pytest.approx(found.lam / factor)
+
+
+@given(st.integers(0, 10_000), st.floats(-1e6, 1e6))
+def test_people_on_another_origin(seed: int, shift: float) -> None:
+    human, judge = simulated(seed, labels=35)
+    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)))
+    moved = corrected(query_sums(human[:, 0] + shift, judge[:, 0], np.arange(90)))
+    assert moved.value - shift == pytest.approx(found.value, abs=1e-6)
+
+
+def test_weights_remove_the_bias_of_oversampling() -> None:
+    """Low scores drawn four times as often: without weights the mean is off by 1.8 points."""
+    rng = np.random.default_rng(0)
+    plain_means, weighted, truths = [], [], []
+    for _ in range(300):
+        truth = 60 + 15 * rng.normal(size=1500)
+        judge = truth + 8 * rng.normal(size=1500)
+        chance = np.where(judge < np.median(judge), 0.12, 0.03)
+        human = np.where(rng.random(1500) < chance, truth + 8 * rng.normal(size=1500), np.nan)
+        query = np.arange(1500)
+        plain_means.append(corrected(query_sums(human, judge, query), lam=1.0).value)
+        weighted.append(corrected(query_sums(human, judge, query, probability=chance)).value)
+        truths.append(truth.mean())
+    bias = np.mean(np.subtract(plain_means, truths))
+    left = np.mean(np.subtract(weighted, truths))
+    error = np.std(np.subtract(weighted, truths)) / np.sqrt(300)
+    assert bias == pytest.approx(1.8, abs=0.3)
+    assert abs(left) < 4 * error < 0.5
+
+
+def test_refusals_on_bad_responses_do_not_move_the_mean() -> None:
+    rng = np.random.default_rng(1)
+    found, left_out = [], []
+    for _ in range(200):
+        truth = 60 + 15 * rng.normal(size=600)
+        judge = truth + 8 * rng.normal(size=600)
+        judge[(truth < 50) & (rng.random(600) < 0.6)] = np.nan
+        human = truth + 8 * rng.normal(size=600)
+        human[100:] = np.nan
+        query = np.arange(600)
+        found.append(corrected(query_sums(human, judge, query)).value)
+        kept = np.isfinite(judge)
+        left_out.append(corrected(query_sums(human[kept], judge[kept], query[kept])).value)
+    assert np.mean(left_out) > 62
+    assert np.mean(found) == pytest.approx(60, abs=4 * np.std(found) / np.sqrt(200))
+
+
+def test_the_unlabeled_samples_own_error_counts() -> None:
+    human, judge = simulated(5, queries=60, labels=50)
+    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(60)), lam=1.0)
+    residual = (human[:, 0] - judge[:, 0])[:50]
+    ignoring = prediction_powered.t_quantile(0.975, 49) * residual.std(ddof=1) / np.sqrt(50)
+    assert found.interval.high - found.value > 1.2 * ignoring
+
+
+def test_a_pool_that_is_all_labeled_leaves_peoples_mean() -> None:
+    human, judge = simulated(6, labels=90)
+    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)))
+    assert found.lam == 0
+    assert found.value == pytest.approx(human[:, 0].mean())
+
+
+def test_a_constant_judge_leaves_peoples_mean() -> None:
+    human, _ = simulated(7)
+    found = corrected(query_sums(human[:, 0], np.full(90, 70.0), np.arange(90)))
+    assert found.lam == 0
+    assert found.value == pytest.approx(human[:40, 0].mean())
+
+
+def test_lambda_is_tuned_from_enough_labels_that_differ() -> None:
+    def tuned(values: list[float]) -> bool:
+        human = np.r_[values, np.full(60, np.nan)]
+        return tunable(query_sums(human, np.arange(human.size), np.arange(human.size)))
+
+    assert tuned([100.0] * 15 + list(range(15)))
+    assert not tuned([100.0] * 16 + list(range(14)))
+    assert not tuned(list(np.arange(29.0)))
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "reason"),
+    [
+        ([np.nan] * 3, [1, 2, 3], "no labeled response"),
+        ([1, 2, np.nan], [np.nan] * 3, "no judge score"),
+        ([], [], "no labeled response"),
+    ],
+)
+def test_undefined(human: list[float], judge: list[float], reason: str) -> None:
+    found = corrected(query_sums(human, judge, np.arange(len(human)), 4))
+    assert np.isnan(found.value)
+    assert found.reason == reason
+    assert found.interval.reason == reason
+
+
+def test_intervals_that_are_withheld() -> None:
+    one = corrected(query_sums([5, np.nan, np.nan], [4, 5, 6], [0, 1, 2]))
+    assert np.isfinite(one.value)
+    assert "at least 2" in str(one.interval.reason)
+    same = corrected(query_sums([5, 6, np.nan], [4, 5, 6], [0, 1, 2]))
+    assert "no spread" in str(same.interval.reason)
+    first = query_sums([5, np.nan, np.nan], [4, 5, 6], [0, 1, 2])
+    other = query_sums([np.nan, 6, 7], [4, 5, 7], [0, 1, 2])
+    assert "one query" in str(corrected(first, other).interval.reason)
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(ValueError, match="both are"):
+        query_sums([1, 2], [1], [0, 1])
+    with pytest.raises(ValueError, match="probability"):
+        query_sums([1, 2], [1, 2], [0, 1], probability=[0, 1])
+    with pytest.raises(ValueError, match="one entry"):
+        query_sums([1, 2], [1, 2], [0, 1], pool=[True])

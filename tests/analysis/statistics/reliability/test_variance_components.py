@@ -1,0 +1,165 @@
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from analysis.statistics.reliability.reml import reml
+from analysis.statistics.reliability.two_way import connected_groups, two_way
+from analysis.statistics.reliability.variance_components import (
+    bias_for_raters_like_these,
+    moment_components,
+    satterthwaite_df,
+    variance_components,
+)
+from tests.analysis.ragged import ratings
+from tests.analysis.statistics.reliability.test_icc import SHROUT_FLEISS
+
+NA = float("nan")
+
+
+def test_mean_squares_of_shrout_and_fleiss() -> None:
+    table = two_way(SHROUT_FLEISS)
+    # Their Table 3: BMS 11.24, JMS 32.49, EMS 1.02.
+    assert table.ms_response == pytest.approx(11.241667, abs=5e-7)
+    assert table.ms_rater == pytest.approx(32.486111, abs=5e-7)
+    assert table.ms_residual == pytest.approx(1.019444, abs=5e-7)
+    assert (table.per_response, table.per_rater, table.df_residual) == pytest.approx((4, 6, 15))
+
+
+def test_reml_equals_the_analysis_of_variance_on_complete_data() -> None:
+    for values in (SHROUT_FLEISS, ratings(0, n=50, missing=0)):
+        expected = moment_components(two_way(values))
+        assert min(expected) > 0
+        assert reml(values, (1, 1))[:3] == pytest.approx(expected, rel=1e-9)
+        c = variance_components(values)
+        assert (c.response, c.rater, c.residual) == pytest.approx(expected)
+        assert c.mean == pytest.approx(values.mean())
+
+
+def dense_criterion(values: np.ndarray, components: np.ndarray) -> float:
+    """-2 log restricted likelihood from the full covariance matrix."""
+    row, column = np.nonzero(np.isfinite(values))
+    y, one = values[row, column], np.ones(row.size)
+    response = (row[:, None] == row).astype(float)
+    rater = (column[:, None] == column).astype(float)
+    inverse = np.linalg.inv(
+        components[0] * response + components[1] * rater + components[2] * np.eye(row.size)
+    )
+    information = one @ inverse @ one
+    residual = y - (one @ inverse @ y) / information
+    return float(
+        np.log(information) + residual @ inverse @ residual - np.linalg.slogdet(inverse)[1]
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_reml_maximizes_the_dense_restricted_likelihood(seed: int) -> None:
+    values = ratings(seed, n=25, raters=3, missing=0.3, step=None)
+    values = values[np.isfinite(values).any(axis=1)]
+    c = variance_components(values)
+    at = np.array([c.response, c.rater, c.residual])
+    slope = optimize.approx_fprime(at, lambda x: dense_criterion(values, x), 1e-5 * at)
+    inside = at > 1e-9
+    assert (at * slope)[inside] == pytest.approx(0, abs=1e-3)
+    assert (slope[~inside] >= -1e-3).all()
+
+
+def test_a_component_at_its_bound_is_zero() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.normal(0, 10, (40, 1)) + rng.normal(0, 5, (40, 3))
+    values -= values.mean(axis=0)
+    c = variance_components(values)
+    assert c.rater == 0
+    assert c.residual > 0
+    ragged = np.where(rng.random(values.shape) < 0.2, NA, values)
+    assert variance_components(ragged).rater >= 0
+
+
+def test_additive_ratings_have_no_residual() -> None:
+    values = np.arange(5.0)[:, None] * 10 + np.array([0.0, 1.0, 5.0])
+    values[1, 2] = NA
+    c = variance_components(values)
+    assert c.residual == 0
+    assert c.response == pytest.approx(250)
+    assert c.rater == pytest.approx(7)
+
+
+def test_shift_and_scale() -> None:
+    values = ratings(5)
+    c, moved = variance_components(values), variance_components(3 * values + 1000)
+    assert moved.response == pytest.approx(9 * c.response, rel=1e-6)
+    assert moved.rater == pytest.approx(9 * c.rater, rel=1e-6)
+    assert moved.mean == pytest.approx(3 * c.mean + 1000)
+
+
+def test_connected_groups() -> None:
+    apart = np.array([[1, 2, NA, NA], [NA, NA, 3, 4], [NA, NA, NA, NA]])
+    assert connected_groups(apart) == 2
+    apart[0, 2] = 5
+    assert connected_groups(apart) == 1
+    c = variance_components([[1, 2, NA, NA], [NA, NA, 3, 4]])
+    assert np.isnan(c.response)
+    assert "2 groups" in str(c.reason)
+    with pytest.raises(ValueError, match="2 groups"):
+        two_way([[1, 2, NA, NA], [NA, NA, 3, 4]])
+
+
+def test_no_ratings() -> None:
+    c = variance_components(np.full((3, 2), NA))
+    assert c.n_ratings == 0
+    assert c.reason is not None
+
+
+def test_satterthwaite() -> None:
+    assert satterthwaite_df([2.0], [7]) == pytest.approx(7)
+    # Welch: (4/8 + 9/12)^2 / ((4/8)^2/7 + (9/12)^2/11).
+    assert satterthwaite_df([4 / 8, 9 / 12], [7, 11]) == pytest.approx(
+        1.25**2 / (0.25 / 7 + 0.5625 / 11)
+    )
+    assert np.isnan(satterthwaite_df([0.0, 0.0], [3, 3]))
+
+
+def test_bias_without_rater_variance_is_a_t_interval_over_queries() -> None:
+    rng = np.random.default_rng(6)
+    values = np.round(rng.normal(50, 10, (30, 3)))
+    values -= values.mean(axis=0) - 50
+    judge = values.mean(axis=1) + rng.normal(4, 3, 30)
+    estimate = bias_for_raters_like_these(judge, values, np.arange(30))
+    difference = judge - values.mean(axis=1)
+    reach = stats.t.ppf(0.975, 29) * stats.sem(difference)
+    assert estimate.rater_error == 0
+    assert estimate.value == pytest.approx(difference.mean())
+    assert estimate.interval.high - estimate.value == pytest.approx(reach)
+
+
+def test_bias_with_severe_raters_is_as_uncertain_as_raters_differ() -> None:
+    rng = np.random.default_rng(7)
+    severity = np.array([-6.0, 0.0, 6.0])
+    truth = rng.normal(50, 10, 400)
+    values = truth[:, None] + severity + rng.normal(0, 4, (400, 3))
+    estimate = bias_for_raters_like_these(truth + 5, values, np.repeat(np.arange(100), 4))
+    # Variance 36 of 3 raters: standard error sqrt(36 / 3).
+    assert estimate.rater_error == pytest.approx(np.sqrt(12), rel=0.05)
+    assert estimate.query_error < 0.3
+    assert estimate.df == pytest.approx(2, abs=0.1)
+    assert estimate.interval.method == "t_by_source"
+
+
+def test_bias_counts_and_reasons() -> None:
+    values = np.array([[1, 2], [3, 5], [2, 2], [NA, NA], [4, 4]], dtype=float)
+    judge = np.array([2, NA, 3, 3, 5.0])
+    estimate = bias_for_raters_like_these(judge, values, np.array([0, 0, 1, 1, 2]))
+    # Differences 2 - 1.5, 3 - 2, 5 - 4; one response lacks the judge, one the raters.
+    assert estimate.value == pytest.approx(2.5 / 3)
+    assert (estimate.n_responses, estimate.n_dropped, estimate.n_queries) == (3, 2, 3)
+    one_query = bias_for_raters_like_these(judge, values, np.zeros(5, dtype=int))
+    assert one_query.value == estimate.value
+    assert "at least 2 queries" in str(one_query.interval.reason)
+    nothing = bias_for_raters_like_these(np.full(5, NA), values, np.arange(5))
+    assert np.isnan(nothing.value)
+    assert "no response has both" in str(nothing.interval.reason)
+    single = bias_for_raters_like_these(judge, values[:, :1], np.arange(5))
+    assert "at least 2 raters" in str(single.interval.reason)
+    same = np.array([[1, 1], [2, 2], [3, 3.0]])
+    exact = bias_for_raters_like_these(same[:, 0] + 1, same, np.arange(3))
+    assert exact.value == 1
+    assert "no spread" in str(exact.interval.reason)

@@ -1,0 +1,183 @@
+"""Corrected scores in a report: records, reasons, weights, and the page."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import Options, Scale, analyse, write_report
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate, EstimateList
+from analysis.core.tables import ScoreTable
+from analysis.render.section import chapter
+from analysis.topics.correction import section
+from analysis.topics.correction.estimates import SYSTEMS_PAIRED, correction
+from tests.analysis.scores import POINTS, simulated, table
+
+
+def partly_rated(frame: pd.DataFrame, queries: int) -> pd.DataFrame:
+    """The frame with people's ratings of the first queries only."""
+    number = frame["query_id"].str[1:].astype(int)
+    return frame[(frame["scorer_kind"] != "human") | (number < queries)].reset_index(drop=True)
+
+
+def corrected_of(scores: ScoreTable, options: Options | None = None) -> EstimateList:
+    return EstimateList(tuple(correction(Context(scores, None, options or Options()))))
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return partly_rated(simulated(queries=120, systems=3, kindness=10), 40)
+
+
+def test_means_and_differences(frame: pd.DataFrame) -> None:
+    found = corrected_of(table(frame))
+    means = found.select("ppi_mean")
+    assert [e.scope for e in means] == ["pooled", "system:s0", "system:s1", "system:s2"]
+    assert [e.n_responses for e in means] == [120, 40, 40, 40]
+    whole = simulated(queries=120, systems=3, kindness=10)
+    people = whole[whole["scorer_kind"] == "human"]
+    for e in means:
+        own = people if e.scope == "pooled" else people[people["system"] == e.systems[0]]
+        # The ratings that were held back.
+        assert e.ci_low < own["value"].mean() < e.ci_high
+        assert e.params["judge_mean"] > e.ci_high
+        assert e.params["target_population"] == "queries like these"
+        assert e.target == "these_raters"
+        assert e.n_raters == 3
+    pairs = found.select("ppi_difference", scope="system_level")
+    assert [e.systems for e in pairs] == [("s0", "s1"), ("s0", "s2"), ("s1", "s2")]
+    # Lambda of a difference is its own, so differences need not be those of the means.
+    for e in pairs:
+        of = {m.systems: m.value for m in means}
+        expected = of[e.systems[:1]] - of[e.systems[1:]]
+        assert e.value == pytest.approx(expected, abs=2)
+    alone = found.select("weighted_human_mean", scope="system:s0")[0]
+    saved = found.select("labels_saved", scope="system:s0")[0]
+    one = means[1]
+    ratio = (alone.ci_high - alone.ci_low) / (one.ci_high - one.ci_low)
+    assert saved.value == pytest.approx(40 * ratio**2 - 40)
+    needed = found.select("labels_needed", scope="system:s0")
+    assert needed[0].params["half_width"] == 5
+
+
+def test_wanted_width_in_points(frame: pd.DataFrame) -> None:
+    found = corrected_of(table(frame), Options(wanted_width=2.5))
+    wide = corrected_of(table(frame), Options(wanted_width=10))
+    for few, many in zip(wide.select("labels_needed"), found.select("labels_needed"), strict=True):
+        assert many.params["half_width"] == 2.5
+        assert not many.defined or many.value > few.value
+
+
+def test_a_judge_on_another_scale_is_corrected_from_thirty_labels(frame: pd.DataFrame) -> None:
+    other = frame.copy()
+    judged = other["scorer"] == "judge"
+    other.loc[judged, "value"] /= 100
+    scales = {("judge", "QR"): Scale(0, 1)}
+
+    def of(part: pd.DataFrame) -> EstimateList:
+        return corrected_of(ScoreTable.from_frame(part, {"QR": POINTS}, scales))
+
+    plain = corrected_of(table(frame))
+    for e, same in zip(of(other).select("ppi_mean"), plain.select("ppi_mean"), strict=True):
+        assert e.value == pytest.approx(same.value)
+        assert e.ci_low == pytest.approx(same.ci_low)
+    few = of(partly_rated(other, 20)).select("ppi_mean", scope="system:s0")[0]
+    assert "too few labels" in str(few.reason)
+    assert "common scale" in str(few.reason)
+
+
+def test_sampling_probabilities_weigh(frame: pd.DataFrame) -> None:
+    weighed = frame.copy()
+    number = weighed["query_id"].str[1:].astype(int)
+    human = weighed["scorer_kind"] == "human"
+    weighed["inclusion_prob"] = np.where(human & (number < 20), 0.8, np.where(human, 0.2, 1.0))
+    found = corrected_of(table(weighed)).select("weighted_human_mean", scope="system:s0")[0]
+    own = weighed[human & (weighed["system"] == "s0")]
+    expected = np.average(own["value"], weights=1 / own["inclusion_prob"])
+    assert found.value == pytest.approx(expected)
+
+
+def test_missing_judge_scores_are_counted_and_stay(frame: pd.DataFrame) -> None:
+    refused = frame.copy()
+    bad = (refused["scorer"] == "judge") & (refused["value"] < 45)
+    refused["missing_reason"] = np.where(bad, "refused", None)
+    refused.loc[bad, "value"] = np.nan
+    found = corrected_of(table(refused)).first("ppi_mean", scope="pooled")
+    before = corrected_of(table(frame)).first("ppi_mean", scope="pooled")
+    assert found is not None
+    assert before is not None
+    assert found.params["judge_missing"] == bad.sum()
+    assert found.value == pytest.approx(before.value, abs=2.5)
+    # The judge's mean of what is left is far too high, and speaks of other responses.
+    assert float(str(found.params["judge_mean"])) > before.value + 10
+
+
+def only(found: EstimateList) -> Estimate:
+    assert len(found) == 1
+    return found.records[0]
+
+
+def test_nothing_to_correct() -> None:
+    everything = only(corrected_of(table(simulated())))
+    assert "nothing to correct" in str(everything.reason)
+    judged = simulated()
+    nobody = only(corrected_of(table(judged[judged["scorer_kind"] == "judge"])))
+    assert nobody.reason == "no human rating on QR"
+    assert not corrected_of(table(judged[judged["scorer_kind"] == "human"])).records
+
+
+def test_a_system_without_ratings_and_many_systems() -> None:
+    frame = partly_rated(simulated(queries=30, systems=3), 12)
+    left = frame[(frame["scorer_kind"] == "judge") | (frame["system"] != "s1")]
+    found = corrected_of(table(left))
+    assert found.select("ppi_mean", scope="system:s1")[0].reason == "no labeled response"
+    assert found.select("ppi_mean", scope="system:s0")[0].has_interval
+    assert found.select("labels_needed", scope="system:s1")[0].reason == "no labeled response"
+    many = partly_rated(simulated(queries=4, systems=SYSTEMS_PAIRED + 1), 2)
+    refused = corrected_of(table(many)).select("ppi_difference")
+    assert len(refused) == 1
+    assert "more than" in str(refused[0].reason)
+
+
+def test_crowded_ratings_carry_their_measured_coverage() -> None:
+    frame = partly_rated(simulated(queries=120, systems=2), 30)
+    human = frame["scorer_kind"] == "human"
+    number = frame["query_id"].str[1:].astype(int)
+    frame.loc[human & (number % 6 > 0), "value"] = 100.0
+    found = corrected_of(table(frame))
+    crowded = found.select("weighted_human_mean", scope="system:s0")[0]
+    assert crowded.params["measured_coverage"] == 0.92
+    assert "measured_coverage" not in found.select("ppi_mean", scope="system:s0")[0].params
+
+
+@pytest.mark.parametrize("scale", [POINTS, None])
+def test_page(frame: pd.DataFrame, scale: Scale | None, tmp_path: Path) -> None:
+    analysis = analyse(table(frame, scale), options=Options(resamples=100))
+    found = chapter(section.SECTION, analysis)
+    assert found is not None
+    assert "people would give all responses" in found.reading[0]
+    assert {t.key for t in found.tables} == {"corrected-means", "corrected-differences-1"}
+    assert [f.key for f in found.figures] == ["corrected-means"]
+    write_report(analysis, tmp_path)
+    records = json.loads((tmp_path / "report.json").read_text())["estimates"]
+    assert any(r["statistic"] == "ppi_mean" and r["value"] for r in records)
+    assert ("its scores save" in found.reading[0]) is True
+
+
+def test_orders_that_change_are_named() -> None:
+    frame = partly_rated(simulated(queries=200, systems=2, judge_noise=3), 60)
+    judged = (frame["scorer"] == "judge") & (frame["system"] == "s0")
+    turned = frame.copy()
+    turned.loc[judged, "value"] = np.clip(turned.loc[judged, "value"] - 15, 0, 100)
+    better = frame["system"] == "s0"
+    human = frame["scorer_kind"] == "human"
+    turned.loc[human & better, "value"] = np.clip(turned.loc[human & better, "value"] + 8, 0, 100)
+    found = chapter(section.SECTION, analyse(table(turned), options=Options(resamples=100)))
+    assert found is not None
+    assert any("turns the judge's order round" in sentence for sentence in found.reading)
+    same = chapter(section.SECTION, analyse(table(frame), options=Options(resamples=100)))
+    assert same is not None
+    assert any("order after correction" in sentence for sentence in same.reading)

@@ -1,0 +1,96 @@
+"""The responses on which judge and people are furthest apart, and the judge's reasons for them."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from analysis import Options, Scale, ScoreTable, analyse, write_report
+from analysis.render.json_report import schema
+from analysis.render.sanitize import quoted
+from analysis.topics.agreement.largest_disagreements import LISTED, furthest_apart
+from tests.analysis.scores import POINTS, rows, simulated, table
+
+QUICK = Options(resamples=200)
+
+
+def planted() -> ScoreTable:
+    """Three responses: the judge 30 too high, 40 too low, and right; a fourth without a judge."""
+    people = {"a": (50, 70), "b": (80, 80), "c": (20, 20), "d": (10, 10)}
+    judged = {"a": 90.0, "b": 40.0, "c": 20.0, "d": None}
+    records: list[dict[str, object]] = []
+    for name, (one, other) in people.items():
+        place = {"response_id": name, "query_id": f"q{name}"}
+        records += [
+            {**place, "scorer": "ann", "value": float(one)},
+            {**place, "scorer": "ben", "value": float(other)},
+            {**place, "scorer": "judge", "scorer_kind": "judge", "value": judged[name]},
+            {**place, "scorer": "EM", "scorer_kind": "metric", "value": 0.0},
+        ]
+    return table(rows(*records))
+
+
+def test_the_largest_differences_first_and_none_where_both_agree() -> None:
+    found = list(furthest_apart(analyse(planted(), options=QUICK).context))
+    assert [tuple(one) for one in found] == [
+        ("QR", "judge", "b", "qb", 40.0, 80.0, -40.0),
+        ("QR", "judge", "a", "qa", 90.0, 60.0, 30.0),
+    ]
+
+
+def test_points_of_other_scales_are_not_subtracted() -> None:
+    frame = planted().frame.astype({"scorer": "object"})
+    apart = ScoreTable.from_frame(frame, {"QR": POINTS}, {("judge", "QR"): Scale(0, 200)})
+    assert list(furthest_apart(analyse(apart, options=QUICK).context)) == []
+
+
+def test_reasons_stand_on_the_page_in_the_json_and_whole_in_the_csv(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script> \u202eesrever\x1b[2J\n" + "long " * 200_000
+    reasons = {("judge", "b", "QR"): hostile, ("judge", "a", "QR"): "=1+1 is -5 too many"}
+    page = write_report(analyse(planted(), options=QUICK), tmp_path / "r", reasons=reasons)
+    text = page.read_text(encoding="utf-8")
+    (part,) = re.findall(r'(?s)id="table-responses-apart">.*?</section>', text)
+    cells = re.sub(r'href="data:[^"]*"', "", part)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; \\u202eesrever\\x1b[2J long" in cells
+    assert "<script" not in cells
+    assert "\u202e" not in cells
+    assert len(cells) < 5000
+    # What somebody wrote keeps its hyphen.
+    assert "=1+1 is -5 too many" in cells
+    written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema()).validate(written)
+    assert [one["reason"] for one in written["furthest_apart"]] == [hostile, "=1+1 is -5 too many"]
+    csv.field_size_limit(2**24)
+    with (tmp_path / "r" / "tables" / "responses-apart.csv").open(encoding="utf-8") as file:
+        told = list(csv.DictReader(file))
+    assert [row["reason"].split()[0] for row in told] == ["<script>alert(1)</script>", "'=1+1"]
+    assert len(told[0]["reason"]) == len(hostile)
+
+
+def test_without_reasons_there_is_no_column_for_them_and_no_more_than_enough(
+    tmp_path: Path,
+) -> None:
+    found = analyse(table(simulated(queries=20)), options=QUICK)
+    page = write_report(found, tmp_path / "r").read_text(encoding="utf-8")
+    (part,) = re.findall(r'(?s)id="table-responses-apart">.*?</section>', page)
+    assert "Reason" not in re.sub(r'href="[^"]*"', "", part)
+    assert part.count("<tr") == 1 + 5
+    assert len(list(furthest_apart(found.context))) == LISTED
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "shown"),
+    [
+        ("It says so.", 20, "It says so."),
+        ("It  says\nso.", 20, "It says so."),
+        ("It says so twice.", 11, "It says so…"),
+        ("\u2066a\u2069", 20, "\\u2066a\\u2069"),
+        ("\ud800", 20, "\\ud800"),
+    ],
+    ids=["short", "lines", "cut", "isolate", "surrogate"],
+)
+def test_quoted(text: str, most: int, shown: str) -> None:
+    assert quoted(text, most) == shown

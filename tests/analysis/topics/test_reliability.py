@@ -1,0 +1,199 @@
+import math
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import Options, Scale
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate, EstimateList
+from analysis.topics.reliability.estimates import reliability
+from analysis.topics.reliability.generalizability import generalizability
+from tests.analysis.scores import POINTS, rows, simulated, table
+
+QUICK = Options(resamples=200)
+STARS = Scale(1, 5, 1, "ordinal")
+
+
+def figures(frame: pd.DataFrame, scale: Scale | None = POINTS) -> EstimateList:
+    context = Context(table(frame, scale), None, QUICK)
+    return EstimateList((*reliability(context), *generalizability(context)))
+
+
+def one(found: EstimateList, statistic: str, **where: object) -> Estimate:
+    matching = found.select(statistic, **where)  # type: ignore[arg-type]
+    assert len(matching) == 1, (statistic, where, len(matching))
+    return matching[0]
+
+
+@pytest.fixture(scope="module")
+def ragged() -> EstimateList:
+    return figures(simulated(queries=40, missing=0.3))
+
+
+def test_icc_has_six_forms_with_both_name_sets(ragged: EstimateList) -> None:
+    names = {(e.params["form"], e.params["shrout_fleiss"]) for e in ragged.select("icc")}
+    assert names == {
+        ("1,1", "ICC(1,1)"), ("1,k", "ICC(1,k)"), ("A,1", "ICC(2,1)"), ("A,k", "ICC(2,k)"),
+        ("C,1", "ICC(3,1)"), ("C,k", "ICC(3,k)"),
+    }  # fmt: skip
+    assert all(e.defined and e.params["k"] for e in ragged.select("icc"))
+    assert all(e.has_interval != e.params["form"].startswith("1") for e in ragged.select("icc"))  # type: ignore[union-attr]
+
+
+def test_the_reliability_of_a_mean_grows_with_raters(ragged: EstimateList) -> None:
+    curve = ragged.select("spearman_brown")
+    assert [e.params["k"] for e in curve] == list(range(1, 11))
+    assert curve[0].value == one(ragged, "icc", form="A,1").value
+    assert all(a.value < b.value for a, b in pairwise(curve))
+    assert all(e.ci_low < e.value < e.ci_high for e in curve)
+
+
+def test_severities_are_found_where_they_were_planted() -> None:
+    frame = simulated(queries=60)
+    frame.loc[frame["scorer"] == "rater-2", "value"] -= 9
+    frame["value"] = frame["value"].clip(0, 100)
+    found = figures(frame)
+    severe = [e for e in found.select("rater_severity") if e.scorers[0] == "rater-2"]
+    single, joint = severe
+    assert single.value == pytest.approx(-6, abs=1.2)
+    assert single.ci_low < -6 < single.ci_high
+    assert joint.ci_low < single.ci_low
+    assert joint.params["interval"] == "simultaneous"
+    raw, centered = (
+        one(found, "alpha_by_scale_use", values=use).value for use in ("raw", "centered")
+    )
+    assert raw < centered
+    assert raw == one(found, "krippendorff_alpha", level="interval").value
+
+
+def test_drift_needs_positions_and_finds_the_slope() -> None:
+    frame = simulated(queries=60)
+    assert not figures(frame).select("rater_drift")
+    people = frame["scorer_kind"] == "human"
+    frame["position"] = frame.groupby("scorer").cumcount() + 1.0
+    frame.loc[~people, "position"] = np.nan
+    own = frame["scorer"] == "rater-3"
+    frame.loc[own, "value"] = (frame.loc[own, "value"] - 0.1 * frame.loc[own, "position"]).clip(0)
+    found = [e for e in figures(frame).select("rater_drift") if e.scorers[0] == "rater-3"]
+    assert found[0].value == pytest.approx(-0.1, abs=0.04)
+    assert found[0].ci_high < 0
+
+
+def test_repeats_are_given_for_people_and_judges() -> None:
+    frame = simulated(queries=20)
+    again = frame[frame["scorer"].isin(["judge", "rater-1"])].assign(repeat=1)
+    again["value"] = np.where(again.index % 4 == 0, again["value"] - 1, again["value"]).clip(0)
+    found = figures(pd.concat([frame.assign(repeat=0), again], ignore_index=True))
+    assert {e.scorers for e in found.select("repeat_agreement")} == {("judge",), ("rater-1",)}
+    equal = one(found, "repeat_agreement", scorer="judge", measure="share_equal")
+    assert equal.value == pytest.approx(0.75, abs=0.02)
+    assert equal.target is None
+    assert equal.params["pairs"] == 60
+    assert one(found, "repeat_agreement", scorer="rater-1", measure="pearson").value > 0.99
+    assert one(found, "repeat_agreement", scorer="rater-1", measure="pearson").n_raters == 1
+
+
+def test_coefficients_of_categories_need_few_levels(ragged: EstimateList) -> None:
+    assert not ragged.select("fleiss_kappa")
+    assert not ragged.select("gwet_ac")
+    assert one(ragged, "weighted_kappa").defined
+    stars = simulated(queries=30, missing=0.2)
+    stars["value"] = np.clip(np.round(stars["value"] / 20), 1, 5)
+    for scale in (STARS, None):
+        found = figures(stars, scale)
+        assert {e.params["weights"] for e in found.select("gwet_ac")} == {
+            "unweighted",
+            "quadratic",
+        }
+        assert one(found, "fleiss_kappa").params["levels"] == 5
+        assert one(found, "brennan_prediger").has_interval
+        assert one(found, "gwet_ac", weights="quadratic").params["standard_error"] is not None
+    nominal = figures(stars, Scale(1, 5, 1, "nominal"))
+    assert not nominal.select("weighted_kappa")
+    assert not nominal.select("variance_component")
+    assert not nominal.select("rater_severity")
+    assert one(nominal, "fleiss_kappa").defined
+
+
+def test_components_and_designs(ragged: EstimateList) -> None:
+    names = [e.params["component"] for e in ragged.select("variance_component")]
+    assert len(names) == 7
+    assert all(e.defined for e in ragged.select("variance_component"))
+    designs = ragged.select("system_difference_error", raters=3)
+    errors = [e.value for e in designs]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_unconnected_raters_are_named() -> None:
+    frame = simulated(queries=20, raters=4)
+    number = frame["query_id"].str[1:].astype(int)
+    early = frame["scorer"].isin(["rater-1", "rater-2"]) & (number >= 10)
+    late = frame["scorer"].isin(["rater-3", "rater-4"]) & (number < 10)
+    found = figures(frame[~(early | late)])
+    for statistic in ("icc", "sem", "rater_severity", "spearman_brown"):
+        e = next(e for e in found.select(statistic) if e.params.get("form") != "1,1")
+        assert not e.defined
+        assert "2 groups that share no response (rater-1, rater-2; rater-3, rater-4)" in str(
+            e.reason
+        )
+    assert one(found, "icc", form="1,1").defined
+    assert one(found, "alpha_by_scale_use", values="ranks").defined
+    assert not one(found, "alpha_by_scale_use", values="centered").defined
+
+
+def alone(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rater 3 rated one response, the first."""
+    return frame[(frame["scorer"] != "rater-3") | (frame["response_id"] == "r0")]
+
+
+def constant(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(value=50.0)
+
+
+def empty(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(value=frame["value"].where(frame["scorer_kind"] == "judge"))
+
+
+def without_judge(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["scorer"] != "judge"]
+
+
+DEGENERATE: dict[str, pd.DataFrame] = {
+    "a rater with one rating": alone(simulated()),
+    "constant": constant(simulated()),
+    "two items": simulated(queries=2, systems=1),
+    "nothing rated": empty(simulated()),
+    "one system": simulated(systems=1),
+    "no system": simulated().drop(columns="system").drop_duplicates(["response_id", "scorer"]),
+    "200 systems": simulated(queries=2, systems=200),
+    "one query": simulated(queries=1),
+    "one rater": simulated(raters=1),
+    "no judge": without_judge(simulated()),
+    "one rating": rows({}),
+    "two equal ratings": rows({}, {"scorer": "ben"}),
+    "mostly missing": simulated(missing=0.9),
+    "70 raters": simulated(queries=3, raters=70),
+}
+
+
+@pytest.mark.parametrize("scale", [POINTS, None, Scale(0, 100, 1, "nominal")], ids=str)
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_tables_give_reasons_and_no_warning(name: str, scale: Scale | None) -> None:
+    for e in figures(DEGENERATE[name], scale):
+        assert e.defined or e.reason, e
+        assert not math.isinf(e.value)
+        assert e.has_interval == (e.method is not None)
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.05, 0.1, 1.0])
+def test_the_scale_makes_no_difference_to_what_has_no_unit(factor: float) -> None:
+    frame = simulated(queries=20, missing=0.2)
+    plain = figures(frame)
+    scaled = figures(frame.assign(value=frame["value"] * factor), Scale(0, 100 * factor))
+    for a, b in zip(plain, scaled, strict=True):
+        if a.statistic in {"icc", "krippendorff_alpha", "weighted_kappa", "raw_agreement"}:
+            assert b.value == pytest.approx(a.value, nan_ok=True, abs=1e-9)
+        if a.statistic in {"sem", "rater_severity", "mean_absolute_difference"}:
+            assert b.value == pytest.approx(factor * a.value, abs=1e-9)

@@ -1,0 +1,93 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import Options, Scale, analyse, write_report
+from analysis.core import Analysis
+from analysis.render.section import Chapter, chapter
+from analysis.topics.reliability import section
+from tests.analysis.scores import POINTS, simulated, table
+from tests.analysis.topics.test_reliability import DEGENERATE
+
+QUICK = Options(resamples=200)
+
+
+def shown(frame: pd.DataFrame, scale: Scale | None = POINTS) -> tuple[Analysis, Chapter | None]:
+    analysis = analyse(table(frame, scale), options=QUICK)
+    return analysis, chapter(section.SECTION, analysis)
+
+
+def severe(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rater 2 gives 12 points less."""
+    own = frame["scorer"] == "rater-2"
+    return frame.assign(value=frame["value"].sub(12).where(own, frame["value"]).clip(0))
+
+
+def test_the_section_says_who_stands_apart_and_how_many_raters_would_do() -> None:
+    _, found = shown(severe(simulated(queries=40, constructs=("QR", "AC"), missing=0.1)))
+    assert found is not None
+    said = " ".join(found.reading)
+    assert "Reliability of a single rating, ICC(A,1): QR ." in said
+    assert "A mean with a reliability of .80 needs this many raters:" in said
+    assert "the others on the same responses is rater-2 on" in said
+    assert "9 points more severe than the panel." in said
+    assert "Part of the disagreement is severity:" in said
+    assert [figure.key for figure in found.figures] == [
+        "severities", "reliability-of-means", "designs",
+    ]  # fmt: skip
+    assert all(len(figure.drawings) == 2 for figure in found.figures)
+    keys = [one.key for one in found.tables]
+    assert keys == [
+        "human-reliability", "human-agreement", "raters", "variance-components", "designs",
+    ]  # fmt: skip
+    raters = found.tables[2]
+    assert "Severity" in raters.columns
+    assert "Drift" not in raters.columns
+    row = next(row for row in raters.rows if row[1].text == "rater-2" and row[0].text == "QR")
+    assert float(row[raters.columns.index("Severity")].text) == pytest.approx(-8, abs=1.5)
+
+
+def test_scales_of_few_levels_have_their_columns() -> None:
+    frame = simulated(queries=30)
+    frame["value"] = np.clip(np.round(frame["value"] / 20), 1, 5)
+    _, found = shown(frame, Scale(1, 5, 1, "ordinal"))
+    assert found is not None
+    columns = found.tables[1].columns
+    assert {"Fleiss", "AC1", "AC2", "Brennan-Prediger"} <= set(columns)
+    _, wide = shown(simulated(queries=30))
+    assert wide is not None
+    assert "AC1" not in wide.tables[1].columns
+
+
+def test_one_rater_makes_no_comparison() -> None:
+    _, found = shown(simulated(raters=1))
+    assert found is not None
+    assert not found.figures
+    assert not found.reading
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_tables_are_reported(name: str, tmp_path: Path) -> None:
+    for number, scale in enumerate((POINTS, None)):
+        analysis = analyse(table(DEGENERATE[name], scale), options=QUICK)
+        write_report(analysis, tmp_path / str(number))
+
+
+@pytest.mark.parametrize(
+    ("change", "scale"),
+    [
+        (lambda v: v / 100, Scale(0, 1)),
+        (lambda v: 1 + np.round(v / 25), Scale(1, 5, 1, "ordinal")),
+        (lambda v: v / 10, Scale(0, 10)),
+    ],
+    ids=["0 to 1", "1 to 5", "0 to 10"],
+)
+def test_other_scales_are_reported(
+    change: Callable[["pd.Series[float]"], "pd.Series[float]"], scale: Scale, tmp_path: Path
+) -> None:
+    frame = simulated(queries=20, missing=0.2)
+    analysis = analyse(table(frame.assign(value=change(frame["value"])), scale), options=QUICK)
+    write_report(analysis, tmp_path / "report")

@@ -1,0 +1,66 @@
+"""What the database holds, for comparison with what the page says."""
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from study import Study
+from study.schema import Assignment, Query, Rater, Rating, Response, table
+
+
+class Rated(NamedTuple):
+    """One revision, with the place it belongs to."""
+
+    rater: str
+    query: str
+    response: str
+    construct: str
+    revision: int
+    value: float | None
+    status: str
+    reason: str | None
+    comment: str | None
+    flags: tuple[str, ...]
+    input_kind: str | None
+    after_reveal: bool
+    purpose: str
+    repeat: int
+
+
+def ratings(study: Study, construct: str | None = None) -> list[Rated]:
+    """Return every revision in the order of storing, of one construct if it is named."""
+    g, a, w, r, q = map(table, (Rating, Assignment, Rater, Response, Query))
+    chosen: Any = (
+        select(
+            w.c.code,
+            q.c.key.label("query"),
+            r.c.key.label("response"),
+            g.c.construct_key,
+            g.c.revision,
+            g.c.value,
+            g.c.status,
+            g.c.reason,
+            g.c.comment,
+            g.c.flags,
+            g.c.input_kind,
+            g.c.after_reveal,
+            a.c.purpose,
+            a.c.repeat,
+        )
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .join(w, w.c.id == a.c.rater_id)
+        .join(r, r.c.id == a.c.response_id)
+        .join(q, q.c.id == r.c.query_id)
+        .order_by(g.c.id)
+    )
+    with study.read() as connection:
+        found = [Rated(*row[:9], tuple(row.flags), *row[10:]) for row in connection.execute(chosen)]
+    return [row for row in found if construct in {None, row.construct}]
+
+
+def rater_id(study: Study, code: str) -> int:
+    """Return a rater's key in the database."""
+    w = table(Rater)
+    with study.read() as connection:
+        found: int = connection.execute(select(w.c.id).where(w.c.code == code)).scalar_one()
+        return found

@@ -1,1 +1,0 @@
-"""Tests of annotate_ui.comparing."""

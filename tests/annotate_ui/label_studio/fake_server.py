@@ -1,0 +1,102 @@
+"""A stand-in for the server, for what the real one can't be brought to: moments, and PostgreSQL.
+
+It keeps projects, tasks and annotations in memory and answers as `annotate_ui.label_studio.client`
+does. What the real server says is tried in `real/`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from annotate_ui.label_studio.client import Project
+from annotate_ui.label_studio.server_error import ServerError
+from annotate_ui.label_studio.task_data import NAME
+
+
+class StandIn:
+    """A server in memory."""
+
+    url = "http://stand-in.example.org"
+
+    def __init__(self) -> None:
+        self.identity = uuid4().hex
+        self.made: dict[int, dict[str, Any]] = {}
+        self.tasks: dict[int, dict[int, dict[str, Any]]] = {}
+        self._number = 0
+
+    def check(self) -> None:
+        """Let anybody in."""
+
+    def projects(self) -> list[Project]:
+        """Return all projects."""
+        return [self.project(number) for number in self.made]
+
+    def project(self, number: int) -> Project:
+        """Return a project."""
+        return Project(number, self.made[number]["description"], len(self.tasks[number]))
+
+    def create_project(self, **given: Any) -> int:
+        """Make a project."""
+        number = self._next()
+        self.made[number] = given
+        self.tasks[number] = {}
+        return number
+
+    def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Take tasks."""
+        numbers = [self._next() for _ in tasks]
+        for own, task in zip(numbers, tasks, strict=True):
+            self.tasks[number][own] = {**task, "id": own, "annotations": [], "drafts": []}
+        return numbers
+
+    def export(self, number: int) -> Iterator[dict[str, Any]]:
+        """Yield a project's tasks."""
+        if number not in self.made:
+            raise ServerError("not found", 404)
+        yield from self.tasks[number].values()
+
+    def delete_project(self, number: int) -> None:
+        """Delete a project, as its owner does over there."""
+        del self.made[number], self.tasks[number]
+
+    def delete_unrated(self, number: int, name: str) -> bool:
+        """Delete a task that nobody has rated."""
+        (task,) = [tasks[number] for tasks in self.tasks.values() if number in tasks]
+        if task["annotations"]:
+            return False
+        assert task["data"][NAME] == name
+        self.delete_task(number)
+        return True
+
+    def delete_tasks(self, number: int, tasks: Sequence[int]) -> None:
+        """Delete tasks of a project."""
+        for task in tasks:
+            del self.tasks[number][task]
+
+    def delete_task(self, number: int) -> None:
+        """Delete a task."""
+        for tasks in self.tasks.values():
+            tasks.pop(number, None)
+
+    def annotate(
+        self, project: int, task: int, user: int, at: str, lead: float | None = None, **values: Any
+    ) -> dict[str, Any]:
+        """Annotate a task at a time of day; return the annotation, to be edited."""
+        moment = f"2026-01-01T{at}:00Z"
+        made = {
+            "id": self._next(),
+            "completed_by": user,
+            "created_at": moment,
+            "updated_at": moment,
+            "lead_time": lead,
+            "was_cancelled": False,
+            "result": [
+                {"from_name": key, "value": {"number": value}} for key, value in values.items()
+            ],
+        }
+        self.tasks[project][task]["annotations"].append(made)
+        return made
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number

@@ -1,0 +1,207 @@
+"""What an annotation says, and everything that it may say wrongly."""
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from annotate_ui.label_studio.annotation_reader import (
+    ALONE,
+    LONG,
+    MISSING,
+    NO_NUMBER,
+    NO_REMARK,
+    NOT_STORABLE,
+    TWICE,
+    UNREADABLE,
+    Annotation,
+    read_task,
+)
+from annotate_ui.label_studio.export_stream import tasks_in
+from annotate_ui.label_studio.server_error import ServerError
+from study.errors import StudyError
+from study.scales import Scale
+
+CONTROLS: dict[str, dict[str, Any]] = {
+    "QR": {"kind": "number", "construct": "QR", "construct_version": 2},
+    "QR_flags": {"kind": "flags", "construct": "QR", "construct_version": 2, "flags": ["a", "b"]},
+    "comment": {"kind": "comment"},
+}
+
+
+def read(*results: tuple[str, dict[str, Any]], **other: Any) -> Annotation:
+    """Return an annotation with these results."""
+    body = {
+        "id": 7,
+        "completed_by": 3,
+        "created_at": "2026-01-01T10:00:00.5Z",
+        "updated_at": "2026-01-01T10:01:00Z",
+        "lead_time": 4,
+        "was_cancelled": False,
+        "result": [{"from_name": name, "value": value} for name, value in results],
+        **other,
+    }
+    task = {"id": 1, "data": {"ccrs_id": "x"}, "annotations": [body], "drafts": [{}, {}]}
+    (found,), unreadable, drafts = read_task(task, "ccrs_id", CONTROLS, {"QR": Scale(step=0.5)})
+    assert (unreadable, drafts) == ([], 2)
+    return found
+
+
+def test_values_are_read_by_name_and_not_by_place() -> None:
+    found = read(
+        ("comment", {"text": ["one", "two"]}),
+        ("QR_flags", {"choices": ["b", "a"]}),
+        ("QR", {"number": 66.5}),
+    )
+    (answer,) = found.answers
+    assert (answer.value, answer.flags, answer.construct_version) == (66.5, ("a", "b"), 2)
+    assert (found.comment, found.lead_seconds, found.name) == ("one\ntwo", 4.0, "x")
+    assert (found.user, found.unfit) == (3, [])
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (250, "250 lies outside the scale 0 to 100"),
+        (-1, "-1 lies outside the scale 0 to 100"),
+        (66.6, "66.6 is no point of the scale 0 to 100 in steps of 0.5"),
+        ("77", NO_NUMBER),
+        (None, NO_NUMBER),
+        (True, NO_NUMBER),
+        ([1], NO_NUMBER),
+        (10**400, NO_NUMBER),
+        (float("nan"), "nan is not a finite number"),
+    ],
+    ids=["above", "below", "between", "text", "null", "bool", "list", "huge", "nan"],
+)
+def test_what_is_no_point_of_the_scale_is_no_answer(value: Any, reason: str) -> None:
+    found = read(("QR", {"number": value}))
+    assert found.answers == []
+    (unfit,) = found.unfit
+    assert (unfit.construct_key, unfit.reason) == ("QR", reason)
+
+
+def test_everything_else_that_may_be_wrong() -> None:
+    assert [one.reason for one in read().unfit] == [MISSING]
+    twice = read(("QR", {"number": 1}), ("QR", {"number": 2}))
+    assert (twice.answers, [one.reason for one in twice.unfit]) == ([], [TWICE, TWICE])
+    strange = read(("QR", {"number": 1}), ("QR_flags", {"choices": ["c"]}), ("other", {}))
+    assert len(strange.answers) == 1
+    assert [one.reason.split(":")[0] for one in strange.unfit] == [
+        "of a control that was not pushed",
+        NO_REMARK,
+    ]
+    good = ("QR", {"number": 1})
+    assert read(good, ("comment", {"text": ["x" * 5001]})).unfit[0].reason == LONG
+    assert read(good, ("comment", {"text": ["a\x00"]})).unfit[0].reason == NOT_STORABLE
+    assert read(("comment", {"text": ["alone"]})).unfit[-1].reason == ALONE
+
+
+def test_a_skip_says_nothing_of_any_construct() -> None:
+    found = read(was_cancelled=True)
+    assert [(one.construct_key, one.value) for one in found.answers] == [("QR", None)]
+    assert found.unfit == []
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [None, -1, "3", float("inf"), 10**400],
+    ids=["none", "negative", "text", "infinite", "huge"],
+)
+def test_a_time_that_is_none_is_not_taken(lead: Any) -> None:
+    assert read(("QR", {"number": 1}), lead_time=lead).lead_seconds is None
+
+
+def test_an_annotation_that_cannot_be_read_stops_no_other() -> None:
+    good = {
+        "id": 1,
+        "completed_by": {"id": 4, "email": "x@example.org"},
+        "created_at": "2026-01-01T10:00:00Z",
+        "result": [{"from_name": "QR", "value": {"number": 3}}],
+    }
+    broken = [
+        {**good, "created_at": "soon"},
+        {"id": 3},
+        5,
+        {**good, "result": 7},
+        {**good, "completed_by": float("inf")},
+    ]
+    task = {"id": 1, "data": None, "annotations": [*broken, good]}
+    (found,), unreadable, _ = read_task(task, "ccrs_id", CONTROLS, {})
+    assert (found.user, found.name) == (4, None)
+    assert [one.unfit.reason for one in unreadable] == [UNREADABLE] * 5
+    # Nothing of a person is kept but the number.
+    assert [(one.number, one.user) for one in unreadable] == [
+        (1, 4),
+        (3, None),
+        (None, None),
+        (1, 4),
+        (1, None),
+    ]
+    assert "example.org" not in str(unreadable)
+
+
+def test_an_account_that_is_deleted_over_there_leaves_its_values() -> None:
+    assert read(("QR", {"number": 1}), completed_by=None).user is None
+
+
+def test_a_relation_between_results_says_nothing_of_a_control() -> None:
+    body = [
+        {"from_name": "QR", "value": {"number": 3}},
+        {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"},
+    ]
+    found = read(result=body)
+    assert [one.value for one in found.answers] == [3]
+    assert found.unfit == []
+
+
+@pytest.mark.parametrize("value", [None, 5, []], ids=str)
+def test_a_result_without_a_value_is_no_number(value: Any) -> None:
+    found = read(("QR", value))
+    assert [one.reason for one in found.unfit] == [NO_NUMBER]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", " [ ] ", '[{"id": 1}]', '\n[ {"id": 1} ,\n{"id": "ä]}"} ]\n'],
+    ids=["none", "blanks", "one", "two"],
+)
+def test_an_export_is_read_task_by_task(text: str) -> None:
+    assert list(tasks_in(BytesIO(text.encode()), 1)) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[", '[{"id": 1}', '[{"id": 1},]', '[{"id": 1} {}]', "[1]", '[{"id": \xff}]'],
+    ids=["empty", "object", "open", "unended", "comma", "no-comma", "number", "bytes"],
+)
+def test_an_export_that_is_cut_off_is_refused(text: str) -> None:
+    with pytest.raises(ServerError, match="The export of project 1 is no whole list of tasks"):
+        list(tasks_in(BytesIO(text.encode("latin-1")), 1))
+
+
+@pytest.mark.parametrize("name", ["annotations", "drafts"], ids=["annotations", "drafts"])
+def test_a_task_whose_lists_are_none_is_an_error_with_words(name: str) -> None:
+    task = {"id": 4, "data": {}, "annotations": [], "drafts": [], name: {"id": 1}}
+    with pytest.raises(StudyError, match=f"Task 4 of an export: its {name} are .*no list"):
+        read_task(task, "ccrs_id", CONTROLS, {})
+
+
+@pytest.mark.parametrize("odd", [7, {"x": 1}, [7]])
+def test_an_odd_comment_or_remark_takes_no_value_along(odd: Any) -> None:
+    found = read(
+        ("comment", {"text": odd}), ("QR_flags", {"choices": odd}), ("QR", {"number": 66.5})
+    )
+    assert [answer.value for answer in found.answers] == [66.5]
+    assert [unfit.reason for unfit in found.unfit] == [NO_REMARK]
+    assert found.comment is not None
+
+
+def test_an_edit_by_another_account_is_told() -> None:
+    assert [read(updated_by=user).by_another for user in (None, 3, 4, {"id": 4})] == [
+        False,
+        False,
+        True,
+        True,
+    ]

@@ -1,0 +1,191 @@
+"""What a pull makes of moments, departures, places given up, and both databases."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from annotate_ui.label_studio.annotation_store import NO_SLOT, UNKNOWN_TASK
+from annotate_ui.label_studio.lock import alone
+from annotate_ui.label_studio.projects import LEFT, StoredProject, rated_slots, stored_projects
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.reserved_slots import slots
+from annotate_ui.participants.withdrawal import leave, rater_key
+from study import Study
+from study.assignment import assign
+from study.errors import StudyError
+from study.schema import Assignment, Rater, Rating, Reveal, table
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.rated_campaign import fill, ratings
+
+
+def pushed(study: Study, server: Any, per_item: int = 1, **options: Any) -> StoredProject:
+    """Fill a study, push its first stage, and return that project."""
+    fill(study, queries=1, systems=2)
+    assign(study, per_item=per_item, open_slots=True, channel="label_studio", **options)
+    push(study, server)
+    return projects(study)[0]
+
+
+def projects(study: Study) -> list[StoredProject]:
+    with study.read() as connection:
+        return stored_projects(connection)
+
+
+def told(study: Study, rater: str, construct: str) -> list[Any]:
+    """Return the revisions of a rater's ratings of a construct."""
+    g, a, w = table(Rating), table(Assignment), table(Rater)
+    with study.read() as connection:
+        return list(
+            connection.execute(
+                select(g)
+                .join_from(g, a, g.c.assignment_id == a.c.id)
+                .join(w, a.c.rater_id == w.c.id)
+                .where(w.c.code == rater, g.c.construct_key == construct)
+                .order_by(g.c.id)
+            )
+        )
+
+
+def test_both_databases_store_the_same(any_study: Study) -> None:
+    study, server = any_study, StandIn()
+    project = pushed(study, server, per_item=2)
+    first, second = sorted(project.tasks.values())
+    made = server.annotate(project.number, first, 5, "10:00", lead=30, QR=70)
+    server.annotate(project.number, second, 5, "10:01", QR=250)
+    server.annotate(project.number, first, 6, "10:02", QR=20)
+    done = pull(study, server)
+    assert (done.new, done.aside_new, len(done.aside)) == (2, 1, 1)
+    assert pull(study, server).anything is False
+    made["result"][0]["value"]["number"] = 75
+    made["updated_at"] = "2026-01-01T11:00:00Z"
+    server.tasks[project.number][first]["annotations"].pop()
+    done = pull(study, server)
+    assert (done.changed, done.withdrawn) == (1, 1)
+    assert pull(study, server).anything is False
+    assert [(r.revision, r.value, r.status) for r in ratings(study)] == [
+        (1, 70.0, "rated"),
+        (1, 20.0, "rated"),
+        (2, 75.0, "rated"),
+        (2, None, "withdrawn"),
+    ]
+    v = table(Reveal)
+    with study.read() as connection:
+        shown = connection.execute(select(v.c.fields, v.c.created_at).order_by(v.c.id)).all()
+    assert len(shown) == 3
+    assert {tuple(row.fields) for row in shown} == {("question", "response")}
+    # The task was opened half a minute before it was submitted.
+    assert str(min(row.created_at for row in shown)) == "2026-01-01 09:59:30+00:00"
+    with alone(study), pytest.raises(StudyError, match="is at work"):
+        pull(study, server)
+
+
+def test_a_value_changed_after_the_next_stage_was_seen_is_kept_and_does_not_count(
+    study: Study,
+) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR", "CC"])
+    given = [server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()]
+    pull(study, server)
+    push(study, server)
+    later = projects(study)[1]
+    for task in later.tasks.values():
+        server.annotate(later.number, task, 5, "12:00", CC=60)
+    pull(study, server)
+    given[0]["result"][0]["value"]["number"] = 20
+    given[0]["updated_at"] = "2026-01-01T13:00:00Z"
+    pull(study, server)
+
+    first, _, edited = told(study, "ls-5", "QR")
+    assert (first.after_reveal, first.seen_more, first.revealed) == (
+        False,
+        False,
+        ["question", "response"],
+    )
+    assert (edited.value, edited.after_reveal) == (20.0, True)
+    assert edited.revealed == ["question", "response", "context"]
+    scores = study.score_table()
+    assert scores.loc[scores["construct"] == "QR", "value"].tolist() == [70.0, 70.0]
+    assert scores.attrs["edited"] == 1
+
+
+def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    annotations = server.tasks[project.number][task]["annotations"]
+    server.annotate(project.number, task, 6, "10:30", QR=10)
+    assert [one.reason for one in pull(study, server).aside] == [NO_SLOT]
+    annotations.pop(0)
+    done = pull(study, server)
+    assert (done.new, done.withdrawn, done.aside) == (1, 1, [])
+    # Who comes back goes on where they were; nobody's value is lost.
+    server.annotate(project.number, task, 5, "11:00", QR=71)
+    assert pull(study, server).changed == 1
+    assert pull(study, server).anything is False
+    assert [r.value for r in told(study, "ls-5", "QR")] == [70.0, None, 71.0]
+
+
+def test_who_comes_back_takes_a_place_that_is_open_again(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    given = server.tasks[project.number][task]["annotations"]
+    for user, at in ((5, "10:00"), (6, "11:00"), (5, "12:00")):
+        given.clear()
+        server.annotate(project.number, task, user, at, QR=70)
+        assert pull(study, server).new >= 1
+        assert pull(study, server).anything is False
+    with study.read() as connection:
+        live = [
+            slot for slot in slots(connection, study) if task == project.tasks[slot.response_id]
+        ]
+        assert {slot.id for slot in live} <= rated_slots(connection)
+    counted = study.score_table().query("value == value")
+    assert counted["scorer"].tolist() == ["ls-5"]
+
+
+def test_who_has_left_gives_nothing_more(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    server.annotate(project.number, first, 5, "10:00", QR=70)
+    pull(study, server)
+    with study.read() as connection:
+        key = rater_key(connection, study, "ls-5")
+    leave(study, key, "removed")
+    server.annotate(project.number, second, 5, "10:30", QR=10)
+    done = pull(study, server)
+    assert (done.new, done.withdrawn) == (0, 0)
+    assert {one.reason for one in done.aside} == {LEFT}
+    assert study.score_table()["value"].tolist() == [70.0]
+
+
+def test_a_task_that_is_nobodys_is_told(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    (strange,) = server.import_tasks(project.number, [{"data": {"ccrs_id": "0" * 32}}])
+    server.annotate(project.number, strange, 5, "10:00", QR=70)
+    done = pull(study, server)
+    assert (done.new, [one.reason for one in done.aside]) == (0, [UNKNOWN_TASK])
+
+
+def test_a_task_that_is_there_twice_is_removed_unless_somebody_rated_it(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    copies = server.import_tasks(
+        project.number,
+        [{"data": server.tasks[project.number][task]["data"]} for task in (first, second)],
+    )
+    server.annotate(project.number, copies[0], 5, "10:00", QR=70)
+    fill(study, queries=2, systems=2)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    done = push(study, server)
+    assert (done.tasks, done.doubled) == (2, 1)
+    assert copies[0] in server.tasks[project.number]
+    assert copies[1] not in server.tasks[project.number]
+    assert pull(study, server).new == 1

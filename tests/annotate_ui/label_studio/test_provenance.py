@@ -1,0 +1,287 @@
+"""Values that were pulled stay whose they are: two servers, two accounts, edits of study.toml."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from annotate_ui.label_studio.annotation_reader import UNREADABLE
+from annotate_ui.label_studio.annotation_store import DUPLICATE, NO_ACCOUNT
+from annotate_ui.label_studio.projects import OTHER_CHANNEL, OTHER_SERVER
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from study import Study
+from study.assignment import assign
+from study.lifecycle.erase import erase
+from study.schema import SetAside, table
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed, told
+from tests.annotate_ui.rated_campaign import fill, give, open_next, rate
+
+
+def another() -> Any:
+    """Return a second server."""
+    server: Any = StandIn()
+    server.url = "http://second.example.org"
+    return server
+
+
+def open_for(study: Study, per_item: int, *constructs: str) -> None:
+    keys = list(constructs) or ["QR"]
+    assign(study, per_item=per_item, open_slots=True, channel="label_studio", constructs=keys)
+
+
+def settings(study: Study, *lines: str) -> Study:
+    """Return the study after its settings were edited."""
+    path = study.folder / "study.toml"
+    path.write_text("\n".join([path.read_text(), *lines, ""]))
+    return Study.open(study.folder)
+
+
+def construct(key: str, *more: str) -> tuple[str, ...]:
+    return "[[constructs]]", f'key = "{key}"', f'name = "{key}"', 'question = "?"', *more
+
+
+def test_a_pull_from_one_server_takes_nothing_of_another_back(study: Study) -> None:
+    first: Any = StandIn()
+    project = pushed(study, first, constructs=["QR"])
+    for task in project.tasks.values():
+        first.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, first)
+    open_for(study, 2)
+    second = another()
+    push(study, second)
+    there = projects(study)[1]
+    assert set(there.tasks) == set(project.tasks)
+    for task in there.tasks.values():
+        second.annotate(there.number, task, 6, "10:00", QR=40)
+    done = pull(study, second)
+    assert (done.new, done.withdrawn) == (2, 0)
+    for server in (first, second, first, second):
+        assert pull(study, server).anything is False
+    first.tasks[project.number][min(project.tasks.values())]["annotations"].clear()
+    assert pull(study, second).withdrawn == 0
+    assert pull(study, first).withdrawn == 1
+
+
+def test_who_is_on_two_servers_counts_where_they_rated_first(study: Study) -> None:
+    first: Any = StandIn()
+    second = another()
+    project = pushed(study, first, constructs=["QR"])
+    task = min(project.tasks.values())
+    first.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, first, raters={5: "anna"})
+    open_for(study, 2)
+    push(study, second)
+    there = projects(study)[1]
+    second.annotate(there.number, min(there.tasks.values()), 5, "11:00", QR=10)
+    done = pull(study, second, raters={5: "anna"})
+    assert [one.reason for one in done.aside] == [OTHER_SERVER]
+    assert [r.value for r in told(study, "anna", "QR")] == [70.0]
+
+
+def test_a_deleted_account_takes_no_values_along(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    made = server.annotate(project.number, first, 5, "10:00", QR=70)
+    pull(study, server)
+    server.annotate(project.number, second, 6, "10:00", QR=5)["completed_by"] = None
+    made["completed_by"] = None
+    done = pull(study, server)
+    assert (done.withdrawn, [one.reason for one in done.aside]) == (0, [NO_ACCOUNT])
+    assert pull(study, server).anything is False
+    assert study.score_table()["value"].tolist() == [70.0]
+
+
+@pytest.mark.parametrize("twice", ["deleted and given anew", "given twice"])
+def test_the_account_of_a_value_given_anew_is_known_by_it(study: Study, twice: str) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    if twice == "deleted and given anew":
+        server.tasks[project.number][task]["annotations"].clear()
+    server.annotate(project.number, task, 5, "11:00", QR=70)
+    assert pull(study, server).changed == 1
+    assert pull(study, server).anything is False
+    for annotation in server.tasks[project.number][task]["annotations"]:
+        annotation["completed_by"] = None
+    assert pull(study, server).withdrawn == 0
+    assert study.score_table()["value"].tolist() == [70.0]
+
+
+def test_an_annotation_that_can_t_be_read_any_more_is_not_gone(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    made = [server.annotate(project.number, task, 5, "10:00", QR=70) for task in (first, second)]
+    pull(study, server)
+    made[0]["created_at"] = "soon"
+    made[1]["id"] = "?"
+    done = pull(study, server)
+    assert (done.withdrawn, [one.reason for one in done.aside]) == (0, [UNREADABLE] * 2)
+
+
+def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
+    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=71717)["created_at"] = "soon"
+    server.annotate(project.number, task, 6, "10:00", QR=81818)["created_at"] = "soon"
+    pull(study, server, raters={5: "anna", 6: "ben"})
+    erase(study, "anna")
+    assert b"71717" not in (study.folder / "study.db").read_bytes()
+    done = pull(study, server)
+    assert (done.erased, len(done.aside)) == (1, 1)
+    held = (study.folder / "study.db").read_bytes()
+    assert b"71717" not in held
+    assert b"81818" in held
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_of_who_is_erased_nothing_comes_back_when_their_account_is_deleted(
+    any_study: Study, readable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    study = any_study
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    made = server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    pull(study, server)
+    erase(study, "ls-5")
+    made["completed_by"] = None
+    if not readable:
+        made["created_at"] = "?"
+    done = pull(study, server)
+    assert [(one.value, one.construct) for one in done.aside] == [(None, None)]
+    with study.read() as connection:
+        kept = connection.execute(select(table(SetAside).c.value)).scalars().all()
+    assert kept == [None]
+
+
+def test_a_narrower_scale_is_none_of_what_was_pushed_before(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["AC"])
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 5, "10:00", AC=70)
+    pull(study, server)
+    edited = settings(study, *construct("AC", "scale = { min = 0, max = 10 }"))
+    done = pull(edited, server)
+    assert (done.withdrawn, done.aside, done.unchanged) == (0, [], 2)
+
+
+def test_a_project_with_a_construct_that_is_gone_goes_on(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["AC", "IR"])
+    first, second = sorted(project.tasks.values())
+    made = server.annotate(project.number, first, 5, "10:00", AC=70, IR=60)
+    pull(study, server)
+    server.tasks[project.number][second]["drafts"].append({"id": 1})
+    edited = settings(study, *construct("AC"))
+    assert push(edited, server).tasks == 0
+    made["result"][0]["value"]["number"] = 30
+    server.annotate(project.number, second, 6, "10:00", AC=20, IR=10)
+    done = pull(edited, server)
+    assert (done.new, done.changed, done.aside) == (2, 1, [])
+    fill(edited, queries=2, systems=2)
+    open_for(edited, 1, "AC")
+    assert push(edited, server).tasks == 2
+
+
+def test_a_slot_whose_construct_is_gone_asks_for_the_others(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    open_for(study, 1, "AC", "IR")
+    edited = settings(study, *construct("AC"))
+    push(edited, server)
+    (project,) = projects(edited)
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", AC=20)
+    assert pull(edited, server).new == 1
+
+
+@pytest.mark.parametrize("first", ["staged", "all"])
+def test_what_was_pushed_is_not_pushed_again_in_other_stages(study: Study, first: str) -> None:
+    other = {"staged": "all", "all": "staged"}[first]
+    path = study.folder / "study.toml"
+    before = path.read_text()
+    rating = '\n[rating]\ndisclosure = "{}"\n'
+    path.write_text(before + rating.format(first))
+    study, server = Study.open(study.folder), StandIn()
+    project = pushed(study, server, constructs=["QR", "CC"])
+    path.write_text(before + rating.format(other))
+    edited: Any = Study.open(study.folder)
+    keys = sorted(project.construct_keys)
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 5, "10:00", **dict.fromkeys(keys, 70))
+    assert pull(edited, server).new == 2 * len(keys)
+    assert push(edited, server).tasks == (2 if first == "staged" else 0)
+    asked = [one.construct_keys for one in projects(edited)]
+    assert len(asked) == len(set(asked))
+
+
+def test_two_accounts_of_one_rater_are_one(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, per_item=2, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    server.annotate(project.number, task, 6, "11:00", QR=20)
+    done = pull(study, server, raters={5: "anna", 6: "anna"})
+    assert (done.new, [one.reason for one in done.aside]) == (1, [DUPLICATE])
+    assert pull(study, server).anything is False
+    assert [r.value for r in told(study, "anna", "QR")] == [20.0]
+
+
+def test_who_is_assigned_a_response_later_is_followed_where_they_rated_it(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    made = [server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()]
+    pull(study, server, raters={5: "anna"})
+    give(study, "anna", keys=["QR"])
+    made[0]["result"][0]["value"]["number"] = 30
+    made[0]["updated_at"] = "2026-01-01T11:00:00Z"
+    done = pull(study, server)
+    assert (done.changed, done.aside) == (1, [])
+
+
+def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server, raters={5: "anna"})
+    rater = give(study, "anna", keys=["QR"])
+    while (step := open_next(study, rater).step) is not None:
+        rate(study, rater, step, "QR", 11)
+
+    (response,) = [r for r, number in project.tasks.items() if number == task]
+
+    def counts() -> Any:
+        table = study.score_table().set_index("response_id")
+        return table.loc[f"q0/system-{response - 1}", ["value", "source"]].tolist()
+
+    assert counts() == [70.0, "label_studio"]
+    server.tasks[project.number][task]["annotations"].clear()
+    assert pull(study, server).withdrawn == 1
+    assert counts() == [11.0, "own"]
+    server.annotate(project.number, task, 5, "12:00", QR=44)
+    assert [one.reason for one in pull(study, server).aside] == [OTHER_CHANNEL]
+    assert counts() == [11.0, "own"]
+
+
+def test_of_a_task_only_what_counts_elsewhere_is_set_aside(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    open_for(study, 1, "CC", "ID")
+    push(study, server)
+    give(study, "anna", keys=["CC"])
+    (project,) = projects(study)
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", CC=70, ID=30)
+    done = pull(study, server, raters={5: "anna"})
+    assert done.new == 1
+    assert [(one.construct, one.reason) for one in done.aside] == [("CC", OTHER_CHANNEL)]
+    assert pull(study, server).anything is False

@@ -1,0 +1,213 @@
+"""What a push makes of projects and tasks that are not as it left them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.relocation import give_up, move
+from annotate_ui.label_studio.server_error import ServerError
+from study import Study
+from study.assignment import assign
+from study.errors import StudyError
+from study.importing import import_rows
+from study.importing.rows import Placed, ScoreRow
+from study.lifecycle.erase import erase
+from study.schema import Construct, table
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
+from tests.annotate_ui.rated_campaign import fill, give
+
+
+class Interrupted(StandIn):
+    """Goes away when it has made a project."""
+
+    def create_project(self, **given: Any) -> int:
+        """Make it, and be gone."""
+        super().create_project(**given)
+        raise ServerError("gone")
+
+
+def test_a_project_of_another_configuration_is_not_taken_for_this(study: Study) -> None:
+    fill(study, queries=1, systems=1)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    server: Any = Interrupted()
+    with pytest.raises(ServerError, match="gone"):
+        push(study, server)
+    server.create_project = lambda **given: StandIn.create_project(server, **given)
+    path = study.folder / "study.toml"
+    before = path.read_text()
+    path.write_text(f'{before}\n[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "Other?"\n')
+    edited = Study.open(study.folder)
+    assert push(edited, server).projects[0].made
+    assert "Other?" in server.made[projects(edited)[0].number]["xml"]
+    assert len(server.made) == 2
+
+
+def test_a_project_that_an_interrupted_push_made_is_known_again(study: Study) -> None:
+    fill(study, queries=1, systems=1)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    server: Any = Interrupted()
+    with pytest.raises(ServerError, match="gone"):
+        push(study, server)
+    assert push(study, server).tasks == 1
+    assert len(server.made) == 1
+
+
+def test_who_works_on_while_study_toml_is_edited_keeps_to_its_constructs(study: Study) -> None:
+    fill(study, queries=1, systems=1)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    server: Any = StandIn()
+    held = study.held()
+    path = study.folder / "study.toml"
+    before = path.read_text()
+    path.write_text(f'{before}\n[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "Other?"\n')
+    Study.open(study.folder)
+    push(held, server)
+    (project,) = projects(study)
+    assert project.controls["QR"]["construct_version"] == 1
+    assert "Other?" not in server.made[project.number]["xml"]
+    c = table(Construct)
+    with study.read() as connection:
+        versions = connection.execute(
+            select(func.count()).select_from(c).where(c.c.key == "QR")
+        ).scalar_one()
+    assert versions == 2
+
+
+def rated(study: Study, server: Any) -> Any:
+    """Push two responses, of which user 5 rates the first; return the project."""
+    project = pushed(study, server, constructs=["QR"])
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    pull(study, server)
+    return project
+
+
+def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
+    server: Any = StandIn()
+    project = rated(study, server)
+    first, second = sorted(project.tasks.values())
+    server.delete_task(second)
+    done = push(study, server)
+    assert (done.gone, done.tasks) == (1, 1)
+    server.delete_task(first)
+    assert pull(study, server).withdrawn == 1
+    done = push(study, server)
+    assert (done.gone, done.tasks) == (1, 1)
+    again = projects(study)[0]
+    for task in again.tasks.values():
+        server.annotate(again.number, task, 6, "11:00", QR=20)
+    assert pull(study, server).new == 2
+    assert pull(study, server).anything is False
+    assert (push(study, server).gone, push(study, server).tasks) == (0, 0)
+
+
+def test_a_project_that_was_deleted_can_be_given_up(any_study: Study) -> None:
+    study = any_study
+    server: Any = StandIn()
+    project = rated(study, server)
+    with pytest.raises(StudyError, match="is still at"):
+        give_up(study, server, [project.number])
+    with pytest.raises(StudyError, match="no project 99"):
+        give_up(study, server, [99])
+    server.delete_project(project.number)
+    with pytest.raises(ServerError, match=f"--give-up {project.number}"):
+        pull(study, server)
+    assert give_up(study, server, [project.number]) == 2
+    assert pull(study, server).withdrawn == 0
+    done = push(study, server)
+    assert (done.tasks, done.projects[0].made) == (1, True)
+    assert study.score_table()["value"].tolist() == [70.0]
+    assert pull(study, server).anything is False
+
+
+def test_what_was_rated_where_nothing_is_any_more_is_not_asked_twice(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, 3, constructs=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    server.delete_project(project.number)
+    give_up(study, server, [project.number])
+    done = push(study, server)
+    assert sorted((one.overlap, one.tasks) for one in done.projects) == [(2, 1), (3, 1)]
+    assert push(study, server).tasks == 0
+
+
+def test_a_server_that_moved_is_the_same(any_study: Study) -> None:
+    study = any_study
+    server: Any = StandIn()
+    rated(study, server)
+    before, server.url = server.url, "https://moved.example.org"
+    with pytest.raises(StudyError, match=r"Nothing of .* was pushed to http://wrong"):
+        move(study, server, "http://wrong.example.org")
+    assert (move(study, server, before), move(study, server, before)) == (1, 0)
+    done = pull(study, server)
+    assert (done.anything, done.unchanged) == (False, 1)
+    other: Any = StandIn()
+    other.url = "https://other.example.org"
+    with pytest.raises(StudyError, match="is another than the one at"):
+        move(study, other, server.url)
+
+
+def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
+    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    give(study, "anna", keys=["CC"])
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    score = ScoreRow(
+        query_id="q0",
+        system="system-0",
+        construct_key="QR",
+        scorer="ls-5",
+        scorer_kind="human",
+        value=30,
+    )
+    import_rows(study, [Placed(1, score)], source="s", sha256="0" * 64, importer="test")
+    met = []
+
+    def stop(users: list[int], here: list[str]) -> None:
+        met.append((users, here))
+        # While somebody thinks, others save.
+        with Study.open(study.folder).write():
+            pass
+        raise StudyError("stopped")
+
+    with pytest.raises(StudyError, match="stopped"):
+        pull(study, server, meets=stop)
+    assert met == [([5], ["anna", "ls-5"])]
+    done = pull(study, server, raters={5: "anna"}, meets=stop)
+    assert (done.new, done.raters) == (1, {})
+    erase(study, "anna")
+    with pytest.raises(StudyError, match=r"User 5 of .* is erased"):
+        pull(study, server, raters={5: "anna"})
+
+
+def test_values_given_after_a_judges_were_shown_are_of_a_source_of_their_own(
+    any_study: Study,
+) -> None:
+    study = any_study
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    score = ScoreRow(
+        query_id="q0",
+        system="system-0",
+        construct_key="QR",
+        scorer="judge-a",
+        scorer_kind="judge",
+        value=30,
+    )
+    import_rows(study, [Placed(1, score)], source="s", sha256="0" * 64, importer="test")
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    push(study, server, predictions="judge-a")
+    (project,) = projects(study)
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    pull(study, server)
+    scores = study.score_table().set_index("scorer")
+    assert scores.loc["ls-5", "source"] == "label_studio (shown judge-a)"

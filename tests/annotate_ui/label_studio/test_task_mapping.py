@@ -1,0 +1,150 @@
+"""Places of tasks over there: which are held, lost, and made again."""
+
+from typing import Any
+
+import pytest
+
+from annotate_ui.label_studio.projects import LEFT, OTHER_CHANNEL
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.relocation import give_up
+from annotate_ui.participants.withdrawal import leave, rater_key
+from study import Study
+from study.lifecycle.erase import erase
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
+from tests.annotate_ui.label_studio.test_provenance import another, open_for, settings
+from tests.annotate_ui.rated_campaign import fill, give
+
+
+def test_a_place_that_is_there_is_not_split_when_others_are_gone(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    together = settings(study, "[rating]", 'disclosure = "all"')
+    open_for(together, 3, "QR", "CC")
+    push(together, server)
+    (project,) = projects(study)
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70, CC=60)
+    pull(together, server)
+    server.delete_project(project.number)
+    give_up(together, server, [project.number])
+    assert push(together, server).tasks == 1
+    path = study.folder / "study.toml"
+    path.write_text(path.read_text().replace('"all"', '"staged"'))
+    staged = Study.open(study.folder)
+    assert push(staged, server).tasks == 0
+    there = projects(study)[1]
+    assert there.overlap == 2
+    for user in (6, 7):
+        server.annotate(there.number, min(there.tasks.values()), user, "11:00", QR=20, CC=30)
+    done = pull(staged, server)
+    assert (done.new, done.aside) == (4, [])
+
+
+def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    give(study, "anna", keys=["QR"])
+    first, second = sorted(project.tasks.values())
+    server.annotate(project.number, first, 5, "10:00", QR=70)
+    server.annotate(project.number, second, 5, "10:00", QR=70)["was_cancelled"] = True
+    done = pull(study, server, raters={5: "anna"})
+    assert {one.reason for one in done.aside} == {OTHER_CHANNEL}
+    again = push(study, server)
+    assert (again.tasks, again.lost) == (2, 2)
+    assert push(study, server).tasks == 0
+    further = projects(study)[1]
+    for task in further.tasks.values():
+        server.annotate(further.number, task, 6, "11:00", QR=20)
+    assert pull(study, server).new == 2
+
+
+@pytest.mark.parametrize("why", ["no account", "two accounts", "two servers"])
+def test_places_from_which_nothing_comes_are_made_again(study: Study, why: str) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, 2 if why == "two accounts" else 1, constructs=["QR"])
+    task = min(project.tasks.values())
+    if why == "no account":
+        server.annotate(project.number, task, 5, "10:00", QR=70)["completed_by"] = None
+    elif why == "two accounts":
+        for user in (5, 6):
+            server.annotate(project.number, task, user, "10:00", QR=70)
+    else:
+        server.annotate(project.number, task, 5, "10:00", QR=70)
+        pull(study, server, raters={5: "anna"})
+        open_for(study, 2)
+        server = another()
+        push(study, server)
+        there = projects(study)[1]
+        server.annotate(there.number, min(there.tasks.values()), 9, "10:00", QR=20)
+    people = {"no account": {}, "two accounts": {5: "anna", 6: "anna"}, "two servers": {9: "anna"}}
+    pull(study, server, raters=people[why])
+    done = push(study, server)
+    assert (done.lost, done.tasks) == (1, 1)
+    assert push(study, server).tasks == 0
+
+
+@pytest.mark.parametrize("why", ["left", "unreadable"])
+def test_a_place_whose_value_stands_is_not_made_again(study: Study, why: str) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, 2, constructs=["QR"])
+    made = [
+        server.annotate(project.number, task, 5, "10:00", QR=70) for task in project.tasks.values()
+    ]
+    pull(study, server)
+    if why == "left":
+        with study.read() as connection:
+            key = rater_key(connection, study, "ls-5")
+        leave(study, key, "left")
+    else:
+        for one in made:
+            one["created_at"] = "soon"
+    assert pull(study, server).withdrawn == 0
+    done = push(study, server)
+    assert (done.lost, done.tasks) == (0, 0)
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 6, "11:00", QR=50)
+    assert pull(study, server).new == 2
+    assert len(study.score_table()) == 4
+
+
+def test_a_place_is_lost_only_while_its_annotation_is_there(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    give(study, "anna", keys=["QR"])
+    task = min(project.tasks.values())
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server, raters={5: "anna"})
+    assert projects(study)[0].lost
+    server.tasks[project.number][task]["annotations"].clear()
+    pull(study, server)
+    assert projects(study)[0].lost == {}
+    assert push(study, server).tasks == 0
+
+
+@pytest.mark.parametrize("gone", ["left", "erased"])
+def test_who_is_gone_holds_no_place_for_good(
+    study: Study, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    server.annotate(project.number, first, 5, "10:00", QR=70)
+    pull(study, server)
+    if gone == "erased":
+        erase(study, "ls-5")
+    else:
+        with study.read() as connection:
+            key = rater_key(connection, study, "ls-5")
+        leave(study, key, "removed")
+    server.annotate(project.number, second, 5, "10:30", QR=10)
+    done = pull(study, server)
+    if gone == "left":
+        assert {one.reason for one in done.aside} == {LEFT}
+    else:
+        assert (done.erased, done.aside, done.aside_new) == (2, [], 0)
+    open_for(study, 1)
+    before = push(study, server).tasks
+    assert before == (1 if gone == "left" else 2)
+    assert push(study, server).tasks == 0

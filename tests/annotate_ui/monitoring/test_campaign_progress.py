@@ -1,0 +1,261 @@
+"""How far a campaign is by rater, item and construct, and what of it needs a hand."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import insert, select, update
+
+from annotate_ui.cli.pause import pause
+from annotate_ui.cli.watch import watch
+from annotate_ui.monitoring.action_items import needs_a_hand
+from annotate_ui.monitoring.campaign_progress import CampaignProgress, campaign_progress
+from annotate_ui.monitoring.interim_analysis import look
+from annotate_ui.monitoring.rater_status import Training, read_stored
+from annotate_ui.participants.consent import answer
+from annotate_ui.participants.enrolment import enrol, make_link
+from annotate_ui.participants.enrolment_links import list_links
+from annotate_ui.participants.invitation import revoke
+from annotate_ui.participants.rater_texts import RaterText
+from annotate_ui.participants.withdrawal import leave
+from study import Study
+from study.schema import Assignment, Rater, now, table
+from study.settings.campaign import DesignSpec
+from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
+from tests.annotate_ui.monitoring.test_stopping_rule import under
+
+RATERS: dict[str, Habit] = {"a": "careful", "b": "careful", "c": "careful"}
+
+
+def codes(progress: CampaignProgress) -> dict[str, list[str | None]]:
+    found: dict[str, list[str | None]] = {}
+    for one in progress.needs_a_hand:
+        found.setdefault(one.code, []).append(one.who)
+    return found
+
+
+def rater_id(study: Study, code: str) -> int:
+    w = table(Rater)
+    with study.read() as connection:
+        return int(connection.execute(select(w.c.id).where(w.c.code == code)).scalar_one())
+
+
+def fill(study: Study, **options: Any) -> None:
+    simulate(study, RATERS, **{"queries": 10, "systems": 2, "keys": ("QR", "CC"), **options})
+
+
+def test_progress_counts_raters_items_and_constructs(any_study: Study) -> None:
+    fill(any_study, share=0.5)
+    progress = campaign_progress(any_study)
+    assert [one.rater for one in progress.raters] == ["a", "b", "c"]
+    first = progress.raters[0]
+    assert (first.phase, first.link) == ("main", "live")
+    assert (first.values, first.values_expected) == (20, 40)
+    assert (first.responses_done, first.responses, first.own_left) == (10, 20, 20)
+    assert first.hours_active > 0
+    assert first.last_activity is not None
+    assert {one.wanted for one in progress.items} == {3}
+    assert sum(one.finished for one in progress.items) == 30
+    quality, *_ = progress.constructs
+    assert (quality.construct, quality.values, quality.expected) == ("QR", 30, 60)
+    assert progress.as_json()["raters"][0]["last_activity"].startswith(str(now().year))
+    assert progress.needs_a_hand == ()
+
+
+def test_what_needs_a_hand_names_who_and_what_helps(any_study: Study) -> None:
+    fill(any_study, share=0.5)
+    revoke(any_study, "a")
+    a = table(Assignment)
+    with any_study.write() as connection:
+        long_ago = now() - timedelta(days=5)
+        of_b = a.c.rater_id == 2
+        connection.execute(update(a).where(of_b).values(created_at=long_ago))
+    leave(any_study, rater_id(any_study, "c"), "removed")
+    progress = campaign_progress(any_study)
+    found = codes(progress)
+    assert found["no_live_link"] == ["a"]
+    assert found["nobodys"] == [None]
+    assert [one.phase for one in progress.raters] == ["main", "main", "left"]
+    assert sum(one.nobodys for one in progress.items) == 10
+    assert {one.wanted for one in progress.items} == {3}
+    first = progress.needs_a_hand[0]
+    assert first.command == f"ccrs invite {any_study.folder} a"
+    # b was at work a moment ago, however long ago the work was handed out.
+    assert "idle" not in found
+
+
+def test_a_rater_who_never_came_is_idle_unless_the_campaign_is_paused(study: Study) -> None:
+    fill(study, share=0)
+    a = table(Assignment)
+    with study.write() as connection:
+        connection.execute(update(a).values(created_at=now() - timedelta(days=5)))
+    assert codes(campaign_progress(study))["idle"] == ["a", "b", "c"]
+    CliRunner().invoke(pause, [str(study.folder)], catch_exceptions=False)
+    found = codes(campaign_progress(study))
+    assert list(found) == ["paused"]
+
+
+def test_who_enrolled_and_never_began_is_told_with_the_way_to_free_the_place(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(study)
+    token = make_link(study, "spring", 2)[1].rpartition("/")[2]
+    for _ in range(2):
+        enrol(study, token)
+    assert "idle" not in codes(campaign_progress(study))
+    monkeypatch.setattr(
+        "annotate_ui.monitoring.action_items.now", lambda: now() + timedelta(days=5)
+    )
+    idle, other = (o for o in campaign_progress(study).needs_a_hand if o.code == "idle")
+    assert idle.words == "enrolled and has begun nothing for 5 days; holds a place"
+    assert idle.command == f"ccrs watch {study.folder} --remove {idle.who}"
+    done = CliRunner().invoke(watch, [str(study.folder), "--remove", str(idle.who)])
+    assert done.exit_code == 0, done.output
+    assert list_links(study)[0].counted == 1
+    assert codes(campaign_progress(study))["idle"] == [other.who]
+    # Who declines keeps no place.
+    person = rater_id(study, str(other.who))
+    answer(study, person, RaterText("Taking part", "0" * 64), agreed=False)
+    assert "idle" not in codes(campaign_progress(study))
+
+
+def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
+    fill(study)
+    a = table(Assignment)
+    with study.write() as connection:
+        own = a.c.rater_id == 3
+        # The third rater's work is taken back unrated, but for what nobody else has.
+        connection.execute(update(a).where(own, a.c.response_id > 4).values(purpose="calibration"))
+        connection.execute(
+            update(a).where(~own, a.c.response_id <= 4).values(purpose="calibration")
+        )
+    assert "unconnected" in codes(campaign_progress(study))
+
+
+def test_who_fails_the_training_or_is_stuck_in_it_comes_first(study: Study) -> None:
+    fill(study)
+    some = campaign_progress(study).raters[0]
+    failed = Training(attempt=3, attempts=3, passed=False, failed=True, share=0.4)
+    stuck = Training(attempt=1, attempts=3, passed=False, failed=False, share=0.6)
+    begun = Training(attempt=1, attempts=3, passed=False, failed=False, share=None)
+    raters = [
+        replace(some, rater="new", phase="training", training=begun, own_left=0),
+        replace(some, rater="stuck", phase="training", training=stuck, own_left=0),
+        replace(some, rater="failed", phase="training_failed", training=failed, own_left=0),
+    ]
+    with study.read() as connection:
+        given = read_stored(connection, study.construct_versions(connection)).given
+    found = needs_a_hand(study, raters, [], [], given, nobodys=0, stopping=None, paused=False)
+    assert [(one.code, one.who) for one in found] == [
+        ("training_failed", "failed"),
+        ("training_stuck", "stuck"),
+    ]
+    assert (found[0].command or "").endswith("--readmit failed")
+    assert "1 attempt of 3 (60% of the values met)" in found[1].words
+
+
+def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study) -> None:
+    fill(study)
+    ruled = under(study, half_width=1, constructs=("QR",))
+    assert "interval_wide" not in codes(campaign_progress(ruled))
+    look(ruled, "stopping", "command")
+    assert codes(campaign_progress(ruled))["interval_wide"] == ["QR"]
+    config = ruled.config.model_copy(update={"design": DesignSpec(training=5, checks=3)})
+    object.__setattr__(ruled, "config", config)
+    found = codes(campaign_progress(ruled))
+    assert found["lacking_training"] == [None]
+    assert found["lacking_checks"] == [None]
+    a = table(Assignment)
+    with ruled.write() as connection:
+        response = connection.execute(select(a.c.response_id).limit(1)).scalar_one()
+        slot = {"response_id": response, "construct_keys": ["QR"], "config_hash": "0" * 64}
+        connection.execute(insert(a).values(slot))
+    # Damaged copies for an open slot are made when somebody takes it.
+    assert "lacking_checks" not in codes(campaign_progress(ruled))
+
+
+def test_released_work_that_somebody_took_over_is_not_nobodys(study: Study) -> None:
+    fill(study, share=0.5)
+    leave(study, rater_id(study, "c"), "withdrew")
+    a, w = table(Assignment), table(Rater)
+    with study.write() as connection:
+        new = connection.execute(
+            insert(w).values(code="d", attributes={}, public_id="d" * 32).returning(w.c.id)
+        ).scalar_one()
+        rows = connection.execute(select(a).where(a.c.released_at.is_not(None))).all()
+        for place, row in enumerate(rows):
+            again = {
+                name: row._mapping[name]
+                for name in row._mapping
+                if name not in {"id", "public_id", "released_at", "created_at", "rater_id"}
+            }
+            if place == 0:
+                again["replaces_id"] = row.id
+            connection.execute(
+                insert(a).values(**again, rater_id=new, public_id=f"{place:032}", created_at=now())
+            )
+    progress = campaign_progress(study)
+    assert sum(one.nobodys for one in progress.items) == 0
+    assert {one.wanted for one in progress.items} == {3}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param([], id="plain"),
+        pytest.param(["--items"], id="items"),
+        pytest.param(["--agreement"], id="agreement"),
+        pytest.param(["--stopping"], id="stopping"),
+    ],
+)
+def test_the_command_fits_80_columns(study: Study, words: list[str]) -> None:
+    fill(study, share=0.9)
+    result = CliRunner().invoke(
+        watch, [str(study.folder), *words], catch_exceptions=False, env={"COLUMNS": "80"}
+    )
+    assert result.exit_code == 0
+    lines = [line for line in result.output.splitlines() if str(study.folder) not in line]
+    assert max(map(len, lines)) <= 80, result.output
+    as_json = CliRunner().invoke(watch, [str(study.folder), *words, "--json"])
+    assert as_json.output.lstrip()[0] in "{["
+
+
+def test_a_rater_is_removed_and_let_in_again(study: Study) -> None:
+    fill(study, share=0.5)
+
+    def run(*words: str) -> str:
+        result = CliRunner().invoke(watch, [str(study.folder), *words], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "10 unfinished" in run("--remove", "b")
+    assert "left already" in run("--remove", "b")
+    assert campaign_progress(study).raters[1].phase == "left"
+    assert "let in again" in run("--readmit", "b")
+    assert campaign_progress(study).raters[1].phase == "main"
+
+
+def test_options_go_alone(study: Study) -> None:
+    for words in (["--agreement", "--stopping"], ["--remove", "a", "--items"]):
+        result = CliRunner().invoke(watch, [str(study.folder), *words])
+        assert result.exit_code == 2
+        assert "goes alone" in result.output
+    result = CliRunner().invoke(pause, [str(study.folder), "--resume", "--message", "x"])
+    assert result.exit_code == 2
+
+
+def test_pause_and_resume(study: Study) -> None:
+    from annotate_ui.participation import paused
+
+    def now_paused() -> str | None:
+        with study.read() as connection:
+            return paused(connection)
+
+    run = CliRunner().invoke
+    result = run(pause, [str(study.folder), "--message", "Back soon."], catch_exceptions=False)
+    assert "--resume" in result.output
+    assert now_paused() == "Back soon."
+    run(pause, [str(study.folder), "--resume", "--json"], catch_exceptions=False)
+    assert now_paused() is None

@@ -1,0 +1,81 @@
+"""Careless raters are found, each by their habit; careful ones are left in peace."""
+
+import pytest
+
+from annotate_ui.monitoring.attention_checks import checks_missed
+from annotate_ui.monitoring.careless_responding import rater_signals
+from annotate_ui.monitoring.reading_pace import too_fast
+from study import Study
+from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
+
+CAREFUL: dict[str, Habit] = {f"c{number:02}": "careful" for number in range(12)}
+FOUND: dict[Habit, str] = {
+    "tired": "straight_lining",
+    "clicks": "little_variation",
+    "one_value": "little_variation",
+    "hurries": "too_fast",
+    "guesses": "low_agreement",
+    "skips": "many_missing",
+}
+
+
+def test_careless_raters_are_found_among_careful_ones(any_study: Study) -> None:
+    simulate(any_study, CAREFUL | {habit: habit for habit in FOUND}, checks=5)
+    found = {one.rater: {signal.kind for signal in one.flagged} for one in rater_signals(any_study)}
+    for habit, kind in FOUND.items():
+        assert kind in found[habit], habit
+    # Who guesses misses half of 5 checks, which careful raters may do once in a while.
+    assert "checks_missed" in found["one_value"]
+    assert [rater for rater in CAREFUL if found[rater]] == []
+
+
+def test_of_200_careful_raters_at_most_a_fiftieth_is_flagged(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    # 10 campaigns of 20 raters, each with 12 queries of 4 responses.
+    flagged = 0
+    for seed in range(10):
+        study = Study.create(tmp_path_factory.mktemp("careful") / "study")
+        raters: dict[str, Habit] = {f"c{number:02}": "careful" for number in range(20)}
+        simulate(study, raters, queries=80, checks=5, seed=seed)
+        flagged += sum(bool(one.flagged) for one in rater_signals(study))
+        study.close()
+    assert flagged <= 4, "1 when this was measured"
+
+
+def test_with_few_data_nothing_is_said(study: Study) -> None:
+    simulate(study, {"a": "guesses", "b": "hurries", "c": "careful"}, queries=4, checks=1)
+    for one in rater_signals(study):
+        assert {signal.verdict for signal in one.signals} == {"too_few"}
+        assert all(signal.value is None for signal in one.signals)
+        assert one.as_json()["signals"][0]["words"].startswith("too few")
+
+
+def test_nobody_has_rated(study: Study) -> None:
+    assert rater_signals(study) == []
+
+
+@pytest.mark.parametrize(
+    ("missed", "total", "verdict"),
+    [
+        pytest.param(2, 2, "too_few", id="two-checks"),
+        # sf(2, 5, .1) = .0086
+        pytest.param(3, 5, "flagged", id="three-of-five"),
+        # sf(1, 5, .1) = .081
+        pytest.param(2, 5, "fine", id="two-of-five"),
+        # sf(3, 10, .1) = .0128
+        pytest.param(4, 10, "flagged", id="four-of-ten"),
+        pytest.param(3, 10, "fine", id="three-of-ten"),
+    ],
+)
+def test_missed_checks_are_held_against_a_tenth(missed: int, total: int, verdict: str) -> None:
+    signal = checks_missed([True] * missed + [False] * (total - missed))
+    assert signal.verdict == verdict
+    assert signal.count == total
+
+
+def test_a_quarter_of_the_queries_below_a_third_of_the_reading_time_is_too_fast() -> None:
+    assert too_fast([0.2] * 4).verdict == "too_few"
+    assert too_fast([0.2] * 3 + [0.5] * 9).verdict == "flagged"
+    assert too_fast([0.2] * 2 + [0.5] * 6).verdict == "fine"
+    assert too_fast([0.2] * 3 + [0.5] * 10).verdict == "fine"

@@ -1,0 +1,184 @@
+"""Looks at interim figures: computed elsewhere, one at a time, recorded, told in the report."""
+
+import subprocess
+import sys
+import time
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import insert, select, update
+
+from analysis.cli.source import from_study
+from analysis.core import headline
+from analysis.render.limitations import not_established
+from annotate_ui.monitoring.background_job import Note, computing_lock, read_note, write_note
+from annotate_ui.monitoring.interim_analysis import failure, look, newest, running, start
+from annotate_ui.monitoring.stopping_rule import stopping_state
+from study import Study, StudyError
+from study.facts.interim_analysis import interim_looks
+from study.schema import Assignment, Look, Rating, Response, Score, now, table
+from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
+from tests.annotate_ui.monitoring.test_stopping_rule import under
+
+RATERS: dict[str, Habit] = {"a": "careful", "b": "careful", "c": "careful"}
+
+
+def waited(study: Study, seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while running(study) is not None:
+        assert time.monotonic() < until, "the look takes too long"
+        time.sleep(0.1)
+
+
+def count_looks(study: Study) -> int:
+    with study.read() as connection:
+        return len(connection.execute(select(table(Look).c.id)).all())
+
+
+def add_judge(study: Study) -> None:
+    with study.write() as connection:
+        responses = connection.execute(select(table(Response).c.id)).scalars().all()
+        rows = [
+            {
+                "response_id": response,
+                "construct_key": "QR",
+                "construct_version": 1,
+                "scorer": "J",
+                "scorer_kind": "judge",
+                "repeat": 0,
+                "value": float(response % 11) * 10,
+                "inclusion_prob": 1.0,
+            }
+            for response in responses
+        ]
+        connection.execute(insert(table(Score)), rows)
+
+
+def test_a_look_shows_agreement_with_intervals_and_is_recorded(any_study: Study) -> None:
+    simulate(any_study, RATERS, queries=20, systems=2, keys=("QR", "CC"))
+    add_judge(any_study)
+    found = look(any_study, "agreement", "command")
+    assert found.not_for_stopping
+    (alpha,) = found.of("krippendorff_alpha", "QR")
+    assert alpha["ci_low"] < alpha["value"] < alpha["ci_high"]
+    (icc,) = found.of("icc", "CC")
+    assert icc["target"] == "raters_like_these"
+    assert len(found.of("rater_against_others", "QR")) == 3
+    assert len(found.of("rater_against_others", "QR", "within_query")) == 3
+    # The judge is not there unless it is asked for.
+    assert "J" not in {name for one in found.figures for name in one["scorers"]}
+    assert newest(any_study, "agreement") == found
+    assert newest(any_study, "judge") is None
+    judged = look(any_study, "judge", "command", "J")
+    assert judged.of("judge_against_others", "QR")
+    assert judged.of("bias", "QR")
+    stopping = look(any_study, "stopping", "page")
+    assert stopping.stopping is not None
+    assert not stopping.not_for_stopping
+    assert stopping.as_json()["made"].startswith(str(now().year))
+    assert count_looks(any_study) == 3
+
+
+def test_looks_before_the_last_value_are_interim_and_the_report_says_so(study: Study) -> None:
+    simulate(study, RATERS, queries=20, systems=2, keys=("QR",), share=0.8)
+    look(study, "agreement", "command")
+    with study.read() as connection:
+        assert interim_looks(connection) == {}
+    with study.write() as connection:
+        g = table(Rating)
+        old = connection.execute(select(g).limit(1)).one()._mapping
+        new = {name: old[name] for name in old if name not in {"id", "construct_key"}}
+        connection.execute(insert(g).values(**new, construct_key="CC"))
+    with study.read() as connection:
+        assert interim_looks(connection) == {"agreement": 1}
+    source = from_study(study.folder, {})
+    said = not_established(headline(source.scores, None, source.options))
+    assert any("design was sequential" in one and "looked at 1 time " in one for one in said)
+
+
+def test_what_cannot_be_looked_at_is_said_and_not_recorded(study: Study) -> None:
+    with pytest.raises(StudyError, match="Nobody has given a value"):
+        look(study, "agreement", "command")
+    with pytest.raises(StudyError, match="no kind of look"):
+        look(study, "bets", "command")  # type: ignore[arg-type]
+    with pytest.raises(StudyError, match="names the judge"):
+        look(study, "judge", "command")
+    simulate(study, RATERS, queries=5, systems=2, keys=("QR",))
+    add_judge(study)
+    with pytest.raises(StudyError, match="Did you mean 'J'"):
+        look(study, "judge", "command", "j")
+    assert count_looks(study) == 0
+
+
+def test_a_look_is_computed_in_a_process_of_its_own(study: Study) -> None:
+    simulate(study, RATERS, queries=12, systems=2, keys=("QR",))
+    start(study, "agreement")
+    assert running(study) == "agreement"
+    # While one runs, nothing else is started.
+    start(study, "stopping")
+    waited(study)
+    found = newest(study, "agreement")
+    assert found is not None
+    assert found.seen_in == "page"
+    assert newest(study, "stopping") is None
+    assert failure(study) is None
+    assert read_note(study.folder) is not None
+
+
+def test_a_failed_look_says_why(study: Study) -> None:
+    start(study, "agreement")
+    waited(study)
+    failed = failure(study)
+    assert failed is not None
+    assert "Nobody has given a value" in (failed.failed or "")
+    assert newest(study, "agreement") is None
+
+
+def test_a_process_that_vanished_is_told_and_does_not_block(study: Study) -> None:
+    long_ago = (now() - timedelta(minutes=3)).isoformat()
+    write_note(study.folder, Note("judge", long_ago))
+    assert running(study) is None
+    failed = failure(study)
+    assert failed is not None
+    assert "without a word" in (failed.failed or "")
+    with computing_lock(study.folder):
+        assert running(study) == "judge"
+    write_note(study.folder, Note("judge", (now() - timedelta(hours=1)).isoformat()))
+    assert running(study) is None
+
+
+def test_a_look_that_takes_too_long_is_ended_and_told(study: Study) -> None:
+    code = (
+        "import sys, time, datetime; from pathlib import Path\n"
+        "from annotate_ui.monitoring import background\n"
+        "background.LONGEST = datetime.timedelta(seconds=.5)\n"
+        "background._looked = lambda *_: time.sleep(60)\n"
+        "sys.exit(background.main(Path(sys.argv[1]), 'agreement', None))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(study.folder)], timeout=30, check=False)
+    assert done.returncode == 1
+    failed = failure(study)
+    assert failed is not None
+    assert "not finished after" in (failed.failed or "")
+
+
+def test_two_layouts_are_never_pooled(study: Study) -> None:
+    simulate(study, RATERS, queries=40, systems=2, keys=("QR",))
+    a = table(Assignment)
+    with study.write() as connection:
+        beside = update(a).where(a.c.response_id <= 20).values(layout="side_by_side")
+        connection.execute(beside)
+    found = look(study, "agreement", "command")
+    assert "two layouts, which are not pooled" in (found.note or "")
+    (alpha,) = found.of("krippendorff_alpha", "QR")
+    assert alpha["n_queries"] == 30
+    (state,) = stopping_state(under(study, half_width=5, constructs=("QR",))).constructs
+    assert (state.queries, state.queries_complete) == (30, 40)
+
+
+def test_agreement_of_a_large_campaign_takes_seconds(study: Study) -> None:
+    simulate(study, RATERS, queries=300)
+    began = time.process_time()
+    look(study, "agreement", "command")
+    # Measured: .7 s of processor time with 300 queries, 4 systems, 3 raters, 5 constructs.
+    assert time.process_time() - began < 10

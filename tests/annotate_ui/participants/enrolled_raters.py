@@ -1,0 +1,53 @@
+"""What tests of taking part do beside the pages: rate without a browser, look at what is stored."""
+
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from study import Study
+from study.schema import Assignment, Rating, table
+
+
+def opened(study: Study, settings: str = "", **texts: str) -> Study:
+    """Return the study with these texts and settings under [rating], opened anew."""
+    path = study.folder / "study.toml"
+    kept = path.read_text(encoding="utf-8").partition("\n[rating]")[0]
+    names = "".join(f'{setting} = "{setting}.md"\n' for setting in texts)
+    path.write_text(f"{kept}\n[rating]\n{names}{settings}\n", encoding="utf-8")
+    for setting, text in texts.items():
+        (study.folder / f"{setting}.md").write_text(text, encoding="utf-8")
+    study.close()
+    return Study.open(study.folder)
+
+
+def rate(study: Study, rater_id: int, *, least: int = 0, keys: int | None = None) -> None:
+    """Store values for a rater's assignments from the `least`th on, for so many constructs."""
+    a = table(Assignment)
+    with study.write() as connection:
+        mine = select(a.c.id, a.c.construct_keys).where(a.c.rater_id == rater_id)
+        for row in connection.execute(mine.order_by(a.c.id)).all()[least:]:
+            for key in row.construct_keys[:keys]:
+                values = {"assignment_id": row.id, "construct_key": key, "value": 50.0}
+                connection.execute(
+                    insert(table(Rating)).values(
+                        **values,
+                        construct_version=1,
+                        revision=1,
+                        status="rated",
+                        revealed=[],
+                        flags=[],
+                        after_reveal=False,
+                        seen_more=False,
+                        late=False,
+                        channel="own",
+                        config_hash=study.config_hash,
+                    )
+                )
+
+
+def assignments(study: Study, rater_id: int) -> list[Any]:
+    """Return a rater's assignments in the order of making."""
+    a = table(Assignment)
+    with study.read() as connection:
+        mine = select(a).where(a.c.rater_id == rater_id).order_by(a.c.id)
+        return list(connection.execute(mine))

@@ -1,0 +1,109 @@
+"""`ccrs enrol`: a link shown once, what it is for, and what comes next."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from annotate_ui.cli.enrol import enrol as command
+from annotate_ui.cli.invite import invite as invite_command
+from annotate_ui.participants.invitation import invite
+from annotate_ui.participants.withdrawal import departed
+from study import Study, StudyError
+from tests.annotate_ui.participants.enrolled_raters import opened
+from tests.annotate_ui.rated_campaign import fill, give
+
+
+def run(study: Study, *words: str) -> Result:
+    result = CliRunner().invoke(command, [str(study.folder), *words])
+    if isinstance(result.exception, StudyError):
+        raise result.exception
+    return result
+
+
+def test_the_link_is_printed_with_what_it_is_for(study: Study) -> None:
+    fill(study, queries=1, systems=2)
+    give(study, None)
+    told = run(study, "spring", "--quota", "30", "--queries", "12", "--languages", "de, en")
+    assert told.exit_code == 0
+    lines = told.output.splitlines()
+    assert lines[0].startswith("http://127.0.0.1:8350/enrol/")
+    assert lines[1] == "spring: 30 people may join; 12 queries each at most; de, en."
+    assert "not shown again" in lines[2]
+    assert "Warning: This link opens on this computer only" in lines[3]
+    assert lines[-1] == f"Next: ccrs serve {study.folder}"
+
+
+def test_without_open_slots_it_says_that_there_is_nothing_to_rate(study: Study) -> None:
+    named = opened(study, 'base_url = "https://rate.example.org"')
+    told = run(named, "spring", "--quota", "1")
+    assert "spring: 1 person may join; queries without a bound; all languages." in told.output
+    assert "Warning: No slot is open" in told.output
+    assert "this computer" not in told.output
+    assert told.output.splitlines()[-1] == f"Next: ccrs assign {named.folder} --open"
+    named.close()
+
+
+def test_json_holds_what_the_lines_say(study: Study) -> None:
+    made = json.loads(run(study, "spring", "--quota", "3", "--json").output)
+    assert made["quota"] == 3
+    assert made["link"].startswith("http://127.0.0.1:8350/enrol/")
+    assert len(made["warnings"]) == 2
+    again = json.loads(run(study, "--renew", "spring", "--json").output)
+    assert again["link"] != made["link"]
+    assert json.loads(run(study, "--close", "spring", "--json").output)["closed"]
+    (listed,) = json.loads(run(study, "--list", "--json").output)
+    assert (listed["name"], listed["joined"], listed["open"]) == ("spring", 0, False)
+    assert "token" not in json.dumps(listed)
+
+
+def test_the_list_fits_a_terminal(study: Study) -> None:
+    assert "no enrolment link yet" in run(study, "--list").output
+    run(study, "spring", "--quota", "3")
+    shown = run(study, "--list").output
+    assert "spring" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "is closed" in run(study, "--close", "spring").output
+    assert "closed already" in run(study, "--close", "spring").output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["spring"],
+        ["--quota", "3"],
+        ["spring", "--quota", "0"],
+        ["spring", "--quota", "3", "--list"],
+        ["--close", "spring", "--queries", "3"],
+    ],
+    ids=["nothing", "no-quota", "no-name", "none", "both", "bound"],
+)
+def test_what_cannot_be_meant_is_refused(study: Study, words: list[str]) -> None:
+    assert run(study, *words).exit_code == 2
+
+
+def test_a_rater_is_removed_and_readmitted_by_command(study: Study, tmp_path: Path) -> None:
+    fill(study, queries=1, systems=2)
+    anna = give(study, "anna")
+    invite(study)
+
+    def invited(*words: str) -> str:
+        result = CliRunner().invoke(invite_command, [str(study.folder), *words])
+        if result.exception is not None:
+            raise result.exception
+        return result.output
+
+    with pytest.raises(StudyError, match="Did you mean 'anna'"):
+        invited("--remove", "anna", "--remove", "ana")
+    with study.read() as connection:
+        assert departed(connection) == {}
+    assert "anna: removed; what is finished stays, 2 unfinished went back." in invited(
+        "--remove", "anna"
+    )
+    with study.read() as connection:
+        assert departed(connection) == {anna: "removed"}
+    assert "had left already" in invited("--remove", "anna")
+    assert f"Next: ccrs invite {study.folder} anna" in invited("--readmit", "anna")
+    assert json.loads(invited("anna", "--json"))["links"][0]["assignments"] == 2

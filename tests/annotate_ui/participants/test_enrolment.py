@@ -1,0 +1,226 @@
+"""Many join by one link: never more than are wanted, and nobody twice."""
+
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+
+import pytest
+from sqlalchemy import select, update
+
+from annotate_ui.participants.consent import answer
+from annotate_ui.participants.enrolment import (
+    EnrolmentRefusedError,
+    close_link,
+    enrol,
+    list_links,
+    make_link,
+    renew_link,
+)
+from annotate_ui.participants.invitation import list_links as rater_links
+from annotate_ui.participants.rater_texts import RaterText
+from annotate_ui.participants.tokens import rater_of_token
+from annotate_ui.participants.withdrawal import leave, readmit
+from annotate_ui.server.startup_message import opening
+from annotate_ui.tasks.slot_queue import most_queries
+from study import Study, StudyError
+from study.schema import Enrolment, EnrolmentLink, Rater, table
+from tests.annotate_ui.participants.enrolled_raters import rate
+from tests.annotate_ui.rated_campaign import fill, give
+
+
+def token_of(url: str) -> str:
+    return url.rpartition("/")[2]
+
+
+def made(study: Study, name: str = "spring", quota: int = 5, **more: object) -> str:
+    return token_of(make_link(study, name, quota, **more)[1])  # type: ignore[arg-type]
+
+
+def refused(study: Study, token: str, external_id: str | None = None) -> str:
+    with pytest.raises(EnrolmentRefusedError) as caught:
+        enrol(study, token, external_id)
+    return caught.value.reason
+
+
+def test_whoever_enrols_is_a_rater_with_a_link_and_the_links_attributes(any_study: Study) -> None:
+    link, url = make_link(any_study, "spring", 2, queries_each=3, languages=["de", "en", "de"])
+    assert url.startswith("http://127.0.0.1:8350/enrol/")
+    assert len(token_of(url)) == 43, "32 bytes in base64 without padding"
+    one = enrol(any_study, token_of(url), " PID-1 ")
+    two = enrol(any_study, token_of(url))
+    w, n = table(Rater), table(Enrolment)
+    with any_study.read() as connection:
+        raters = connection.execute(select(w).order_by(w.c.id)).all()
+        enrolments = connection.execute(select(n).order_by(n.c.id)).all()
+        behind = rater_of_token(connection, one.personal_link.partition("#")[2])
+        assert [most_queries(connection, rater.id) for rater in raters] == [3, 3]
+    assert [rater.code for rater in raters] == ["rater-1", "rater-2"]
+    assert [rater.attributes for rater in raters] == [{"languages": ["de", "en"]}] * 2
+    assert [row.external_id for row in enrolments] == ["PID-1", None]
+    assert behind == (one.rater_id, one.invitation_id)
+    assert (one.rater_id, two.rater_id) == tuple(rater.id for rater in raters)
+    (state,) = list_links(any_study)
+    assert (state.name, state.joined, state.counted, state.open) == (link.name, 2, 2, False)
+    assert state.as_json()["languages"] == ["de", "en"]
+
+
+def test_the_database_holds_the_hash_of_a_links_token(any_study: Study) -> None:
+    token = made(any_study)
+    e = table(EnrolmentLink)
+    with any_study.read() as connection:
+        (stored,) = connection.execute(select(e.c.token_hash)).scalars()
+    assert stored == sha256(token.encode()).digest()
+
+
+def test_of_twenty_at_once_as_many_join_as_there_are_places(any_study: Study) -> None:
+    token = made(any_study, quota=5)
+
+    def come(number: int) -> str:
+        try:
+            enrol(any_study, token, f"person-{number}")
+        except EnrolmentRefusedError as error:
+            return error.reason
+        return "in"
+
+    with ThreadPoolExecutor(20) as pool:
+        told = list(pool.map(come, range(20)))
+    assert sorted(told) == ["full"] * 15 + ["in"] * 5
+    with any_study.read() as connection:
+        assert len(connection.execute(select(table(Rater))).all()) == 5
+
+
+def test_one_id_at_once_from_many_places_joins_once(any_study: Study) -> None:
+    token = made(any_study, quota=50)
+
+    def come(_: int) -> str:
+        try:
+            enrol(any_study, token, "the-same")
+        except EnrolmentRefusedError as error:
+            return error.reason
+        return "in"
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(come, range(8))) == ["in"] + ["joined"] * 7
+
+
+def test_an_id_never_joins_again_by_this_link_or_another(any_study: Study) -> None:
+    first, second = made(any_study), made(any_study, "autumn")
+    joined = enrol(any_study, first, "PID")
+    assert refused(any_study, first, "PID") == "joined"
+    assert refused(any_study, second, "PID") == "joined"
+    # Not by leaving either: whoever withdrew is not let in by an id.
+    leave(any_study, joined.rater_id, "withdrew")
+    assert refused(any_study, first, "PID") == "joined"
+
+
+def test_who_leaves_without_a_finished_response_gives_the_place_back(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=1)
+    token = made(any_study, quota=2)
+    idle, busy = enrol(any_study, token, "idle"), enrol(any_study, token, "busy")
+    w = table(Rater)
+    with any_study.read() as connection:
+        codes = dict(connection.execute(select(w.c.id, w.c.code)).all())
+    give(any_study, codes[busy.rater_id])
+    rate(any_study, busy.rater_id)
+    assert refused(any_study, token, "late") == "full"
+    leave(any_study, busy.rater_id, "withdrew")
+    assert refused(any_study, token, "late") == "full"
+    leave(any_study, idle.rater_id, "removed")
+    enrol(any_study, token, "late")
+    assert refused(any_study, token, "later") == "full"
+    readmit(any_study, codes[idle.rater_id])
+    (state,) = list_links(any_study)
+    assert (state.joined, state.counted) == (3, 3)
+
+
+def test_who_does_not_agree_keeps_nobody_else_out(any_study: Study) -> None:
+    token, text = made(any_study, quota=1), RaterText("Taking part", "0" * 64)
+    first = enrol(any_study, token, "first").rater_id
+    assert refused(any_study, token, "second") == "full"
+    answer(any_study, first, text, agreed=False)
+    enrol(any_study, token, "second")
+    assert refused(any_study, token, "third") == "full"
+    # Who thinks better of it counts again, and is not sent away.
+    answer(any_study, first, text, agreed=True)
+    (state,) = list_links(any_study)
+    assert (state.joined, state.counted) == (2, 2)
+
+
+def test_a_closed_link_lets_nobody_join_and_a_renewed_one_has_another_address(
+    any_study: Study,
+) -> None:
+    token = made(any_study)
+    assert close_link(any_study, "spring")
+    assert not close_link(any_study, "spring")
+    assert refused(any_study, token) == "closed"
+    again = token_of(renew_link(any_study, "spring"))
+    assert refused(any_study, token) == "unknown"
+    enrol(any_study, again)
+
+
+def test_a_server_is_sized_for_whoever_may_still_join(any_study: Study) -> None:
+    token = made(any_study, quota=30)
+    made(any_study, "closed", quota=500)
+    close_link(any_study, "closed")
+    one = enrol(any_study, token)
+    assert opening(any_study).raters == 30
+    leave(any_study, one.rater_id, "withdrew")
+    assert opening(any_study).raters == 31
+    assert [(link.live, link.left) for link in rater_links(any_study)] == [(False, True)]
+
+
+@pytest.mark.parametrize(
+    "token", ["", "x", "é" * 43, "\ud800", "a" * 100_000], ids=["empty", "x", "e", "half", "long"]
+)
+def test_a_token_that_is_none_joins_nobody(study: Study, token: str) -> None:
+    made(study)
+    assert refused(study, token) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "external_id",
+    ["x" * 201, "a\x00b", "\ud800", "{{%PROLIFIC_PID%}}", "${workerId}", "%PID%"],
+    ids=["long", "nul", "half", "braces", "dollar", "percent"],
+)
+def test_an_id_that_is_none_joins_nobody(study: Study, external_id: str) -> None:
+    assert refused(study, made(study), external_id) == "bad_id"
+
+
+def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
+    hostile = "<script>alert(1)</script>'; DROP TABLE rater;-- \u202egnp"
+    enrol(any_study, made(any_study), hostile)
+    with any_study.read() as connection:
+        assert connection.execute(select(table(Enrolment).c.external_id)).scalar_one() == hostile
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"name": "spring"}, "already"),
+        ({"name": " "}, "name"),
+        ({"quota": 0}, "quota"),
+        ({"quota": 10**6}, "100000"),
+        ({"queries_each": 0}, "queries_each"),
+        ({"languages": ["german!"]}, "no language"),
+    ],
+    ids=["taken", "blank", "none", "many", "queries", "language"],
+)
+def test_a_link_that_cannot_be_is_refused(
+    study: Study, wrong: dict[str, object], said: str
+) -> None:
+    made(study)
+    with pytest.raises(StudyError, match=said):
+        made(study, **{"name": "other", **wrong})  # type: ignore[arg-type]
+    assert len(list_links(study)) == 1
+
+
+def test_an_unknown_link_is_named_with_the_nearest(study: Study) -> None:
+    made(study)
+    for act in (close_link, renew_link):
+        with pytest.raises(StudyError, match="Did you mean 'spring'"):
+            act(study, "sprin")
+
+
+def test_enrolments_are_facts_that_stay(study: Study) -> None:
+    enrol(study, made(study), "PID")
+    with pytest.raises(Exception, match="append-only"), study.write() as connection:
+        connection.execute(update(table(Enrolment)).values(external_id="other"))

@@ -1,0 +1,181 @@
+"""Raters leave: what is finished stays, what is not goes back, and nothing else changes."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import insert, select, update
+
+from annotate_ui.participants.enrolment import enrol, make_link
+from annotate_ui.participants.invitation import invite, list_links
+from annotate_ui.participants.withdrawal import departed, has_left, leave, readmit
+from annotate_ui.tasks.slot_queue import lock_slots, take_slots
+from study import Study, StudyError
+from study.schema import (
+    Assignment,
+    Comparison,
+    Decision,
+    Departure,
+    Invitation,
+    Rating,
+    Response,
+    now,
+    table,
+)
+from tests.annotate_ui.participants.enrolled_raters import assignments, rate
+from tests.annotate_ui.rated_campaign import fill, give
+
+
+def take(study: Study, rater_id: int) -> int:
+    """Hand out slots to a rater; return how many they took."""
+    before = len(assignments(study, rater_id))
+    with study.write() as connection:
+        lock_slots(connection)
+        take_slots(connection, study, rater_id)
+    return len(assignments(study, rater_id)) - before
+
+
+def rater_of(study: Study, code: str) -> int:
+    found = give(study, code)
+    assert found is not None
+    return found
+
+
+def joined(study: Study, quota: int = 9) -> tuple[int, int]:
+    """Return two raters who enrolled by one link."""
+    token = make_link(study, "spring", quota)[1].rpartition("/")[2]
+    return enrol(study, token, "one").rater_id, enrol(study, token, "two").rater_id
+
+
+@pytest.mark.parametrize("kind", ["withdrew", "removed"])
+def test_finished_ratings_stay_and_the_rest_goes_back(any_study: Study, kind: str) -> None:
+    fill(any_study, queries=2, systems=2)
+    anna, ben = rater_of(any_study, "anna"), rater_of(any_study, "ben")
+    invite(any_study)
+    rate(any_study, anna, least=1, keys=2)
+    assert leave(any_study, anna, kind) == 4  # type: ignore[arg-type]
+    assert all(row.released_at is not None for row in assignments(any_study, anna))
+    assert all(row.released_at is None for row in assignments(any_study, ben))
+    with any_study.read() as connection:
+        values = connection.execute(select(table(Rating))).all()
+        assert len(values) == 6, "what was saved in the three that are unfinished stays"
+        assert has_left(connection, anna)
+        assert not has_left(connection, ben)
+        assert departed(connection) == {anna: kind}
+    assert [one.live for one in list_links(any_study)] == [False, True]
+    # Again: nothing more happens.
+    assert leave(any_study, anna, "removed") is None
+    with any_study.read() as connection:
+        assert len(connection.execute(select(table(Departure))).all()) == 1
+
+
+def test_a_finished_assignment_is_not_released(any_study: Study) -> None:
+    fill(any_study, queries=2, systems=1)
+    anna = rater_of(any_study, "anna")
+    rate(any_study, anna, least=1)
+    assert leave(any_study, anna, "withdrew") == 1
+    assert [row.released_at is None for row in assignments(any_study, anna)] == [False, True]
+
+
+def test_comparisons_that_are_not_decided_go_back(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=3)
+    anna = rater_of(any_study, "anna")
+    c, r = table(Comparison), table(Response)
+    with any_study.write() as connection:
+        rows = connection.execute(select(r.c.id, r.c.query_id).order_by(r.c.id)).all()
+        for a, b in ((0, 1), (0, 2)):
+            connection.execute(
+                insert(c).values(
+                    rater_id=anna,
+                    query_id=rows[0].query_id,
+                    response_a_id=rows[a].id,
+                    response_b_id=rows[b].id,
+                    construct_key="QR",
+                    config_hash="x",
+                )
+            )
+        decided = connection.execute(select(c.c.id).order_by(c.c.id)).scalars().first()
+        connection.execute(
+            insert(table(Decision)).values(
+                comparison_id=decided,
+                construct_key="QR",
+                construct_version=1,
+                revision=1,
+                value=1.0,
+                status="rated",
+                revealed=[],
+                config_hash="x",
+            )
+        )
+    assert leave(any_study, anna, "withdrew") == 4
+    with any_study.read() as connection:
+        released = connection.execute(select(c.c.released_at).order_by(c.c.id)).scalars().all()
+    assert [at is None for at in released] == [True, False]
+    readmit(any_study, "anna")
+    with any_study.read() as connection:
+        assert set(connection.execute(select(c.c.released_at)).scalars()) == {None}
+
+
+def test_what_an_enrolled_rater_gives_back_goes_to_the_next(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=2)
+    give(any_study, None)
+    one, two = joined(any_study)
+    assert take(any_study, one) == 2
+    assert take(any_study, two) == 0
+    rate(any_study, one, least=1)
+    assert leave(any_study, one, "withdrew") == 1
+    assert take(any_study, two) == 1
+    (slot,) = assignments(any_study, two)
+    assert slot.replaces_id == assignments(any_study, one)[0].id
+
+
+def test_what_an_enrolled_rater_leaves_lying_goes_to_the_next(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=2)
+    give(any_study, None)
+    one, two = joined(any_study)
+    take(any_study, one)
+    a = table(Assignment)
+    with any_study.write() as connection:
+        connection.execute(
+            update(a).where(a.c.rater_id == one).values(leased_until=now() - timedelta(minutes=1))
+        )
+    assert take(any_study, two) == 2
+    # What was handed on is not given back a second time.
+    assert leave(any_study, one, "withdrew") == 0
+
+
+def test_who_is_readmitted_has_back_what_nobody_took_and_gets_a_new_link(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=2)
+    give(any_study, None)
+    one, two = joined(any_study)
+    take(any_study, one)
+    leave(any_study, one, "withdrew")
+    with pytest.raises(StudyError, match=r"'rater-1' left the study.*--readmit rater-1"):
+        invite(any_study, ["rater-1"])
+    assert [made.rater for made in invite(any_study)] == [], "whoever left is not invited unasked"
+    assert readmit(any_study, "rater-1") == one
+    assert {row.released_at for row in assignments(any_study, one)} == {None}
+    with any_study.read() as connection:
+        assert departed(connection) == {}
+    (again,) = invite(any_study, ["rater-1"])
+    assert again.assignments == 2
+    leave(any_study, one, "removed")
+    take(any_study, two)
+    readmit(any_study, "rater-1")
+    assert all(row.released_at is not None for row in assignments(any_study, one))
+
+
+def test_a_session_ends_with_its_rater(study: Study) -> None:
+    token = make_link(study, "spring", 1)[1].rpartition("/")[2]
+    made = enrol(study, token)
+    leave(study, made.rater_id, "withdrew")
+    with study.read() as connection:
+        t = table(Invitation)
+        revoked_at = select(t.c.revoked_at).where(t.c.id == made.invitation_id)
+        assert connection.execute(revoked_at).scalar() is not None
+
+
+def test_an_unknown_rater_is_not_readmitted(study: Study) -> None:
+    fill(study)
+    rater_of(study, "anna")
+    with pytest.raises(StudyError, match="Did you mean 'anna'"):
+        readmit(study, "ana")

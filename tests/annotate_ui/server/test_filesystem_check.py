@@ -1,0 +1,140 @@
+"""Where a study on SQLite may be served from."""
+
+from pathlib import Path
+
+import pytest
+
+from annotate_ui.server.filesystem_check import check_place, mount_of, syncing
+from study import Study, StudyError
+
+ROOT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw"
+
+
+def mounted(point: str, kind: str, source: str = "server:/export") -> str:
+    escaped = point.replace("\\", "\\134").replace(" ", "\\040")
+    return f"{ROOT}\n41 22 0:44 / {escaped} rw,relatime shared:7 master:2 - {kind} {source} rw\n"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["nfs", "nfs4", "cifs", "smb3", "9p", "afs", "fuse.sshfs", "fuse.rclone", "ceph", "lustre"],
+)
+def test_a_network_file_system_is_refused(study: Study, kind: str) -> None:
+    info = mounted(str(study.folder.parent.resolve()), kind)
+    with pytest.raises(StudyError, match=rf"network file system \({kind} at .*PostgreSQL"):
+        check_place(study, info)
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "fuseblk"])
+def test_a_local_disk_is_fine(study: Study, kind: str) -> None:
+    check_place(study, mounted(str(study.folder.parent.resolve()), kind))
+
+
+def test_this_machines_own_mounts_can_be_read(study: Study) -> None:
+    check_place(study)
+
+
+def test_a_davfs_mount_is_known_by_its_source() -> None:
+    info = mounted("/mnt", "fuse", "https://example.org/files")
+    found = mount_of(Path("/mnt/s"), info)
+    assert found is not None
+    assert found.kind == "davfs"
+
+
+def test_the_longest_mount_point_counts_and_of_two_at_one_point_the_last() -> None:
+    info = "\n".join(
+        [
+            ROOT,
+            "30 22 0:30 / /home rw - autofs systemd-1 rw",
+            "31 22 0:31 / /home rw - nfs4 server:/home rw",
+            "32 31 8:2 / /home/anna/local rw - ext4 /dev/sdb1 rw",
+            "33 22 0:33 / /home/anna/my\\040files rw - cifs //server/anna rw",
+            "a broken line",
+            "34 22 0:34 / /hom rw - 9p x rw",
+        ]
+    )
+    kinds = {
+        "/home/anna/study": "nfs4",
+        "/home/anna/local/study": "ext4",
+        "/home/anna/local-2": "nfs4",
+        "/home/anna/my files/study": "cifs",
+        "/homes": "ext4",
+        "/srv": "ext4",
+    }
+    for path, kind in kinds.items():
+        found = mount_of(Path(path), info)
+        assert found is not None
+        assert found.kind == kind, path
+    assert mount_of(Path("/srv"), "") is None
+
+
+def test_a_database_that_is_a_link_is_judged_by_where_it_leads(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "s")
+    study.close()
+    far = tmp_path / "far"
+    far.mkdir()
+    (study.folder / "study.db").rename(far / "study.db")
+    (study.folder / "study.db").symlink_to(far / "study.db")
+    with pytest.raises(StudyError, match="network file system"):
+        check_place(study, mounted(str(far.resolve()), "nfs"))
+
+
+def test_postgresql_may_be_described_anywhere(any_study: Study) -> None:
+    info = mounted(str(any_study.folder.parent.resolve()), "nfs")
+    if any_study.engine.dialect.name == "postgresql":
+        check_place(any_study, info)
+    else:
+        with pytest.raises(StudyError):
+            check_place(any_study, info)
+
+
+@pytest.mark.parametrize(
+    ("path", "program"),
+    [
+        ("/home/a/Dropbox/s", "Dropbox"),
+        ("/home/a/Dropbox (Lab)/x/s", "Dropbox"),
+        ("/mnt/c/Users/a/OneDrive - University of X/s", "OneDrive"),
+        ("/home/a/OneDrive/s", "OneDrive"),
+        ("/Users/a/Library/CloudStorage/GoogleDrive-a@example.org/My Drive/s", "a cloud drive"),
+        ("/home/a/Google Drive/s", "Google Drive"),
+        ("/Users/a/Library/Mobile Documents/com~apple~CloudDocs/s", "iCloud Drive"),
+        ("/home/a/Nextcloud/s", "Nextcloud"),
+        ("/home/a/ownCloud2/s", "ownCloud"),
+        ("/home/a/dropbox-study", None),
+        ("/home/a/Dropboxes/s", None),
+        ("/home/a/onedrive_eval/s", None),
+        ("/srv/studies/s", None),
+    ],
+)
+def test_synced_folders_are_known_by_their_names(path: str, program: str | None) -> None:
+    assert syncing(Path(path)) == program
+
+
+@pytest.mark.parametrize(
+    ("mark", "folder", "program"),
+    [
+        (".stfolder", True, "Syncthing"),
+        (".stfolder", False, "Syncthing"),
+        (".dropbox", False, "Dropbox"),
+        (".dropbox.cache", True, "Dropbox"),
+        (".sync_0a1b2c.db", False, "Nextcloud or ownCloud"),
+        (".tmp.driveupload", True, "Google Drive"),
+    ],
+)
+def test_synced_folders_are_known_by_what_the_program_leaves(
+    study: Study, mark: str, folder: bool, program: str
+) -> None:
+    above = study.folder.parent.resolve()
+    check_place(study, ROOT)
+    if folder:
+        (above / mark).mkdir()
+    else:
+        (above / mark).touch()
+    assert syncing(study.folder.resolve()) == program
+    with pytest.raises(StudyError, match=f"{program} syncs.*not synced"):
+        check_place(study, ROOT)
+
+
+def test_a_home_with_dropboxs_settings_is_not_synced_for_that(study: Study) -> None:
+    (study.folder.parent / ".dropbox").mkdir()
+    check_place(study, ROOT)

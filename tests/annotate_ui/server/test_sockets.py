@@ -1,0 +1,67 @@
+"""The socket, and what the owner is told of who can reach it."""
+
+import socket
+
+import pytest
+
+from annotate_ui.server.sockets import address_of, is_loopback, listen, reached
+from study import StudyError
+
+
+def test_a_free_port_is_taken_and_told() -> None:
+    with listen("127.0.0.1", 0) as first, listen("localhost", 0) as second:
+        assert address_of(first) == f"http://127.0.0.1:{first.getsockname()[1]}"
+        assert first.getsockname()[1] != second.getsockname()[1]
+        assert second.family == socket.AF_INET, "links lead to 127.0.0.1"
+        with pytest.raises(StudyError, match="is taken"):
+            listen("127.0.0.1", first.getsockname()[1])
+
+
+def test_ipv6_stands_in_brackets() -> None:
+    try:
+        listening = listen("::1", 0)
+    except StudyError:
+        # A container may have none, CI's too; nothing that users need is missing then.
+        pytest.skip("this machine has no IPv6")
+    with listening:
+        assert address_of(listening) == f"http://[::1]:{listening.getsockname()[1]}"
+
+
+def test_a_host_that_is_none_is_named() -> None:
+    with pytest.raises(StudyError, match="no address of that name"):
+        listen("no-such-host.invalid", 0)
+
+
+@pytest.mark.parametrize(
+    ("host", "alone"),
+    [
+        ("127.0.0.1", True),
+        ("127.1.2.3", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.0.2.7", False),
+        ("rate.example.org", False),
+        ("localhost.example.org", False),
+    ],
+)
+def test_loopback_is_known(host: str, alone: bool) -> None:
+    assert is_loopback(host) == alone
+
+
+def test_what_the_owner_is_told() -> None:
+    with listen("127.0.0.1", 0) as alone, listen("0.0.0.0", 0) as everybody:
+        own = address_of(alone)
+        assert reached(alone, own, 0) == []
+        (elsewhere,) = reached(alone, "http://127.0.0.1:1", 0)
+        assert elsewhere.startswith("Links lead to http://127.0.0.1:1 ")
+        assert own in elsewhere
+        links, proxy = reached(alone, "https://rate.example.org", 0)
+        assert links.startswith("Links lead to https://rate.example.org")
+        assert "--proxies 1" in proxy
+        assert len(reached(alone, "https://rate.example.org", 1)) == 1
+        assert "is not https" in reached(alone, "http://rate.example.org", 1)[1]
+        assert "for whoever opens them" in reached(everybody, "http://127.0.0.1:1", 0)[1]
+        assert reached(everybody, "https://rate.example.org", 1)[0].startswith("Warning: anybody")

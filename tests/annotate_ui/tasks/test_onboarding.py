@@ -1,0 +1,294 @@
+"""Who joins for open slots: what they are handed, in which order, and what comes with it."""
+
+import pytest
+from sqlalchemy import insert, select, update
+
+from annotate_ui.participants.withdrawal import leave
+from annotate_ui.tasks.workflow import all_done, open_next
+from study import Study
+from study.importing import import_rows
+from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.schema import Assignment, CheckPair, Enrolment, EnrolmentLink, Response, now, table
+from tests.annotate_ui.designed_campaign import (
+    assign_one,
+    assignments,
+    configure,
+    go_through,
+    new_rater,
+)
+from tests.annotate_ui.rated_campaign import fill, finish_step, give, rate
+
+WORDS = ("alder", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine")
+
+
+def enrol(study: Study, code: str, most: int | None) -> int:
+    rater = new_rater(study, code)
+    n, e = table(Enrolment), table(EnrolmentLink)
+    with study.write() as connection:
+        link = connection.execute(
+            insert(e)
+            .values(name=f"link-{code}", quota=5, queries_each=most, token_hash=code.encode() * 8)
+            .returning(e.c.id)
+        ).scalar_one()
+        connection.execute(insert(n).values(link_id=link, rater_id=rater))
+    return rater
+
+
+def queries_of(study: Study, rater: int) -> list[int]:
+    r = table(Response)
+    with study.read() as connection:
+        rows = connection.execute(select(r.c.id, r.c.query_id))
+        by_response = {row.id: row.query_id for row in rows}
+    given = sorted(assignments(study, rater, "main"), key=lambda row: row.position)
+    return list(dict.fromkeys(by_response[row.response_id] for row in given))
+
+
+def test_what_was_taken_back_unfinished_goes_to_who_joins(any_study: Study) -> None:
+    fill(any_study, queries=2, systems=1)
+    anna = give(any_study, "anna", keys=["QR"])
+    assert anna is not None
+    a = table(Assignment)
+    with any_study.write() as connection:
+        connection.execute(
+            update(a).values(inclusion_prob=0.25, stratum="domain=law", layout="side_by_side")
+        )
+    finished = finish_step(any_study, anna)
+    open_next(any_study, anna)
+    leave(any_study, anna, "withdrew")
+    ben, cara = new_rater(any_study, "ben"), new_rater(any_study, "cara")
+    step = open_next(any_study, ben).step
+    assert step is not None
+    assert step.item.response_id != finished.item.response_id
+    assert open_next(any_study, cara).kind == "waiting"
+    (row,) = assignments(any_study, ben)
+    assert (row.inclusion_prob, row.stratum, row.layout) == (0.25, "domain=law", "side_by_side")
+    assert row.replaces_id is not None
+    finish_step(any_study, ben)
+    assert open_next(any_study, ben).kind == "end"
+
+
+def test_a_late_value_completes_what_was_taken_back(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=1)
+    anna = give(any_study, "anna", keys=["CC", "ID"])
+    assert anna is not None
+    step = open_next(any_study, anna).step
+    assert step is not None
+    a = table(Assignment)
+    with any_study.write() as connection:
+        connection.execute(update(a).values(released_at=now()))
+    assert rate(any_study, anna, step, "CC", 1).late
+    assert rate(any_study, anna, step, "ID", 1).late
+    assert [row.released_at for row in assignments(any_study)] == [None]
+    assert open_next(any_study, new_rater(any_study, "ben")).kind == "waiting"
+
+
+@pytest.mark.parametrize("purpose", ["check", "repeat", "calibration", "adjudication"])
+def test_what_measures_somebody_else_is_handed_to_nobody(study: Study, purpose: str) -> None:
+    fill(study, queries=1, systems=1)
+    anna = new_rater(study, "anna")
+    assign_one(study, anna, 1, purpose=purpose)
+    leave(study, anna, "removed")
+    assert open_next(study, new_rater(study, "ben")).kind == "waiting"
+
+
+def test_who_enrolled_for_two_queries_is_handed_two(any_study: Study) -> None:
+    fill(any_study, queries=4, systems=2)
+    give(any_study, None, keys=["QR"])
+    anna = enrol(any_study, "anna", 2)
+    seen = go_through(any_study, anna)
+    assert seen[-1].kind == "end"
+    assert len(queries_of(any_study, anna)) == 2
+    with any_study.read() as connection:
+        assert all_done(connection, any_study, anna)
+    # Further responses to a query that they have are part of it.
+    fill(any_study, queries=4, systems=3)
+    r = table(Response)
+    with any_study.read() as connection:
+        new = connection.execute(select(r.c.id).order_by(r.c.id.desc()).limit(4)).scalars().all()
+    for response in new:
+        with any_study.write() as connection:
+            row = {"construct_keys": ["QR"], "position": 99, "config_hash": "0"}
+            connection.execute(insert(table(Assignment)).values(response_id=response, **row))
+    go_through(any_study, anna)
+    assert len(queries_of(any_study, anna)) == 2
+    assert len(assignments(any_study, anna)) == 6
+    ben = enrol(any_study, "ben", None)
+    go_through(any_study, ben)
+    assert queries_of(any_study, ben) == [3, 4]
+
+
+def test_queries_go_to_who_reads_their_language(study: Study) -> None:
+    rows = [
+        Placed(
+            n,
+            ResponseRow(
+                query_id=f"q{n}", query="?", system="s", response="r", attributes=attributes
+            ),
+        )
+        for n, attributes in enumerate(({"language": "de-AT"}, {"language": "FR"}, {}), start=1)
+    ]
+    import_rows(study, rows, source="t", sha256="0" * 64, importer="responses")
+    give(study, None, keys=["QR"])
+    anna = new_rater(study, "anna", languages=["de"])
+    go_through(study, anna)
+    assert queries_of(study, anna) == [1, 3]
+    # What study.toml says of a rater goes first.
+    from study.settings.campaign import RaterSpec
+
+    raters = {"ben": RaterSpec(languages=("fr",))}
+    object.__setattr__(study, "config", study.config.model_copy(update={"raters": raters}))
+    ben = new_rater(study, "ben", languages=["de"])
+    go_through(study, ben)
+    assert queries_of(study, ben) == [2]
+
+
+def test_a_query_of_which_more_was_shown_comes_last(study: Study) -> None:
+    fill(study, queries=2, systems=1)
+    anna = give(study, "anna", queries=["q0"], keys=["AC"])
+    assert anna is not None
+    assert len(assignments(study)) == 1
+    finish_step(study, anna)
+    give(study, None, keys=["QR"])
+    go_through(study, anna)
+    given = sorted(assignments(study, anna, "main"), key=lambda row: row.position)
+    assert [row.response_id for row in given] == [1, 2, 1]
+
+
+def test_rounds_are_handed_out_one_after_another(study: Study) -> None:
+    fill(study, queries=2, systems=1)
+    for response in (1, 2):
+        for number, key in enumerate(("QR", "CC")):
+            with study.write() as connection:
+                row = {"response_id": response, "construct_keys": [key], "round": number}
+                connection.execute(insert(table(Assignment)).values(**row, config_hash="0"))
+    anna = new_rater(study, "anna")
+    seen = go_through(study, anna)
+    rated = [one.step.construct_keys for one in seen if one.step is not None]
+    assert rated == [("QR",), ("QR",), ("CC",), ("CC",)]
+
+
+def long_answers(study: Study, queries: int) -> None:
+    rows = [
+        Placed(
+            n + 1,
+            ResponseRow(
+                query_id=f"q{n}",
+                query=f"question {n}",
+                system="s",
+                response=" ".join([WORDS[n % 10]] * 6 + [WORDS[n // 10]] * 6),
+                passages=(PassageRow(text=f"passage {n}"),),
+                references=("reference",),
+            ),
+        )
+        for n in range(queries)
+    ]
+    import_rows(study, rows, source="t", sha256="0" * 64, importer="responses")
+
+
+def test_checks_are_strewn_among_the_slots_of_who_joins(any_study: Study) -> None:
+    long_answers(any_study, 8)
+    configure(any_study, design={"checks": 2})
+    give(any_study, None, keys=["QR", "AC"])
+    give(any_study, None, keys=["QR", "AC"])
+    anna = enrol(any_study, "anna", 4)
+    go_through(any_study, anna)
+    checks = assignments(any_study, anna, "check")
+    assert len(checks) == 2
+    c = table(CheckPair)
+    with any_study.read() as connection:
+        rows = connection.execute(select(c.c.damaged_id, c.c.original_id))
+        pairs = {row.damaged_id: row.original_id for row in rows}
+    mine = {row.response_id for row in assignments(any_study, anna, "main")}
+    assert {pairs[row.response_id] for row in checks} <= mine
+    assert all(row.leased_until is None for row in checks)
+    # Never of two places the same, so that the order is the same for everybody who asks.
+    positions = [row.position for row in assignments(any_study, anna)]
+    assert len(set(positions)) == len(positions)
+    # Nothing of it is a measurement.
+    assert len(any_study.score_table()) == 8
+
+
+def test_the_check_goes_when_the_slots_are_handed_on(study: Study) -> None:
+    from datetime import timedelta
+
+    long_answers(study, 2)
+    configure(study, design={"checks": 1})
+    give(study, None, keys=["QR"])
+    anna, ben = enrol(study, "anna", 1), new_rater(study, "ben")
+    open_next(study, anna)
+    assert len(assignments(study, anna, "check")) == 1
+    a = table(Assignment)
+    with study.write() as connection:
+        past = now() - timedelta(seconds=1)
+        connection.execute(update(a).where(a.c.rater_id == anna).values(leased_until=past))
+    go_through(study, ben)
+    assert len(assignments(study, ben, "main")) == 2
+    assert open_next(study, anna).kind == "waiting"
+
+
+def test_who_joins_has_the_calibration_of_the_others_first(any_study: Study) -> None:
+    fill(any_study, queries=3, systems=2)
+    give(any_study, None, keys=["QR"])
+    named = new_rater(any_study, "named")
+    a = table(Assignment)
+    with any_study.write() as connection:
+        connection.execute(a.delete().where(a.c.response_id.in_([1, 2])))
+    for response in (1, 2):
+        assign_one(any_study, named, response, construct_keys=["QR"], purpose="calibration")
+    anna = new_rater(any_study, "anna")
+    seen = go_through(any_study, anna)
+    phases = [one.page.phase for one in seen if one.page is not None]
+    assert phases == ["calibration"] * 2 + ["main"] * 4
+    assert len(assignments(any_study, anna, "calibration")) == 2
+    # Nobody who has nothing else to rate is calibrated.
+    assert open_next(any_study, new_rater(any_study, "ben")).kind == "waiting"
+
+
+def test_the_first_who_joins_has_calibration_as_the_design_draws_it(study: Study) -> None:
+    fill(study, queries=4, systems=2)
+    configure(study, design={"calibration": 1})
+    give(study, None, keys=["QR"], queries=["q0", "q1"])
+    drawn = []
+    for code in ("anna", "ben"):
+        rater = new_rater(study, code)
+        open_next(study, rater)
+        mine = assignments(study, rater, "calibration")
+        drawn.append({row.response_id for row in mine})
+        if code == "anna":
+            assert {tuple(sorted(row.construct_keys)) for row in mine} == {
+                ("AC", "CC", "ID", "IR", "QR")
+            }
+            give(study, None, keys=["QR"], queries=["q0"])
+    assert len(drawn[0]) == 2
+    assert drawn[0] == drawn[1]
+
+
+def test_an_adjudicator_is_handed_no_slots(study: Study) -> None:
+    fill(study, queries=2, systems=1)
+    give(study, None)
+    anna = new_rater(study, "anna")
+    assign_one(study, anna, 1, purpose="adjudication")
+    seen = go_through(study, anna)
+    assert [one.kind for one in seen] == ["step", "step", "feedback", "end"]
+    with study.read() as connection:
+        assert all_done(connection, study, anna)
+
+
+def test_a_few_values_in_a_slot_that_went_to_somebody_else_are_no_finished_work(
+    any_study: Study,
+) -> None:
+    fill(any_study, queries=1, systems=1)
+    anna = give(any_study, "anna", keys=["QR", "CC"])
+    assert anna is not None
+    step = open_next(any_study, anna).step
+    assert step is not None
+    rate(any_study, anna, step, "QR", 1)
+    a = table(Assignment)
+    with any_study.write() as connection:
+        connection.execute(update(a).values(released_at=now()))
+    ben = new_rater(any_study, "ben")
+    assert [one.kind for one in go_through(any_study, ben)][-1] == "end"
+    assert open_next(any_study, anna).kind == "waiting"
+    with any_study.read() as connection:
+        assert not all_done(connection, any_study, anna)
+        assert all_done(connection, any_study, ben)

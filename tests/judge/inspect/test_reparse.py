@@ -1,0 +1,167 @@
+"""Raw answers read again: what differs is stored beside, whole or not at all, and once."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import insert, select
+
+from judge import JudgeSettings, judge_study, reparse_run
+from judge.cli.judge_command import judge
+from judge.parsing import PARSER_VERSION, Parsed
+from judge.prompts.prompt_versions import prompt_version
+from judge.protocol.answer import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
+from judge.running.lock import sole_writer
+from study import Study, StudyError
+from study.schema import JudgeRun, Judgment, JudgmentBase, Reading, now, table
+from tests.judge.small_studies import Scripted, always, fill, store
+
+
+def rows(study: Study, noun: type[Any]) -> list[Any]:
+    with study.read() as connection:
+        return list(connection.execute(select(table(noun)).order_by(table(noun).c.id)))
+
+
+def generous(
+    text: str | None, scale: object, finish_reason: str | None = None, *, form: str = "score"
+) -> Parsed:
+    """A later parser, which takes the last word of an answer."""
+    del form
+    return Parsed(float((text or "0").split()[-1]), None, "last_word")
+
+
+@pytest.fixture
+def judged(any_study: Study, scripted: type[Scripted]) -> Study:
+    """A run whose answers on QR hold no score for the parser, but one for `generous`."""
+    fill(any_study)
+    scripted.answer = always(Answer("I would say 40"))
+    judge_study(any_study, JudgeSettings(name="j", constructs=("QR",)))
+    return any_study
+
+
+def test_the_same_parser_finds_nothing_to_do(judged: Study) -> None:
+    found = reparse_run(judged, "j")
+    assert (found.read, found.changed, found.left_alone) == (12, 0, 0)
+    assert found.parser_version == PARSER_VERSION
+    assert not rows(judged, Reading)
+    assert found.lines()[-1] == "All came out as before."
+
+
+def test_differences_are_stored_beside_and_count_in_the_table(
+    judged: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = rows(judged, Judgment)
+    monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
+    monkeypatch.setattr("judge.inspect.reparse.PARSER_VERSION", "99")
+    tried = reparse_run(judged, "j", dry_run=True)
+    assert (tried.changed, tried.values_changed) == (12, 12)
+    assert tried.changes == {"no_score to last_word": 12}
+    assert len(tried.examples) == 10
+    assert tried.examples[0].before == "no_score"
+    assert tried.examples[0].after == "40, last_word"
+    assert not rows(judged, Reading)
+    assert "Nothing was stored." in tried.lines()[-1]
+
+    done = reparse_run(judged, "j")
+    assert {(r.revision, r.parser_version, r.value, r.rule) for r in rows(judged, Reading)} == {
+        (1, "99", 40.0, "last_word")
+    }
+    assert "the score table takes the newest" in done.lines()[-1]
+    assert rows(judged, Judgment) == before
+    scores = judged.score_table()
+    assert set(scores[scores["scorer"] == "j"]["value"]) == {40.0}
+
+    assert reparse_run(judged, "j").changed == 0
+    monkeypatch.undo()
+    back = reparse_run(judged, "j")
+    assert back.changes == {"last_word to no_score": 12}
+    assert {r.revision for r in rows(judged, Reading)} == {1, 2}
+    scores = judged.score_table()
+    assert scores[scores["scorer"] == "j"]["value"].isna().all()
+
+
+@pytest.mark.parametrize("reason", [TRUNCATED_BY_SERVER, CONTENT_FILTER, REJECTED])
+def test_reasons_that_no_text_decides_stand(
+    any_study: Study,
+    scripted: type[Scripted],
+    monkeypatch: pytest.MonkeyPatch,
+    reason: str,
+) -> None:
+    row = {"query_id": "q", "query": "?"}
+    store(any_study, {**row, "system": "A", "response": "yes", "passages": ["p"]})
+    store(any_study, {**row, "system": "B", "response": " ", "passages": ["p"]})
+    store(any_study, {**row, "system": "C", "response": "no"})
+    scripted.answer = always(Answer("85", missing=reason))
+    judge_study(any_study, JudgeSettings(name="j", constructs=("CC", "AC")))
+    monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
+    found = reparse_run(any_study, "j")
+    assert (found.read, found.changed) == (0, 0)
+    assert found.left_alone == len(rows(any_study, Judgment))
+
+
+def test_what_lies_outside_the_scale_is_missing(
+    judged: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beyond = Parsed(140.0, None, "last_word")
+    monkeypatch.setattr("judge.inspect.reparse.parse_answer", lambda *_, **__: beyond)
+    assert reparse_run(judged, "j").changes == {"no_score to out_of_range": 12}
+
+
+def test_whole_or_not_at_all(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+
+    def breaks(text: str | None, scale: object, *_: object, **__: object) -> Parsed:
+        seen.append(text)
+        if len(seen) == 12:
+            raise KeyboardInterrupt
+        return generous(text, scale)
+
+    monkeypatch.setattr("judge.inspect.reparse.parse_answer", breaks)
+    with pytest.raises(KeyboardInterrupt):
+        reparse_run(judged, "j")
+    assert not rows(judged, Reading)
+
+
+def test_not_while_the_run_is_under_way(judged: Study) -> None:
+    (run,) = rows(judged, JudgeRun)
+    with sole_writer(judged, run.id, "j"):
+        with pytest.raises(StudyError, match="Another process is working on the run 'j'"):
+            reparse_run(judged, "j")
+        assert reparse_run(judged, "j", dry_run=True).read == 12
+
+
+def test_other_prompts_are_refused(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = replace(prompt_version(), passage_separator=" ")
+    monkeypatch.setattr("judge.inspect.show.prompt_version", lambda *_: other)
+    with pytest.raises(StudyError, match="which are not at hand"):
+        reparse_run(judged, "j")
+
+
+def test_values_stored_before_rules_were(judged: Study) -> None:
+    (run,) = rows(judged, JudgeRun)
+    answered = {"raw_answer": "7", "value": 7.0, "repeat": 1}
+    unkept = {"raw_answer": None, "value": 8.0, "repeat": 2}
+    base = {"run_id": run.id, "response_id": 1, "construct_key": "QR", "flags": []}
+    with judged.write() as connection:
+        for given in (answered, unkept):
+            row = {**JudgmentBase(construct_key="QR", value=1.0).model_dump(), **base, **given}
+            connection.execute(insert(table(Judgment)).values(**row, created_at=now()))
+    found = reparse_run(judged, "j")
+    assert found.changes == {"an unrecorded rule to bare": 1}
+    assert (found.changed, found.values_changed, found.left_alone) == (1, 0, 1)
+
+
+def test_the_command(
+    campaign: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted.answer = always(Answer("\x1b[2J 40"))
+    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
+    words = ["reparse", str(campaign.folder), "j"]
+    done = CliRunner().invoke(judge, [*words, "--dry-run"])
+    assert "12 came out differently" in done.output
+    assert "\x1b" not in done.output
+    assert json.loads(CliRunner().invoke(judge, [*words, "--json"]).output)["changed"] == 12
+    assert json.loads(CliRunner().invoke(judge, [*words, "--json"]).output)["changed"] == 0

@@ -1,0 +1,192 @@
+"""What is said of a run, and of one response in it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import insert
+
+from judge import JudgeSettings, judge_study, show_response, show_run
+from judge.cli.judge_command import judge
+from judge.prompts.prompt_versions import prompt_version
+from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
+from judge.text import printable
+from study import Study, StudyError
+from study.schema import Judgment, Reading, now, table
+from tests.judge.small_studies import Scripted, always, fill, store
+
+SPENT = Answer(
+    "85",
+    finish_reason="stop",
+    served_model="served",
+    fingerprint="fp-1",
+    prompt_tokens=100,
+    completion_tokens=2,
+    cached_tokens=60,
+    milliseconds=40.0,
+)
+
+
+def by_construct(prompt: str) -> Answer:
+    """QR 0, CC 100 with words, ID a refusal, AC and IR two values."""
+    said = {
+        "Question Relevance": "0",
+        "Contextual Coherence": "Score: 100",
+        "Information Density": "I'm sorry, I can't.",
+    }
+    for name, text in said.items():
+        if name in prompt.partition("\n")[0]:
+            return replace(SPENT, text=text)
+    return SPENT
+
+
+def test_figures_by_construct(any_study: Study, scripted: type[Scripted]) -> None:
+    fill(any_study)
+    scripted.answer = staticmethod(by_construct)
+    judge_study(any_study, JudgeSettings(name="j"))
+    run = show_run(any_study, "j")
+    assert (run.judgments, run.possible, run.missing) == (60, 60, 12)
+    found = {figures.construct: figures for figures in run.constructs}
+    assert list(found) == ["QR", "CC", "ID", "AC", "IR"]
+    qr, cc, refused = found["QR"], found["CC"], found["ID"]
+    assert (qr.values, qr.distinct, qr.mean, qr.at_min, qr.at_max) == (12, 1, 0, 1, 0)
+    assert (qr.rules, qr.bare) == ({"bare": 12}, 1.0)
+    assert (cc.at_max, cc.rules, cc.bare) == (1, {"labelled": 12}, 0.0)
+    assert (refused.values, refused.mean, refused.bare) == (0, None, None)
+    assert refused.missing == {"refusal": 12}
+    # B and D share the prompts of QR: three answers stand for six judgments.
+    assert run.tokens == {"prompt": 5700, "completion": 114, "cached": 3420}
+    assert run.cached_share == pytest.approx(0.6)
+    assert run.milliseconds == pytest.approx(40)
+    assert run.flags == {"shared_prompt": 3}
+    assert [served.answers for served in run.served] == [60]
+    lines = run.lines()
+    assert "ID: 12 refusal (the judge refused)" in lines
+    assert not any("Warning" in line for line in lines)
+    assert json.loads(json.dumps(run.as_json())) == run.as_json()
+
+
+def test_a_judge_that_changed_is_a_warning_with_times(
+    any_study: Study, scripted: type[Scripted]
+) -> None:
+    fill(any_study)
+    scripted.answer = always(SPENT)
+    judge_study(any_study, JudgeSettings(name="j", limit=3))
+    scripted.answer = always(replace(SPENT, fingerprint="fp-2\x1b]0;owned\x07"))
+    judge_study(any_study, JudgeSettings(name="j"))
+    run = show_run(any_study, "j")
+    assert (run.served[0].fingerprint, run.served[0].answers) == ("fp-1", 3)
+    assert run.served[0].first <= run.served[0].last <= run.served[1].last
+    text = "\n".join(run.lines())
+    assert "Warning: the server named several models" in text
+    assert "\x1b" not in text
+    assert "\\x1b]0;owned\\x07" in text
+
+
+def test_further_attempts_readings_and_empty_responses(
+    any_study: Study, scripted: type[Scripted]
+) -> None:
+    row = {"query_id": "q", "query": "?", "references": ["!"], "passages": ["p"]}
+    store(any_study, {**row, "system": "A", "response": "yes"})
+    store(any_study, {**row, "system": "B", "response": "  "})
+    scripted.answer = always(Answer("7", missing=TRUNCATED_BY_SERVER))
+    judge_study(any_study, JudgeSettings(name="j", constructs=("CC",)))
+    scripted.answer = always(Answer("about 9"))
+    judge_study(any_study, JudgeSettings(name="j", constructs=("CC",)))
+    run = show_run(any_study, "j")
+    (cc,) = run.constructs
+    assert cc.missing == {"no_score": 1}
+    assert (cc.rules, cc.bare) == ({"empty_response": 1}, None)
+    assert run.further_attempts == 1
+    j = table(Judgment)
+    with any_study.write() as connection:
+        last = connection.execute(j.select().where(j.c.attempt == 2)).one()
+        reading = {"judgment_id": last.id, "revision": 1, "parser_version": "9", "value": 9.0}
+        connection.execute(
+            insert(table(Reading)).values(**reading, rule="sentence", created_at=now())
+        )
+    run = show_run(any_study, "j")
+    assert run.constructs[0].rules == {"empty_response": 1, "sentence": 1}
+    assert run.read_again == 1
+    assert run.parsers["9"] == 1
+    (audited,) = show_response(any_study, "j", last_id(any_study, "A")).constructs
+    assert [one["attempt"] for one in audited.judgments] == [1, 2]
+    assert audited.judgments[1]["value"] == 9
+    assert [one["missing_reason"] for one in audited.judgments[1]["earlier"]] == ["no_score"]
+    (empty,) = show_response(any_study, "j", last_id(any_study, "B")).constructs
+    assert empty.prompt is None
+    assert empty.judgments[0]["rule"] == "empty_response"
+
+
+def last_id(study: Study, system: str) -> str:
+    scores = study.score_table()
+    return str(scores[scores["system"] == system]["response_id"].iloc[0])
+
+
+def test_one_response_has_the_very_prompts_that_were_asked(
+    any_study: Study, scripted: type[Scripted]
+) -> None:
+    fill(any_study)
+    judge_study(any_study, JudgeSettings(name="j"))
+    response = last_id(any_study, "C")
+    found = show_response(any_study, "j", response)
+    assert found.query_id == "q1"
+    assert found.systems == ["C"]
+    asked = {request.prompt: request for request in scripted.asked}
+    assert {audited.construct for audited in found.constructs} == {"QR", "CC", "ID", "AC", "IR"}
+    for audited in found.constructs:
+        assert audited.prompt in asked
+        assert asked[audited.prompt].construct_key == audited.construct
+        assert len(audited.judgments) == 1
+    only = show_response(any_study, "j", response, "CC")
+    assert [audited.construct for audited in only.constructs] == ["CC"]
+
+
+def test_what_a_model_says_does_not_steer_the_terminal(
+    study: Study, scripted: type[Scripted]
+) -> None:
+    nasty = "85\n\x1b[2J\x9b31m\u202e\u2028end"
+    row = {"query_id": "q", "query": "?", "references": ["!"], "passages": ["p\x1b[31m"]}
+    store(study, {**row, "system": "A", "response": "a\x07\tb"})
+    scripted.answer = always(Answer(nasty))
+    judge_study(study, JudgeSettings(name="j", constructs=("CC",)))
+    words = ["show", str(study.folder), "j", "--response", last_id(study, "A")]
+    done = CliRunner().invoke(judge, words)
+    assert done.exit_code == 0, done.output
+    assert not set(done.output) & set("\x1b\x07\x9b\u202e\u2028")
+    assert '"85\\n\\u001b[2J\\x9b31m\\u202e\\u2028end"' in done.output
+    assert "a\\x07\tb" in done.output
+    kept = json.loads(CliRunner().invoke(judge, [*words, "--json"]).output)
+    assert kept["constructs"][0]["judgments"][0]["raw_answer"] == nasty
+
+
+def test_printable_keeps_all_that_is_seen() -> None:
+    assert printable("Größe 85 % 分数 🙂") == "Größe 85 % 分数 🙂"
+
+
+def test_prompts_that_are_not_at_hand_are_said_to_be_so(
+    campaign: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    other = replace(prompt_version(), passage_separator=" ")
+    monkeypatch.setattr("judge.inspect.show.prompt_version", lambda *_: other)
+    assert not show_run(campaign, "j").prompts_at_hand
+    found = show_response(campaign, "j", last_id(campaign, "A"))
+    assert found.constructs[0].prompt is None
+    assert prompt_version().hash in found.notes[0]
+    assert "  This installation has no prompts with this hash." in show_run(campaign, "j").lines()
+
+
+def test_unknown_names_are_told_with_the_nearest(campaign: Study, scripted: type[Scripted]) -> None:
+    judge_study(campaign, JudgeSettings(name="llama", constructs=("QR",)))
+    with pytest.raises(StudyError, match=r"no run 'lama'\. Did you mean 'llama'"):
+        show_run(campaign, "lama")
+    response = last_id(campaign, "A")
+    with pytest.raises(StudyError, match=f"no response '{response}x'. Did you mean"):
+        show_response(campaign, "llama", f"{response}x")
+    with pytest.raises(StudyError, match="no construct 'QQ'"):
+        show_response(campaign, "llama", response, "QQ")
+    done = CliRunner().invoke(judge, ["show", str(campaign.folder), "llama", "--construct", "QR"])
+    assert done.exit_code == 2
+    assert "--construct goes with --response" in done.output

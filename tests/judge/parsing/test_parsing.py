@@ -1,0 +1,228 @@
+"""The parser of answers: the shipped table, every number in every wrapping, and hostile texts."""
+
+import json
+import re
+import time
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+from judge.parsing import LONGEST, TOLD_AGAIN, Form, parse_answer
+from judge.protocol.answer import REASONS
+from study.scales import Scale
+from tests.conftest import examples
+
+POINTS = Scale()
+FORMS: list[dict[str, Any]] = [
+    json.loads(line)
+    for line in (files("judge") / "answer_forms.jsonl").read_text("utf-8").strip().split("\n")
+]
+RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
+STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
+"""What the usual tools read: a bare number or "Score: N"."""
+
+
+def scale_of(form: dict[str, Any]) -> Scale:
+    low, high = form.get("scale", (0, 100))
+    return Scale(min=low, max=high)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: repr(form["answer"])[:60])
+def test_each_form_has_its_outcome(form: dict[str, Any]) -> None:
+    asked = form.get("form", "score")
+    parsed = parse_answer(form["answer"], scale_of(form), form.get("finish_reason"), form=asked)
+    assert parsed == (form["value"], form["reason"], form["rule"])
+
+
+def test_the_table_speaks_of_known_outcomes_once_each() -> None:
+    told = ("answer", "finish_reason", "scale", "form")
+    keys = [tuple(repr(form.get(name)) for name in told) for form in FORMS]
+    assert len(set(keys)) == len(keys) >= 120
+    for form in FORMS:
+        assert (form["value"] is None) == (form["rule"] is None) == (form["reason"] is not None)
+        assert form["rule"] in RULES | {None}
+        assert form["reason"] in REASONS.keys() | {None}
+    assert {form["rule"] for form in FORMS} == RULES | {None}
+
+
+def test_most_valid_forms_are_beyond_a_strict_parser() -> None:
+    # The reason to read more than "85" and "Score: 85".
+    valid = [form["answer"] for form in FORMS if form["value"] is not None]
+    assert len([answer for answer in valid if STRICT.fullmatch(answer)]) < len(valid) / 5
+
+
+INTEGERS = [str(number) for number in range(101)]
+TENTHS = [f"{tenth // 10}.{tenth % 10}" for tenth in range(1001)]
+WRAPPINGS = [
+    ("{}", "bare"),
+    *((form, "decorated") for form in [
+        "{}.", "**{}**", "`{}`", '"{}"', "“{}”", "{}%", "{} %", "{} percent", "{}/100", "{} / 100.",
+        "{} out of 100", "{} of 100", "{} points", "\ufeff{}", "```\n{}\n```", "## {}", "${}$",
+        "\\boxed{{{}}}", "<think>50 or 60</think>\n{}",
+    ]),
+    *((form, "labelled") for form in [
+        "Score: {}", "**Score:** {}/100", "The score is {}.", "Rating = {}", "Final score: {}%",
+        "Contextual Coherence Score: {}", "Score (0-100): {}", "Answer: {}", "Score:\n{}",
+        "<score>{}</score>",
+    ]),
+    *((form, "json") for form in [
+        '{{"score": {}}}', '{{"Score": "{}"}}', "{{'score': {}}}", '```json\n{{"score": {}}}\n```',
+        '{{"score": {}, "reason": "It follows."}}',
+    ]),
+    *((form, "first_line") for form in [
+        "{}\n\nIt follows from the context.", "Score: {}\n\nIt names 3 of the 4 facts in 2019.",
+    ]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrapping", "rule"), WRAPPINGS)
+def test_every_number_in_every_wrapping_gives_its_value(wrapping: str, rule: str) -> None:
+    for number in INTEGERS + TENTHS:
+        parsed = parse_answer(wrapping.format(number), POINTS, "stop")
+        assert parsed == (float(number), None, rule), number
+
+
+@pytest.mark.parametrize(("wrapping", "rule"), WRAPPINGS)
+@pytest.mark.parametrize("number", ["085", "00", "８５", "85,5", "1e2", "-0", ".5", "8 5", "80-90"])
+def test_what_is_no_number_is_none_in_any_wrapping(wrapping: str, rule: str, number: str) -> None:
+    assert parse_answer(wrapping.format(number), POINTS, "stop").value is None
+
+
+@given(number=st.sampled_from(INTEGERS + TENTHS), form=st.sampled_from(WRAPPINGS), data=st.data())
+def test_an_answer_cut_anywhere_gives_no_wrong_value(
+    number: str, form: tuple[str, str], data: st.DataObject
+) -> None:
+    answer = form[0].format(number)
+    kept = answer[: data.draw(st.integers(0, len(answer)))]
+    assert parse_answer(kept, POINTS, "length").value in (None, float(number))
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *(
+            "85",
+            "90",
+            "0",
+            "8",
+            "5",
+            "100",
+            "10",
+            "4",
+            ".",
+            ",",
+            "-",
+            "−",
+            "+",
+            "/",
+            "%",
+            "\\",
+            " ",
+        ),
+        *("\n", "\n\n", "**", "*", "_", "`", "```", "```json\n", '"', "'", "$", "#", "# ", "- "),
+        *("(", ")", "[", "]", "{", "}", "\\boxed{", ":", "=", "<think>", "</think>", "<score>"),
+        *("</score>", "Score", "Score: ", '"score": ', "is", "The score is ", "Rating", "Answer"),
+        *(
+            "out of ",
+            "of ",
+            "points",
+            "percent",
+            " or ",
+            " to ",
+            "and",
+            "I cannot",
+            "８５",
+            "\u200b",
+        ),
+        *("e2", "x", "The response", "because 3 of 4", "(0-100)", "\u00a0", "\r\n", "\u2028"),
+    ]
+)
+TEXTS = st.one_of(st.text(), st.lists(FRAGMENTS, max_size=8).map("".join))
+SCALES = [POINTS, Scale(min=1, max=5), Scale(min=0, max=1), Scale(min=-5, max=5)]
+
+
+@settings(max_examples=examples(1500))
+@given(text=TEXTS, scale=st.sampled_from(SCALES), finish=st.sampled_from([None, "stop", "length"]))
+@example("ſcore: 85", POINTS, None)
+@example('{"score": "\\u0038\\u0035"}', POINTS, None)
+def test_any_text_gives_a_value_of_the_scale_that_stands_there_or_a_reason(
+    text: str, scale: Scale, finish: str | None
+) -> None:
+    parsed = parse_answer(text, scale, finish)
+    assert (parsed.value is None) == (parsed.rule is None) == (parsed.reason is not None)
+    if parsed.value is None:
+        assert parsed.reason in REASONS
+        return
+    assert scale.problem(parsed.value) is None
+    numbers = numbers_in(text)
+    assert parsed.value in numbers
+    if parsed.rule in {"bare", "decorated", "labelled"} and "think>" not in text:
+        assert numbers <= {parsed.value, scale.min, scale.max}, "the answer holds another number"
+
+
+def numbers_in(text: str) -> set[float]:
+    """Return each number of a text with both its signs: what carries a sign is not asked here."""
+    found = {float(number) for number in re.findall(r"[0-9]+(?:\.[0-9]+)?", text)}
+    return found | {-number for number in found} if re.search("[-−]", text) else found
+
+
+BIG = 1_000_000
+REPEATED = [
+    *(
+        "8",
+        "85 ",
+        " ",
+        "\n",
+        "\n \n",
+        "*",
+        "**85**",
+        "`",
+        "```\n",
+        '"',
+        "$",
+        "(",
+        "[",
+        "{",
+        '{"a":',
+    ),
+    *("</think>", "<think>", "<think></think>", "</s> ", "Score: ", "the ", "\\boxed{", "a\n\n"),
+    *("é ", "\u2028", "\u00a0", "85\n\n", "1. a\n", "I cannot ", "final overall "),
+]
+BEGUN = [
+    *(
+        ("85\n\n", more)
+        for more in ["It says 2019. ", "85 ", "score ", "[1, ", "scale of 1", "</s> "]
+    ),
+    *(("```", " "), ("```\n", " "), ("85", " "), ("85 out", " "), ("85.", "0"), ("Score", " ")),
+    *(("Score (", " "), ("{'score': 85", " "), ('{"score": "', "a"), ("<think>", "\n")),
+]
+HOSTILE = [piece * (BIG // len(piece)) for piece in REPEATED] + [
+    start + more * (length // len(more)) for start, more in BEGUN for length in (BIG, LONGEST - 20)
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
+def test_no_long_text_takes_long(text: str) -> None:
+    # The best of three: another process on the machine is no fault of the parser.
+    assert min(seconds(text) for _ in range(3)) < 0.2
+
+
+def seconds(text: str) -> float:
+    begun = time.perf_counter()
+    parse_answer(text, POINTS, "stop")
+    return time.perf_counter() - begun
+
+
+def test_a_text_too_long_to_be_an_answer_holds_no_score_but_thinking_may_be_long() -> None:
+    assert parse_answer("85\n\n" + "It is good. " * 5000, POINTS).reason == "no_score"
+    assert parse_answer("<think>" + "No. " * 100_000 + "</think>85", POINTS).value == 85
+
+
+@pytest.mark.parametrize("form", ["score", "rationale"])
+def test_a_score_may_be_repeated_up_to_a_limit(form: Form) -> None:
+    repeated = "85\n\n" + "Score: 85\n" * TOLD_AGAIN
+    assert parse_answer(repeated, POINTS, "stop", form=form).value == 85
+    beyond = repeated + "Score: 85\n"
+    assert len(beyond) < LONGEST
+    assert parse_answer(beyond, POINTS, "stop", form=form) == (None, "several_scores", None)

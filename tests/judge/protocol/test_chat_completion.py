@@ -1,0 +1,193 @@
+"""What replies of real endpoints mean; their words are those that such servers send."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from judge.protocol.answer import Answer
+from judge.protocol.chat_completion import Trouble, read_reply
+
+
+def completion(content: Any = "85", **more: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content, **more.pop("message", {})}
+    choice = {"index": 0, "message": message, "finish_reason": more.pop("finish_reason", "stop")}
+    return {"model": "m", "choices": [choice], **more}
+
+
+def read(data: Any, status: int = 200, **headers: str) -> Answer | Trouble:
+    body = data if isinstance(data, bytes) else json.dumps(data).encode()
+    return read_reply(status, {name.replace("_", "-"): v for name, v in headers.items()}, body, 5.0)
+
+
+def test_an_answer_with_all_that_is_known_of_it() -> None:
+    said = read(
+        completion(
+            system_fingerprint="fp_1",
+            usage={
+                "prompt_tokens": 1200,
+                "completion_tokens": 2,
+                "prompt_tokens_details": {"cached_tokens": 1024},
+                "completion_tokens_details": {"reasoning_tokens": 0},
+            },
+        )
+    )
+    assert said == Answer("85", "stop", "m", "fp_1", 1200, 2, 0, 1024, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (completion(None), ""),
+        (completion([{"type": "text", "text": "8"}, {"type": "text", "text": "5"}]), "85"),
+        (completion(None, message={"refusal": "I can't."}), "I can't."),
+        (completion("a\x00b"), "a\\u0000b"),
+        (completion("a\ud800"), "a\\ud800"),
+        (completion(85), ""),
+    ],
+)
+def test_content_in_its_forms(data: dict[str, Any], text: str) -> None:
+    said = read(data)
+    assert isinstance(said, Answer)
+    assert said.text == text
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": -1}, {"prompt_tokens": "9"}, [1]])
+def test_counts_that_are_none_are_not_known(usage: Any) -> None:
+    said = read(completion(usage=usage))
+    assert isinstance(said, Answer)
+    assert said.prompt_tokens is None
+
+
+def test_reasoning_shows_in_counts_or_in_a_field_of_its_own() -> None:
+    counted = read(completion("", usage={"completion_tokens_details": {"reasoning_tokens": 16}}))
+    told = read(
+        completion("", message={"reasoning_content": "Hm"}, usage={"completion_tokens": 16})
+    )
+    for said in (counted, told):
+        assert isinstance(said, Answer)
+        assert said.reasoning_tokens == 16
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "missing"),
+    [
+        (400, {"code": "context_length_exceeded", "message": "maximum context length"}, "too_long"),
+        (
+            400,
+            {"message": "This model's maximum context length is 8192 tokens. However, you ..."},
+            "too_long",
+        ),
+        (400, {"message": "The decoder prompt (length 9001) is longer than the maximum model"},
+         "too_long"),
+        (413, {"message": "Request too large"}, "too_long"),
+        (400, {"code": "content_filter", "message": "triggering our content management policy"},
+         "content_filter"),
+        (403, {"message": "Your input was flagged by moderation"}, "content_filter"),
+        (400, {"message": "messages: text is not acceptable"}, "rejected"),
+        (400, {"message": "can't process: 'the temperature of the sea'"}, "rejected"),
+        (422, {"message": "unprocessable"}, "rejected"),
+    ],
+)  # fmt: skip
+def test_refusals_of_this_very_prompt_are_judgments(
+    status: int, error: dict[str, Any], missing: str
+) -> None:
+    said = read({"error": error}, status)
+    assert isinstance(said, Answer)
+    assert said.missing == missing
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind", "parameter"),
+    [
+        (401, {"message": "Incorrect API key"}, "stop", None),
+        (400, {"message": "API key not valid. Please pass a valid API key."}, "stop", None),
+        (402, {"message": "no credit"}, "stop", None),
+        (404, {"message": "The model `x` does not exist"}, "stop", None),
+        (405, {"message": "method"}, "stop", None),
+        (429, {"code": "insufficient_quota", "message": "You exceeded your current quota"}, "stop",
+         None),
+        (429, {"message": "Rate limit reached"}, "throttled", None),
+        (429, {"message": "You exceeded your current quota, please check your plan and billing "
+               "details. Please retry in 7s."}, "throttled", None),
+        (503, {"message": "overloaded"}, "throttled", None),
+        (500, {"message": "oops"}, "again", None),
+        (524, {}, "again", None),
+        (408, {}, "again", None),
+        (400, {"param": "max_tokens", "code": "unsupported_parameter",
+               "message": "Unsupported parameter: 'max_tokens' is not supported with this model. "
+               "Use 'max_completion_tokens' instead."}, "parameter", "max_tokens"),
+        (400, {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'."},
+         "parameter", "max_tokens"),
+        (400, {"param": "temperature", "message": "does not support 0 with this model"},
+         "parameter", "temperature"),
+        (422, {"message": "unknown field `seed`"}, "parameter", "seed"),
+    ],
+)  # fmt: skip
+def test_troubles_are_told_apart(
+    status: int, error: dict[str, Any], kind: str, parameter: str | None
+) -> None:
+    said = read({"error": error}, status)
+    assert isinstance(said, Trouble)
+    assert (said.kind, said.parameter) == (kind, parameter)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"<html>hello</html>", "no_json"),
+        (b"", "no_json"),
+        (b'{"choices": [{"mess', "no_json"),
+        (b"[1]", "no_json"),
+        ({"choices": []}, "no_choice"),
+        ({"choices": [{"text": "85"}]}, "no_choice"),
+        ({"choices": None}, "no_choice"),
+    ],
+)
+def test_what_is_no_answer_is_tried_again(data: Any, reason: str) -> None:
+    said = read(data)
+    assert isinstance(said, Trouble)
+    assert (said.kind, said.reason) == ("again", reason)
+
+
+def test_an_error_behind_a_good_status_counts_as_the_error_it_is() -> None:
+    throttled = read({"error": {"code": 429, "message": "rate"}})
+    broken = read({"error": {"message": "upstream"}})
+    assert isinstance(throttled, Trouble)
+    assert isinstance(broken, Trouble)
+    assert (throttled.kind, broken.kind) == ("throttled", "again")
+
+
+def test_a_redirect_is_not_followed_since_the_key_would_go_along() -> None:
+    said = read(b"", 307, location="https://elsewhere.example/v1")
+    assert isinstance(said, Trouble)
+    assert said.kind == "stop"
+    assert "https://elsewhere.example/v1" in said.detail
+
+
+def test_waits_are_passed_on() -> None:
+    said = read({"error": {"message": "slow down"}}, 429, retry_after="7")
+    assert isinstance(said, Trouble)
+    assert said.wait == 7
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from([200, 201, 302, 400, 401, 404, 413, 422, 429, 500, 599]),
+    st.one_of(
+        st.binary(),
+        _JSON.map(lambda value: json.dumps(value).encode()),
+        _JSON.map(lambda value: json.dumps({"error": value}).encode()),
+        _JSON.map(lambda value: json.dumps({"choices": [{"message": value}]}).encode()),
+        _JSON.map(lambda value: json.dumps(completion(value, usage=value)).encode()),
+    ),
+)
+def test_whatever_a_server_sends_is_an_answer_or_a_trouble(status: int, body: bytes) -> None:
+    assert isinstance(read_reply(status, {}, body, 1.0), Answer | Trouble)

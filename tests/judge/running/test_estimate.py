@@ -1,0 +1,110 @@
+"""A sample of a run, and what it says of the rest."""
+
+from dataclasses import replace
+
+import pytest
+
+from judge import JudgeSettings, judge_study, preview, show_run
+from judge.engines.engine import Ready
+from judge.protocol.answer import Answer
+from study import Study, StudyError
+from tests.judge.small_studies import Scripted, fill, score
+
+
+def counted(prompt: str) -> Answer:
+    """Answer as a server that counts a token for each three bytes, and 10 more."""
+    tokens = 10 + len(prompt.encode()) // 3
+    return Answer(score(prompt), prompt_tokens=tokens, completion_tokens=2, milliseconds=200.0)
+
+
+def test_a_sample_is_stored_and_says_what_the_rest_takes(
+    any_study: Study, scripted: type[Scripted]
+) -> None:
+    fill(any_study, queries=10)
+    scripted.answer = staticmethod(counted)
+    settings = JudgeSettings(name="j", price=(1.0, 10.0), concurrency=8)
+    done = judge_study(any_study, settings.model_copy(update={"estimate": 30}))
+    assert done.asked == 30
+    found = done.estimate
+    assert found is not None
+    assert (found.answers, found.left) == (30, 190 - 30)
+    asked = [len(scripted.asked)]
+    judge_study(any_study, settings)
+    rest = scripted.asked[asked[0] :]
+    # Nothing is asked twice, and the sample went through constructs and lengths.
+    assert len(rest) == 160
+    assert len({request.prompt for request in scripted.asked}) == 190
+    assert {request.construct_key for request in scripted.asked[:30]} == {
+        "QR", "CC", "ID", "AC", "IR",
+    }  # fmt: skip
+    took = sum(counted(request.prompt).prompt_tokens or 0 for request in rest)
+    prompt = found.tokens["prompt"]
+    assert prompt.low is not None
+    assert prompt.high is not None
+    assert prompt.low <= took <= prompt.high
+    assert prompt.estimate == pytest.approx(took, rel=0.03)
+    assert found.tokens["completion"].estimate == pytest.approx(320, rel=0.1)
+    assert found.cost is not None
+    assert found.cost.estimate == pytest.approx((took + 10 * 320) / 1e6, rel=0.05)
+    kinds = [(call.kind, call.wanted, call.answered) for call in show_run(any_study, "j").calls]
+    assert kinds == [("estimate", 30, 30), ("run", 160, 160)]
+
+
+def test_what_it_says_and_how_to_go_on(campaign: Study, scripted: type[Scripted]) -> None:
+    scripted.answer = staticmethod(counted)
+    done = judge_study(campaign, JudgeSettings(name="j", estimate=10))
+    text = "\n".join(done.lines())
+    assert "The 47 prompts that are left, from 10 answers:" in text
+    assert "95% intervals" in text
+    assert "run the command again without --estimate" in text
+    scripted.answer = staticmethod(lambda prompt: Answer(score(prompt)))
+    silent = judge_study(campaign, JudgeSettings(name="j", estimate=10))
+    assert silent.estimate is None
+    assert any("counted no tokens" in line for line in silent.lines())
+    every = judge_study(campaign, JudgeSettings(name="j", estimate=500))
+    assert (every.asked, every.left) == (37, 0)
+
+
+def test_an_engine_with_a_tokenizer_counts_the_rest_instead_of_guessing(
+    campaign: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lengths are the counts themselves: what the prompts take has no error."""
+    start = scripted.start
+
+    def counting(self: Scripted, sample: list[str]) -> Ready:
+        ready = start(self, sample)
+        return replace(ready, count=lambda parts: 10 + len("".join(parts).encode()) // 3)
+
+    monkeypatch.setattr(scripted, "start", counting)
+    scripted.answer = staticmethod(counted)
+    found = judge_study(campaign, JudgeSettings(name="j", estimate=5)).estimate
+    assert found is not None
+    prompt = found.tokens["prompt"]
+    assert prompt.low == pytest.approx(prompt.estimate)
+    judge_study(campaign, JudgeSettings(name="j"))
+    took = sum(counted(request.prompt).prompt_tokens or 0 for request in scripted.asked[5:])
+    assert prompt.estimate == pytest.approx(took)
+
+
+def test_a_dry_run_goes_by_what_the_run_has_counted(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    scripted.answer = staticmethod(counted)
+    settings = JudgeSettings(name="j", engine="scripted", price=(1.0, 10.0))
+    judge_study(campaign, JudgeSettings(name="j", estimate=20))
+    shown = preview(campaign, settings)
+    assert shown.projection is not None
+    assert shown.projection.answers == 20
+    before = len(scripted.asked)
+    judge_study(campaign, JudgeSettings(name="j"))
+    took = sum(counted(request.prompt).prompt_tokens or 0 for request in scripted.asked[before:])
+    assert shown.prompt_tokens == pytest.approx(took, rel=0.05)
+    assert any("--estimate draws one" in line for line in shown.lines())
+    fresh = preview(campaign, JudgeSettings(model="another"))
+    assert fresh.projection is None
+    assert any("at four bytes each" in line for line in fresh.lines())
+
+
+def test_estimate_and_limit_exclude_each_other() -> None:
+    with pytest.raises(StudyError, match="leave limit out"):
+        JudgeSettings.checked(estimate=10, limit=5)

@@ -1,0 +1,29 @@
+import pytest
+from sqlalchemy import text
+
+from judge.running.lock import sole_writer
+from study import Study, StudyError
+
+
+def test_it_is_free_again_afterwards(any_study: Study) -> None:
+    for _ in range(2):
+        with sole_writer(any_study, 1, "j") as confirm:
+            confirm()
+            with pytest.raises(StudyError, match="'j'"), sole_writer(any_study, 1, "j"):
+                pass
+            with sole_writer(any_study, 2, "k"):
+                pass
+
+
+def test_a_lock_that_the_server_took_away_is_noticed_before_the_next_write(
+    any_study: Study,
+) -> None:
+    if any_study.engine.dialect.name != "postgresql":
+        return  # The kernel takes a file's lock from no living process.
+    end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+    with sole_writer(any_study, 1, "j") as confirm:
+        confirm()
+        with any_study.read() as connection:
+            connection.execute(text(end))
+        with pytest.raises(StudyError, match="run the command again"):
+            confirm()

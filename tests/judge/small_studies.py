@@ -1,0 +1,109 @@
+"""Small studies to judge, and an engine that answers in the process, named as what it is."""
+
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from judge.engines.engine import Delivery, Ready
+from judge.prompts.template import PromptVersion
+from judge.protocol.answer import Answer
+from judge.protocol.request import Request
+from judge.protocol.token_count import TokenCount
+from judge.running.run_identity import Conditions, Run
+from judge.settings import JudgeSettings
+from study import Study
+from study.importing import import_rows
+from study.importing.rows import PassageRow, Placed, ResponseRow
+
+CONTEXTS = {"bm25": ["A passage.", "Another one."], "dense": ["A third passage."]}
+
+
+def store(study: Study, *rows: dict[str, Any]) -> None:
+    """Store response rows as an importer would."""
+    placed = []
+    for number, row in enumerate(rows, 1):
+        passages = tuple(PassageRow(text=text) for text in row.get("passages", ()))
+        placed.append(Placed(number, ResponseRow(**{**row, "passages": passages})))
+    digest = blake2b(repr(rows).encode()).hexdigest()
+    import_rows(study, placed, source="test", sha256=digest, importer="responses")
+
+
+def fill(study: Study, queries: int = 3) -> None:
+    """Store queries, each with four systems: two share a context, two give the same text.
+
+    Systems A and B have the passages of bm25, C and D those of dense; B and D give the same text.
+    """
+    rows = []
+    for q in range(1, queries + 1):
+        for system, retriever, text in (
+            ("A", "bm25", f"Answer {q} of A."),
+            ("B", "bm25", f"Answer {q} of two."),
+            ("C", "dense", f"Answer {q} of C."),
+            ("D", "dense", f"Answer {q} of two."),
+        ):
+            rows.append(
+                {
+                    "query_id": f"q{q}",
+                    "query": f"Question {q}?",
+                    "references": [f"Reference {q}.", f"Answer {q} of A."],
+                    "system": system,
+                    "response": text,
+                    "passages": [f"{p} ({q})" for p in CONTEXTS[retriever]],
+                }
+            )
+    store(study, *rows)
+
+
+def score(prompt: str) -> str:
+    """Return the score that the scripted engine gives: the same for the same prompt."""
+    return str(int.from_bytes(blake2b(prompt.encode(), digest_size=4).digest(), "big") % 101)
+
+
+def scored(prompt: str) -> Answer:
+    """Answer a prompt with its score."""
+    return Answer(score(prompt))
+
+
+def always(answer: Answer) -> Any:
+    """Return a way of answering that knows one answer, to be set on an engine's class."""
+
+    def answered(prompt: str) -> Answer:
+        del prompt
+        return answer
+
+    return staticmethod(answered)
+
+
+class Scripted:
+    """A stand-in for an engine: answers by a function, remembers what it was asked."""
+
+    answer: Callable[[str], Answer] = staticmethod(scored)
+    model = "scripted"
+    window: int | None = None
+    asked: list[Request]
+    stop_after: int | None = None
+
+    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
+        del study, prompts
+        self.settings = settings
+
+    def start(self, sample: Sequence[str]) -> Ready:
+        del sample
+        conditions = Conditions(
+            "scripted",
+            self.settings.model or self.model,
+            decoding={"temperature": self.settings.temperature},
+        )
+        return Ready(conditions, TokenCount(), self.settings.window or self.window)
+
+    def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
+        del run
+        for number, request in enumerate(requests):
+            if number == self.stop_after:
+                raise KeyboardInterrupt
+            type(self).asked.append(request)
+            delivery.commit([(request, type(self).answer(request.prompt))])
+        return ()
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,137 @@
+"""An archive opens as a study, reports the same, and holds no secret in any of its bytes."""
+
+import csv
+import tomllib
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from study import Study, StudyError
+from study.lifecycle.archive import archive
+from study.lifecycle.settings_text import as_toml, with_database
+from study.schema import ClosingAnswer, Decision, Look, Rater, Rating
+from tests.study.lifecycle.conftest import CODE, SECRETS, Planted, plant, rows
+
+SETTINGS = """
+# Remark of the owner: pay with xcompletionx.
+name = "An archive"
+[raters."zorabel-7"]
+languages = ["xlanguagex"]
+[rating]
+instructions = "how.md"
+completion_code = "xcompletionx"
+completion_url = "https://xrecruiterx.example/{code}"
+base_url = "https://xhostx.example"
+[scorers."ben"]
+kind = "human"
+"""
+NEVER = [
+    SECRETS["closing"],
+    SECRETS["external"],
+    SECRETS["rating_external"],
+    SECRETS["attribute"],
+    "xpasswordx",
+    "xcompletionx",
+    "xrecruiterx",
+    "xhostx",
+    "xlanguagex",
+    "xkeyx",
+]
+COMMENTS = [SECRETS["comment"], SECRETS["decision"], SECRETS["reason"]]
+HASHES = [sha256(word).digest() for word in (b"xtokenx", b"other", b"enrol")]
+
+
+def unpacked(path: Path, folder: Path) -> Path:
+    with zipfile.ZipFile(path) as packed:
+        packed.extractall(folder)
+    (top,) = folder.iterdir()
+    return top
+
+
+@pytest.fixture
+def owned(tmp_path: Path) -> Study:
+    study = Study.create(tmp_path / "mine", SETTINGS)
+    (study.folder / "how.md").write_text("Your code will be xcompletionx.")
+    (study.folder / "prompts" / "own").mkdir(parents=True)
+    (study.folder / "prompts" / "own" / "QR.txt").write_text("{response}")
+    plant(study)
+    return study
+
+
+@pytest.mark.parametrize("comments", [False, True], ids=["without", "with-comments"])
+def test_no_secret_is_in_any_byte(owned: Study, tmp_path: Path, comments: bool) -> None:
+    done = archive(owned, tmp_path / "a.zip", comments=comments)
+    top = unpacked(done.path, tmp_path / "out")
+    assert top.name == "mine"
+    found = b"".join(path.read_bytes() for path in top.rglob("*") if path.is_file())
+    assert [word for word in NEVER if word.encode() in found] == []
+    assert [word for word in HASHES if word in found] == []
+    assert [word.encode() in found for word in COMMENTS] == [comments] * 3
+    assert CODE.encode() in found
+    names = {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
+    assert names >= {"README.md", "study.toml", "study.db", "how.md", "tables/codebook.md"}
+    assert "prompts/own/QR.txt" in names
+    assert not any(name.endswith(("-wal", "-shm")) for name in names)
+    owned.close()
+
+
+def test_it_opens_as_a_study_with_the_same_scores(planted: Planted, tmp_path: Path) -> None:
+    done = archive(planted.study, tmp_path / "a.zip", comments=True)
+    assert done.left_out["rows of invitation"] == 2
+    top = unpacked(done.path, tmp_path / "out")
+    opened = Study.open(top)
+    assert opened.score_table().equals(planted.study.score_table())
+    assert opened.preference_table().equals(planted.study.preference_table())
+    assert [row["comment"] for row in rows(opened, Decision)] == [SECRETS["decision"]]
+    assert [row["comment"] for row in rows(opened, ClosingAnswer)] == [None]
+    assert rows(opened, Look) == rows(planted.study, Look)
+    assert {row["code"] for row in rows(opened, Rater)} == {CODE, "ben"}
+    with pytest.raises(Exception, match="append-only"), opened.write() as connection:
+        connection.execute(Rating.__table__.delete())  # type: ignore[attr-defined]
+    opened.close()
+    with (top / "tables" / "scores.csv").open(encoding="utf-8-sig") as stream:
+        assert len(list(csv.DictReader(stream))) == len(planted.study.score_table())
+    assert "rating" in (top / "README.md").read_text()
+    # What was archived stays as it was.
+    assert len(rows(planted.study, ClosingAnswer)) == 1
+
+
+def test_a_file_that_is_there_stays(owned: Study, tmp_path: Path) -> None:
+    out = tmp_path / "a.zip"
+    out.write_text("mine")
+    with pytest.raises(StudyError, match="already exists"):
+        archive(owned, out)
+    assert out.read_text() == "mine"
+    with pytest.raises(StudyError, match="no folder"):
+        archive(owned, tmp_path / "none" / "a.zip")
+    with pytest.raises(StudyError, match="inside the study's folder"):
+        archive(owned, owned.folder / "a.zip")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    owned.close()
+
+
+KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+VALUES = st.recursive(
+    st.booleans()
+    | st.integers(-(2**40), 2**40)
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=6))
+def test_settings_written_anew_mean_the_same(settings: dict[str, object]) -> None:
+    assert tomllib.loads(as_toml(settings)) == settings
+
+
+def test_another_database_changes_nothing_else() -> None:
+    content = 'name = "x" # remark\ndatabase = "postgresql://a/b"\n[rating]\nlanguage = "de"\n'
+    changed = with_database(content, "postgresql://c/d")
+    assert changed == content.replace("a/b", "c/d")
+    with pytest.raises(StudyError, match="line of its own"):
+        with_database('name = """\ndatabase = 1\n"""\n', "x")

@@ -1,0 +1,243 @@
+"""Erasure: nothing of the person stays in the study, and nothing of anybody else goes."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, select
+from sqlalchemy.exc import DBAPIError
+
+from study import Study, StudyError
+from study.lifecycle import erase as erasing
+from study.lifecycle.erase import erase, held_about
+from study.lifecycle.erasure_log import Ledger
+from study.schema import (
+    Assignment,
+    ClosingAnswer,
+    Departure,
+    Erasure,
+    ImportedFile,
+    Invitation,
+    Look,
+    Rater,
+    Rating,
+    Score,
+    table,
+)
+from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, everything, looked, rows
+from tests.study.rating_fixtures import add, add_rater, add_responses
+
+KINDS = pytest.mark.parametrize("sever", [False, True], ids=["removed", "severed"])
+
+
+def files_of(study: Study) -> bytes:
+    """Return the bytes of an SQLite study's database, log and index."""
+    paths = [study.folder / f"study.db{suffix}" for suffix in ("", "-wal", "-shm")]
+    return b"".join(path.read_bytes() for path in paths if path.exists())
+
+
+def texts_of(study: Study) -> str:
+    """Return everything that a database shows of its rows."""
+    from study.schema import Noun
+
+    with study.read() as connection:
+        return repr([connection.execute(select(t)).all() for t in Noun.metadata.sorted_tables])
+
+
+def is_protected(study: Study) -> bool:
+    try:
+        with study.write() as connection:
+            connection.execute(delete(table(Rating)))
+    except DBAPIError as error:
+        return "append-only" in str(error)
+    return False
+
+
+@KINDS
+def test_no_row_speaks_of_the_person_afterwards(planted: Planted, sever: bool) -> None:
+    done = erase(planted.study, CODE, sever=sever)
+    shown = texts_of(planted.study)
+    for word in planted.words:
+        assert word.decode("latin-1") not in shown
+        assert repr(word) not in shown
+    assert [row["kind"] for row in rows(planted.study, Erasure)] == [done.kind]
+    assert is_protected(planted.study)
+    with pytest.raises(StudyError, match="no rater"):
+        erase(planted.study, CODE)
+
+
+@KINDS
+def test_no_byte_of_the_files_is_the_persons(planted_sqlite: Planted, sever: bool) -> None:
+    study = planted_sqlite.study
+    before = files_of(study)
+    assert all(word in before for word in planted_sqlite.words)
+    erase(study, CODE, sever=sever)
+    after = files_of(study)
+    assert [word for word in planted_sqlite.words if word in after] == []
+
+
+def test_removing_takes_their_rows_and_nobody_elses(planted: Planted) -> None:
+    before = everything(planted.study)
+    held = held_about(planted.study, CODE)
+    done = erase(planted.study, CODE)
+    after = everything(planted.study)
+    changed = {name: count - after[name] for name, count in before.items() if count != after[name]}
+    # One row says it was done; one open slot is in the place of an unfinished one.
+    assert changed.pop("erasure") == -1
+    assert changed.pop("assignment") == held["assignment"] - done.reopened
+    assert changed == {name: n for name, n in held.items() if name != "assignment"}
+    assert [row["code"] for row in rows(planted.study, Rater)] == [OTHER]
+    assert [row["scorer"] for row in rows(planted.study, Score)] == [OTHER]
+    assert {row["value"] for row in rows(planted.study, Rating)} == {40.0}
+
+
+def test_unfinished_work_is_open_again_and_chains_are_whole(planted: Planted) -> None:
+    done = erase(planted.study, CODE)
+    assert done.reopened == 1
+    slots = rows(planted.study, Assignment)
+    (opened,) = [slot for slot in slots if slot["rater_id"] is None]
+    assert (opened["stratum"], opened["inclusion_prob"]) == ("s", 0.5)
+    # What was handed on from her slot follows the slot before hers now.
+    (last,) = [slot for slot in slots if slot["replaces_id"] is not None]
+    (first,) = [slot for slot in slots if slot["id"] == last["replaces_id"]]
+    assert first["response_id"] == last["response_id"]
+
+
+def test_severed_values_stay_under_a_fresh_code(planted: Planted) -> None:
+    before = everything(planted.study)
+    done = erase(planted.study, CODE, sever=True)
+    after = everything(planted.study)
+    for name in ("rating", "assignment", "decision", "score", "preference", "reveal"):
+        assert before[name] == after[name]
+    (severed,) = [row for row in rows(planted.study, Rater) if row["code"] != OTHER]
+    assert str(severed["code"]).startswith("severed-")
+    assert severed["code"] not in repr(done)
+    (rating,) = [row for row in rows(planted.study, Rating) if row["value"] == 61.0]
+    assert (rating["comment"], rating["reason"], rating["external_id"]) == (None, None, None)
+    (closing,) = rows(planted.study, ClosingAnswer)
+    assert (closing["recognized"], closing["comment"]) == ("yes", None)
+    assert {row["scorer"] for row in rows(planted.study, Score)} == {OTHER, severed["code"]}
+    assert [row["kind"] for row in rows(planted.study, Departure)] == ["removed"]
+    assert len(rows(planted.study, Invitation)) == 1
+    unfinished = [row for row in rows(planted.study, Assignment) if row["released_at"]]
+    assert len(unfinished) == done.reopened == 1
+
+
+def test_looks_stay_without_the_person(planted_sqlite: Planted) -> None:
+    erase(planted_sqlite.study, CODE)
+    (look,) = rows(planted_sqlite.study, Look)
+    assert look["result"] == looked(OTHER) | {"note": "Without (erased)."}
+    (file,) = rows(planted_sqlite.study, ImportedFile)
+    assert (file["name"], file["options"]) == ("ratings_(erased).csv", {"kinds": {}})
+
+
+@pytest.mark.parametrize("code", ["1", "A", "pearson", "QR", "value"])
+def test_a_code_that_is_a_word_of_looks_takes_nothing_with_it(study: Study, code: str) -> None:
+    look = {"kind": "agreement", "seen_in": "page", "ratings": 2, "result": looked(code, "ben")}
+    add_rater(study, code)
+    add(study, Look, look)
+    erase(study, code)
+    (left,) = rows(study, Look)
+    assert left["result"] == looked("ben") | {"note": "Without (erased)."}
+
+
+def test_values_as_an_adjudicator_are_the_persons_too(any_study: Study) -> None:
+    store = {"construct_key": "QR", "construct_version": 1, "repeat": 0, "inclusion_prob": 1.0}
+    add_responses(any_study)
+    values = [
+        {**store, "response_id": 1, "scorer": name, "scorer_kind": kind, "value": 3.0}
+        for name, kind in (("dora", "human"), ("dora (adjudicated)", "adjudicated"))
+    ]
+    add(any_study, Score, *values)
+    assert held_about(any_study, "dora") == {"score": 2}
+    erase(any_study, "dora", sever=True)
+    severed, adjudicated = sorted(str(row["scorer"]) for row in rows(any_study, Score))
+    assert adjudicated == f"{severed} (adjudicated)"
+    assert erase(any_study, severed).rows["score"] == 2
+    assert rows(any_study, Score) == []
+
+
+def test_imported_values_alone_are_a_persons_too(planted_sqlite: Planted) -> None:
+    store = {"construct_key": "AC", "construct_version": 1, "repeat": 0, "inclusion_prob": 1.0}
+    add(
+        planted_sqlite.study,
+        Score,
+        {**store, "response_id": 1, "scorer": "dora", "scorer_kind": "human", "value": 3.0},
+        {**store, "response_id": 1, "scorer": "EM", "scorer_kind": "metric", "value": 3.0},
+    )
+    assert held_about(planted_sqlite.study, "dora") == {"score": 1}
+    assert erase(planted_sqlite.study, "dora").rows["score"] == 1
+    with pytest.raises(StudyError, match="no rater"):
+        erase(planted_sqlite.study, "EM")
+
+
+@KINDS
+def test_a_failure_leaves_everything_as_it_was(
+    planted: Planted, sever: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = texts_of(planted.study)
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("in the middle")
+
+    monkeypatch.setattr(erasing, "reword", fails)
+    with pytest.raises(RuntimeError, match="middle"):
+        erase(planted.study, CODE, sever=sever)
+    assert texts_of(planted.study) == before
+    assert is_protected(planted.study)
+    assert Ledger.of(planted.study).erasures() == []
+
+
+def test_a_commit_that_fails_is_taken_off_the_list(
+    planted_sqlite: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = planted_sqlite.study
+    noted = Ledger.note_erasure
+
+    def note_and_fail(self: Ledger, *arguments: object) -> None:
+        noted(self, *arguments)  # type: ignore[arg-type]
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Ledger, "note_erasure", note_and_fail)
+    with pytest.raises(OSError, match="no space"):
+        erase(study, CODE)
+    assert CODE in texts_of(study)
+
+
+def test_the_list_outside_names_nobody(planted_sqlite: Planted, state: Path) -> None:
+    erase(planted_sqlite.study, CODE)
+    kept = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+    assert b"removed" in kept
+    assert [word for word in planted_sqlite.words if word in kept] == []
+    assert all(path.stat().st_mode & 0o077 == 0 for path in state.rglob("*") if path.is_file())
+
+
+def test_it_waits_for_whoever_writes(planted_sqlite: Planted) -> None:
+    study = planted_sqlite.study
+    writer = sqlite3.connect(
+        study.folder / "study.db", isolation_level=None, check_same_thread=False
+    )
+    with closing(writer):
+        writer.execute("BEGIN IMMEDIATE")
+        timer = threading.Timer(1.0, writer.execute, ["COMMIT"])
+        timer.start()
+        erase(study, CODE)
+        timer.join()
+    assert SECRETS["comment"].encode() not in files_of(study)
+
+
+def test_copies_that_remain_are_named(planted_sqlite: Planted) -> None:
+    study = planted_sqlite.study
+    (study.folder / "study-before-upgrade-0003.db").write_bytes(b"old")
+    (study.folder / "export").mkdir()
+    (study.folder / "export" / "scores.csv").write_text(f"r1,AC,{CODE},human,5\n")
+    (study.folder / "export" / "responses.csv").write_text("r1,hello\n")
+    gone = study.folder.parent / "gone.ccrs-backup"
+    Ledger.of(study).note_copy("backup", gone)
+    found = {copy.path.name: copy.why for copy in erase(study, CODE).copies}
+    assert found["study-before-upgrade-0003.db"] == "the database as it was before an upgrade"
+    assert found["scores.csv"] == "mentions the code"
+    assert "not found there now" in found["gone.ccrs-backup"]
+    assert "responses.csv" not in found

@@ -1,0 +1,106 @@
+"""Erasure while others use the study: nobody's save fails, and no reader keeps traces for good."""
+
+import threading
+import time
+
+import pytest
+from sqlalchemy import insert, select, update
+
+from study import Study, StudyError
+from study.lifecycle import secure_delete
+from study.lifecycle.backup import backup
+from study.lifecycle.erase import erase
+from study.lifecycle.restore import restore
+from study.lifecycle.secure_delete import rewrite
+from study.schema import Assignment, Rater, Rating, Score, table
+from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, rows
+from tests.study.lifecycle.test_erase import files_of, texts_of
+
+
+def test_others_save_on_and_none_of_it_fails(planted: Planted) -> None:
+    study = planted.study
+    (kept,) = [row["assignment_id"] for row in rows(study, Rating) if row["value"] == 40.0]
+    stop, faults, saved = threading.Event(), [], []
+
+    def save() -> None:
+        """Lock the rater, store a value, renew the slot: in the order in which the pages do it."""
+        a, g, w = table(Assignment), table(Rating), table(Rater)
+        revision = 1
+        while not stop.is_set():
+            revision += 1
+            try:
+                with study.write() as connection:
+                    connection.execute(select(w.c.id).where(w.c.code == OTHER).with_for_update())
+                    connection.execute(
+                        insert(g).values(
+                            assignment_id=kept,
+                            construct_key="AC",
+                            construct_version=1,
+                            revision=revision,
+                            value=1.0,
+                            revealed=[],
+                            channel="own",
+                            config_hash="x",
+                        )
+                    )
+                    time.sleep(0.02)
+                    connection.execute(update(a).where(a.c.id == kept).values(position=revision))
+                saved.append(revision)
+            except Exception as error:  # noqa: BLE001  (whatever it was, a rater would have met it)
+                faults.append(error)
+            time.sleep(0.01)
+
+    writer = threading.Thread(target=save)
+    writer.start()
+    time.sleep(0.3)
+    erase(study, CODE)
+    time.sleep(0.1)
+    stop.set()
+    writer.join()
+    assert [str(getattr(f, "__cause__", f)) for f in faults] == []
+    assert len([row for row in rows(study, Rating) if row["value"] == 1.0]) == len(saved) > 5
+    assert SECRETS["comment"] not in texts_of(study)
+
+
+def test_whoever_reads_on_is_named_and_the_rest_is_done_later(
+    planted_sqlite: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = planted_sqlite.study
+    monkeypatch.setattr(secure_delete, "_PATIENCE", 0.3)
+    reader = Study.open(study.folder)
+    with reader.read() as connection:
+        connection.execute(select(table(Rating))).all()
+        with pytest.raises(StudyError, match="end what reads the study"):
+            erase(study, CODE)
+    reader.close()
+    assert SECRETS["comment"] not in texts_of(study)
+    rewrite(study, [])
+    found = files_of(study)
+    assert [word for word in planted_sqlite.words if word in found] == []
+
+
+def test_imported_values_alone_are_erased_again_after_restoring(
+    planted_sqlite: Planted,
+) -> None:
+    study = planted_sqlite.study
+    with study.write() as connection:
+        connection.execute(
+            insert(table(Score)).values(
+                response_id=1,
+                construct_key="AC",
+                construct_version=1,
+                scorer="dora",
+                scorer_kind="human",
+                value=3.0,
+                repeat=0,
+                inclusion_prob=1.0,
+            )
+        )
+    done = backup(study, study.folder.parent / "b.ccrs-backup")
+    erase(study, "dora")
+    folder = study.folder.parent / "back"
+    assert restore(done.path, folder).erased_again == 1
+    assert b"dora" not in (folder / "study.db").read_bytes()
+    opened = Study.open(folder)
+    assert {row["scorer"] for row in rows(opened, Score)} == {CODE, OTHER}
+    opened.close()

@@ -1,0 +1,93 @@
+"""The commands as a person runs them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from study.cli import lifecycle_commands
+from study.cli.root import cli
+from study.errors import StudyError
+from tests.study.lifecycle.conftest import CODE, Planted
+
+
+def run(*words: object, **options: str) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words], **options)  # type: ignore[arg-type]
+
+
+def test_from_backup_to_restored(
+    planted_sqlite: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = planted_sqlite.study.folder
+    done = run("backup", folder, "--to", tmp_path / "b.ccrs-backup")
+    assert done.exit_code == 0, done.output
+    assert "It was read back." in done.output
+    assert "ccrs restore" in done.output
+    assert run("erase", folder, CODE, "--yes").exit_code == 0
+    back = run("restore", tmp_path / "b.ccrs-backup", tmp_path / "back")
+    assert back.exit_code == 0, back.output
+    assert "Erased again, as was done since: 1 person." in back.output
+    assert "No list of erasures" not in back.output
+    assert "Next: ccrs status" in back.output
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another-computer"))
+    there = run("restore", tmp_path / "b.ccrs-backup", tmp_path / "there")
+    assert "No list of erasures is on this computer." in there.output
+
+
+def test_erasing_says_what_it_did(planted_sqlite: Planted, tmp_path: Path) -> None:
+    folder = planted_sqlite.study.folder
+    run("backup", folder, "--to", tmp_path / "b.ccrs-backup")
+    done = run("erase", folder, CODE, "--yes")
+    assert done.exit_code == 0, done.output
+    assert "1 of rating" in done.output
+    assert "Unfinished and free for others now: 1 response." in done.output
+    assert "b.ccrs-backup (backup, made " in done.output
+    again = run("erase", folder, CODE, "--yes")
+    assert isinstance(again.exception, StudyError)
+    assert run("erase", folder).output.startswith("Wrote the database anew.")
+
+
+def test_erasing_asks_for_the_code(
+    planted_sqlite: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = planted_sqlite.study.folder
+    unasked = run("erase", folder, CODE)
+    assert unasked.exit_code == 2
+    assert "--yes" in unasked.output
+
+    monkeypatch.setattr(lifecycle_commands, "_at_a_terminal", lambda: True)
+    other = run("erase", folder, CODE, input="someone\n")
+    assert other.exit_code == 2
+    assert "Nothing was erased" in other.output
+    done = run("erase", folder, CODE, "--sever", input=f"{CODE}\n")
+    assert done.exit_code == 0, done.output
+    assert "Severed: " in done.output
+    assert "severed-" not in done.output
+
+
+def test_json_is_all_that_is_printed_when_asked_for(
+    planted_sqlite: Planted, tmp_path: Path
+) -> None:
+    folder, out = planted_sqlite.study.folder, tmp_path / "b.ccrs-backup"
+    for words in (
+        ("backup", folder, "--to", out),
+        ("restore", out, tmp_path / "back"),
+        ("archive", folder, tmp_path / "a.zip"),
+        ("export", folder, "--rater", CODE, "--out", tmp_path / "r.json"),
+        ("erase", folder, CODE, "--yes"),
+        ("erase", folder),
+    ):
+        done = run(*words, "--json")
+        assert done.exit_code == 0, done.output
+        json.loads(done.output)
+
+
+def test_the_archive_and_one_raters_data(planted_sqlite: Planted, tmp_path: Path) -> None:
+    folder = planted_sqlite.study.folder
+    done = run("archive", folder, tmp_path / "a.zip", "--comments")
+    assert "Left out: 2 rows of invitation." in done.output
+    assert "Comments are in it." in done.output
+    assert run("export", folder, "--rater", CODE).exit_code == 2
+    one = run("export", folder, "--rater", CODE, "--out", tmp_path / "r.json")
+    assert "1 of rating" in one.output

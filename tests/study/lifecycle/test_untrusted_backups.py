@@ -1,0 +1,308 @@
+"""A backup of unknown hands writes nothing but what a backup holds, or nothing at all."""
+
+import io
+import json
+import sqlite3
+import stat
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings, strategies as st
+
+from study import Study, StudyError
+from study.lifecycle.backup import backup
+from study.lifecycle.restore import restore
+from tests.conftest import examples
+
+Members = dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("good")
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        study = Study.create(folder / "s", '[rating]\nconsent = "consent.md"\n')
+        (folder / "s" / "consent.md").write_text("Agree?")
+        done = backup(study, folder)
+        study.close()
+    return done.path.read_bytes()
+
+
+def members(data: bytes) -> Members:
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def packed(found: Members, *, modes: dict[str, int] | None = None, restate: bool = True) -> bytes:
+    """Return a zip of these members; the manifest says what they are unless told otherwise."""
+    manifest = json.loads(found["manifest.json"])
+    if restate:
+        manifest["members"] = {
+            name: {"bytes": len(data), "sha256": sha256(data).hexdigest()}
+            for name, data in found.items()
+            if name != "manifest.json"
+        }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, data in found.items():
+            info = zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (modes or {}).get(name, stat.S_IFREG | 0o600) << 16
+            content = json.dumps(manifest).encode() if name == "manifest.json" else data
+            target.writestr(info, content)
+    return stream.getvalue()
+
+
+def around(folder: Path) -> set[str]:
+    return {str(p.relative_to(folder)) for p in folder.rglob("*") if "state" not in p.parts}
+
+
+def refuses(data: bytes, tmp_path: Path, why: str = ".") -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir(exist_ok=True)
+    path = inside / "b.ccrs-backup"
+    path.write_bytes(data)
+    before = around(tmp_path)
+    with pytest.raises(StudyError, match=why):
+        restore(path, inside / "back")
+    assert around(tmp_path) == before
+
+
+def test_the_good_one_is_restored(good: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "b"
+    path.write_bytes(packed(members(good)))
+    restore(path, tmp_path / "back")
+    assert (tmp_path / "back" / "consent.md").read_text() == "Agree?"
+
+
+NAMES = [
+    "../outside",
+    "files/../../outside",
+    "files/../study.toml",
+    "/etc/outside",
+    "files//etc/passwd",
+    "C:\\outside",
+    "files/C:outside",
+    "files/..",
+    "files/",
+    "files/a/b",
+    "study.db",
+    "manifest.json/",
+    "files/nul\x07",
+    "files/other.md",
+    "files/study.toml",
+    "prompts/../QR.txt",
+    "prompts/a/b/QR.txt",
+    "prompts/a/..",
+    "prompts//QR.txt",
+    "prompts/a",
+    "prompts/a/run.py",
+    "prompts/a\\..\\..\\QR.txt",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=[f"name-{n}" for n in range(len(NAMES))])
+def test_a_name_that_no_backup_has(good: bytes, tmp_path: Path, name: str) -> None:
+    refuses(packed({**members(good), name: b"x"}), tmp_path)
+
+
+@settings(
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(name=st.text(min_size=1, max_size=40), data=st.binary(max_size=50))
+@example(name="files/consent.md/../../../x", data=b"")
+def test_any_further_member(good: bytes, tmp_path: Path, name: str, data: bytes) -> None:
+    found = members(good)
+    if name in found or "\x00" in name:
+        return
+    try:
+        hostile = packed({**found, name: data})
+    except (UnicodeEncodeError, ValueError):
+        return
+    refuses(hostile, tmp_path)
+
+
+@settings(
+    max_examples=examples(80),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
+def test_any_changed_bit(good: bytes, tmp_path: Path, place: float, bit: int, cut: bool) -> None:
+    at = int(place * len(good))
+    data = bytearray(good)
+    data[at] ^= 1 << bit
+    path = tmp_path / "b"
+    path.write_bytes(bytes(data[:at] if cut else data))
+    before = around(tmp_path)
+    try:
+        restore(path, tmp_path / "back")
+    except StudyError:
+        assert around(tmp_path) == before
+        return
+    # A bit that says nothing, such as a time of the zip's: what came back is what was there.
+    found = members(good)
+    assert (tmp_path / "back" / "study.toml").read_bytes() == found["study.toml"]
+    assert (tmp_path / "back" / "consent.md").read_bytes() == found["files/consent.md"]
+    import shutil
+
+    shutil.rmtree(tmp_path / "back")
+
+
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=400))
+def test_any_bytes(tmp_path: Path, data: bytes) -> None:
+    refuses(data, tmp_path, "can't be taken as a backup")
+
+
+@pytest.mark.parametrize(
+    "kind", [stat.S_IFLNK, stat.S_IFDIR, stat.S_IFIFO], ids=["link", "folder", "pipe"]
+)
+def test_members_that_are_no_files(good: bytes, tmp_path: Path, kind: int) -> None:
+    for name in ("files/consent.md", "study.toml", "manifest.json"):
+        refuses(packed(members(good), modes={name: kind | 0o777}), tmp_path, "link or no file")
+
+
+def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
+    found = members(good)
+    manifest = json.loads(found["manifest.json"])
+    change(manifest)
+    found["manifest.json"] = json.dumps(manifest).encode()
+    return packed(found, restate=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda m: m["members"]["study.toml"].update(sha256="0" * 64), "checksum"),
+        (lambda m: m["members"]["database.sqlite"].update(bytes=10), "manifest states"),
+        (lambda m: m["members"].pop("files/consent.md"), "manifest states"),
+        (lambda m: m["members"].update({"files/x": {"bytes": 0, "sha256": ""}}), "not those"),
+        (lambda m: m.update(format_version=2), "format_version"),
+        (lambda m: m.update(schema_revision="9999"), "later version"),
+        (lambda m: m.update(schema_revision="../x"), "schema_revision"),
+        (lambda m: m.update(study="a" * 32), "different studies"),
+        (lambda m: m["rows"].update(rating=1), "other rows"),
+        (lambda m: m.update(extra=1), "extra"),
+        (lambda m: m.update(database="postgresql"), "no part of a backup"),
+    ],
+    ids=[
+        "checksum",
+        "size",
+        "unstated",
+        "missing",
+        "format",
+        "later",
+        "revision",
+        "identity",
+        "rows",
+        "unknown",
+        "database",
+    ],
+)
+def test_a_manifest_that_does_not_fit(
+    good: bytes, tmp_path: Path, change: Callable[[Any], None], why: str
+) -> None:
+    refuses(changed(good, change), tmp_path, why)
+
+
+def test_a_member_twice(good: bytes, tmp_path: Path) -> None:
+    stream = io.BytesIO(packed(members(good)))
+    with (
+        zipfile.ZipFile(stream, "a") as target,
+        pytest.warns(UserWarning, match="Duplicate"),
+    ):
+        target.writestr("study.toml", "name = 'other'")
+    refuses(stream.getvalue(), tmp_path)
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(good: bytes, tmp_path: Path) -> None:
+    found = members(good)
+    found["database.sqlite"] = bytes(200 << 20)
+    refuses(packed(found), tmp_path, "too many for its size")
+    found = members(good)
+    found["files/consent.md"] = bytes(65 << 20)
+    refuses(packed(found), tmp_path, "are the most")
+
+
+def test_more_than_is_stated_is_not_unpacked(good: bytes, tmp_path: Path) -> None:
+    """Sizes in both headers and in the manifest are lies; the stream goes on."""
+    found = members(good)
+    small, large = b"name = 'x'\n", b"name = 'x'\n" + b"#" * 5_000_000
+    found["study.toml"] = large
+    data = packed(found)
+    manifest = json.loads(members(data)["manifest.json"])
+    manifest["members"]["study.toml"] = {"bytes": len(small), "sha256": sha256(small).hexdigest()}
+    found["manifest.json"] = json.dumps(manifest).encode()
+    data = packed(found, restate=False)
+    lie = data.replace(len(large).to_bytes(4, "little"), len(small).to_bytes(4, "little"))
+    assert lie != data
+    refuses(lie, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW rating_of AS SELECT 1",
+        "CREATE TABLE stranger (x)",
+        "CREATE TRIGGER t AFTER INSERT ON rating BEGIN DELETE FROM rater; END",
+        "CREATE TRIGGER rating_refuses_insert BEFORE INSERT ON rating BEGIN SELECT 1; END",
+        "CREATE VIRTUAL TABLE f USING fts5(x)",
+    ],
+    ids=["view", "table", "trigger", "named-trigger", "virtual"],
+)
+def test_a_database_with_more_than_a_study_has(good: bytes, tmp_path: Path, statement: str) -> None:
+    found = members(good)
+    path = tmp_path / "d.db"
+    path.write_bytes(found["database.sqlite"])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    found["database.sqlite"] = path.read_bytes()
+    path.unlink()
+    refuses(packed(found), tmp_path, "which no study has")
+
+
+@pytest.mark.parametrize("name", ["rating_refuses_update", "look_refuses_delete"])
+def test_a_database_whose_facts_could_be_changed(good: bytes, tmp_path: Path, name: str) -> None:
+    found = members(good)
+    path = tmp_path / "d.db"
+    path.write_bytes(found["database.sqlite"])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"DROP TRIGGER {name}")
+        connection.commit()
+    found["database.sqlite"] = path.read_bytes()
+    path.unlink()
+    refuses(packed(found), tmp_path, "could be changed")
+
+
+def test_a_damaged_database(good: bytes, tmp_path: Path) -> None:
+    found = members(good)
+    data = bytearray(found["database.sqlite"])
+    data[5 * 4096 : 6 * 4096] = bytes(4096)
+    found["database.sqlite"] = bytes(data)
+    refuses(packed(found), tmp_path, "damaged|can't be read")
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        'database = "postgresql://h/d"',
+        '[rating]\nconsent = "study.db"',
+        "nonsense",
+        'database = "../x.db"',
+    ],
+    ids=["other-database", "text-is-database", "no-settings", "outside"],
+)
+def test_settings_that_do_not_fit(good: bytes, tmp_path: Path, toml: str) -> None:
+    found = members(good)
+    found["study.toml"] = toml.encode()
+    if "study.db" in toml:
+        found["files/study.db"] = found.pop("files/consent.md")
+    refuses(packed(found), tmp_path)
