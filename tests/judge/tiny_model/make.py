@@ -48,7 +48,7 @@ def texts() -> list[str]:
     for line in lines:
         row = json.loads(line)
         found += [row["query"], row["response"], *row["passages"], *row["references"]]
-    prompts = sorted((ROOT / "judge/prompt_versions/ccrs-paper-v1").glob("*.txt"))
+    prompts = sorted((ROOT / "judge/prompts/versions/ccrs-paper-v1").glob("*.txt"))
     return found + [prompt.read_text(encoding="utf-8") for prompt in prompts]
 
 
