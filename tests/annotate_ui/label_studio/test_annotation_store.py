@@ -48,6 +48,24 @@ def told(study: Study, rater: str, construct: str) -> list[Any]:
         )
 
 
+def test_the_comment_of_a_task_is_stored_once(study: Study) -> None:
+    server: Any = StandIn()
+    path = study.folder / "study.toml"
+    path.write_text(path.read_text() + '\n[rating]\ndisclosure = "all"\n')
+    together = Study.open(study.folder)
+    project = pushed(together, server, constructs=["QR", "CC"])
+    for task in project.tasks.values():
+        made = server.annotate(project.number, task, 5, "10:00", QR=70, CC=60)
+        made["result"].append({"from_name": "comment", "value": {"text": [f"of task {task}"]}})
+    assert pull(together, server).new == 4
+    rows = ratings(together)
+    assert [row.value for row in rows] == [70.0, 60.0] * 2
+    assert [row.comment for row in rows if row.comment] == [
+        f"of task {task}" for task in project.tasks.values()
+    ]
+    together.close()
+
+
 def test_both_databases_store_the_same(any_study: Study) -> None:
     study, server = any_study, StandIn()
     project = pushed(study, server, per_item=2)

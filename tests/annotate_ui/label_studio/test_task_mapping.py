@@ -122,6 +122,28 @@ def test_a_place_is_lost_only_while_its_annotation_is_there(study: Study) -> Non
     assert push(study, server).tasks == 0
 
 
+@pytest.mark.parametrize("rated_here", [True, False])
+def test_more_annotations_than_places_lose_no_more_places_than_there_are(
+    study: Study, rated_here: bool
+) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    give(study, "anna", keys=["QR"])
+    give(study, "ben", keys=["QR"])
+    task, other = sorted(project.tasks.values())
+    for user in (5, 6, 7):
+        server.annotate(project.number, task, user, "10:00", QR=70)
+    server.annotate(project.number, other, 7, "10:00", QR=70)
+    # Those of anna and ben count here, and the third rater is one more than there are places.
+    raters = {5: "anna", 6: "ben", **({7: "cleo"} if rated_here else {7: "anna"})}
+    pull(study, server, raters=raters)
+    lost = {response: 1 for response, number in project.tasks.items() if number == task}
+    lost |= {response: 1 for response, number in project.tasks.items() if number == other}
+    assert projects(study)[0].lost == ({} if rated_here else lost)
+    done = push(study, server)
+    assert (done.lost, done.tasks) == ((0, 0) if rated_here else (2, 2))
+
+
 @pytest.mark.parametrize("gone", ["left", "erased"])
 def test_who_is_gone_holds_no_place_for_good(
     study: Study, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any

@@ -187,6 +187,35 @@ def test_conflicts_as_repeats_leave_stated_repeats_alone(study: Study) -> None:
 
 
 @pytest.mark.parametrize(
+    ("column", "first", "second"),
+    [
+        ("inclusion_prob", 0.5, 0.25),
+        ("stratum", "short", "long"),
+        ("source", "mturk", "prolific"),
+        ("rule", "bare", "labelled"),
+        ("layout", "single", "side_by_side"),
+    ],
+)
+def test_the_same_value_with_another_further_column_is_a_conflict(
+    study: Study, column: str, first: object, second: object
+) -> None:
+    one, other = (
+        ScoreRow(
+            query_id="q1", system="A", construct_key="QR", scorer="j", scorer_kind="judge",
+            value=5, **{column: content},  # type: ignore[arg-type]
+        )
+        for content in (first, second)
+    )  # fmt: skip
+    take(study, answer("x"))
+    with pytest.raises(InputError, match=f"{column} {second} .* row 2 has {column} {first}"):
+        take(study, one, other, sha256="1")
+    take(study, one, sha256="2")
+    with pytest.raises(InputError, match=f"{column} {second} .* the study has {column} {first}"):
+        take(study, other, sha256="3")
+    assert take(study, one, answer("x"), sha256="4").already["scores"] == 1
+
+
+@pytest.mark.parametrize(
     ("named", "problem"),
     [
         ({"response_id": "r", "query_id": "q2"}, "answers query 'q1', not 'q2'"),

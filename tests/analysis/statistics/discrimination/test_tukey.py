@@ -197,11 +197,20 @@ def test_the_papers_way_divides_the_count_by_the_number_of_permutations() -> Non
     assert paper == pytest.approx((plain * 1000 - 1) / 999)
 
 
-def test_continuous_scores_that_tie_on_paper_still_tie() -> None:
-    rng = np.random.default_rng(4)
-    whole = rng.integers(0, 7, (25, 3))
-    found = randomised_tukey_hsd(whole * np.pi, 2000).p
-    assert (found == randomised_tukey_hsd(whole, 2000).p).all()
+@pytest.mark.parametrize("factor", [np.pi, np.sqrt(2), np.e])
+@pytest.mark.parametrize("seed", [3, 4, 7])
+@pytest.mark.parametrize("equal_counts", [True, False])
+def test_continuous_scores_that_tie_on_paper_still_tie(
+    factor: float, seed: int, equal_counts: bool
+) -> None:
+    # The grid of irrational scores rounds each of them; without a tolerance sums lose their ties.
+    whole = np.random.default_rng(seed).integers(0, 7, (25 if equal_counts else 8, 3))
+    cells = whole.astype(float)
+    if not equal_counts:
+        # Many queries make the grid coarse.
+        cells = np.vstack([cells, [[0, np.nan, np.nan]], np.zeros((4000, 3))])
+    found = randomised_tukey_hsd(cells * factor, 1000).p
+    assert (found == randomised_tukey_hsd(cells, 1000).p).all()
 
 
 def test_many_scores_bring_the_permutations_down_to_a_thousand_and_no_further(

@@ -177,6 +177,28 @@ def test_resample_without_variation_is_undefined() -> None:
         assert np.isnan(alphas[1])
 
 
+def test_resample_of_one_value_is_undefined_whatever_its_digits() -> None:
+    # Sums of squares of equal values differ from 0 by rounding alone, which is no variation.
+    for value in np.arange(1, 1000) / 10:
+        others = value + np.array([[50, 51, 52], [55, 53, 90], [60, 61, 62], [50, 53, 49]])
+        values = np.vstack([np.full((2, 3), value), others])
+        statistic = alpha_of_weights(values, np.arange(6), "interval")
+        weights = np.zeros((4, 6))
+        weights[:, :2] = [[3, 1], [2, 2], [4, 0], [1, 2]]
+        assert np.isnan(statistic(weights)).all(), value
+        assert np.isfinite(statistic.point)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_values_that_differ_by_float_noise_are_equal(level: Level) -> None:
+    values = np.array([[0.1 + 0.2, 0.3], [0.7, 0.1 * 7], [0.5, 0.4], [0.3, 0.1 + 0.2]])
+    assert (values[:2, 0] != values[:2, 1]).all()
+    statistic = alpha_of_weights(values, np.arange(4), level)
+    assert statistic.point == pytest.approx(krippendorff_alpha(np.round(values, 6), level))
+    # Without the third item all agree.
+    assert statistic(np.array([[1, 1, 0, 1]])).tolist() == [1.0]
+
+
 def test_mistakes_are_named() -> None:
     with pytest.raises(ValueError, match="level 'linear': expected one of nominal"):
         krippendorff_alpha([[1, 2]], "linear")  # type: ignore[arg-type]
