@@ -179,8 +179,8 @@ def test_resample_without_variation_is_undefined() -> None:
 
 def test_resample_of_one_value_is_undefined_whatever_its_digits() -> None:
     # Sums of squares of equal values differ from 0 by rounding alone, which is no variation.
-    for value in np.arange(1, 1000) / 10:
-        others = value + np.array([[50, 51, 52], [55, 53, 90], [60, 61, 62], [50, 53, 49]])
+    others = [[50, 51, 52], [55, 53, 90], [60, 61, 62], [50, 53, 49]]
+    for value in np.arange(1, 500) / 10:
         values = np.vstack([np.full((2, 3), value), others])
         statistic = alpha_of_weights(values, np.arange(6), "interval")
         weights = np.zeros((4, 6))
@@ -197,6 +197,13 @@ def test_values_that_differ_by_float_noise_are_equal(level: Level) -> None:
     assert statistic.point == pytest.approx(krippendorff_alpha(np.round(values, 6), level))
     # Without the third item all agree.
     assert statistic(np.array([[1, 1, 0, 1]])).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_noise_has_the_size_of_the_values(level: Level) -> None:
+    # Around 1e9 a difference below 0.001 is in the thirteenth digit.
+    values = 1e9 + np.array([[0, 0.0005], [1, 1.0005], [2, 2], [3.0005, 3]])
+    assert krippendorff_alpha(values, level) == 1
 
 
 def test_mistakes_are_named() -> None:
