@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from annotate_ui.label_studio.located_annotations import lost_places
 from annotate_ui.label_studio.projects import LEFT, OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -142,6 +143,19 @@ def test_more_annotations_than_places_lose_no_more_places_than_there_are(
     assert projects(study)[0].lost == ({} if rated_here else lost)
     done = push(study, server)
     assert (done.lost, done.tasks) == ((0, 0) if rated_here else (2, 2))
+
+
+def test_lost_places_are_counted_by_users_and_never_beyond_the_overlap(study: Study) -> None:
+    project = pushed(study, StandIn(), 2, constructs=["QR"])
+    first, second = sorted(project.tasks)
+    assert project.overlap == 2
+    # Two annotations of one user hold one place, and one value is enough to fill it.
+    assert lost_places(project, [(first, 5, False), (first, 5, True)]) == {}
+    assert lost_places(project, [(first, 5, False), (first, 6, True)]) == {first: 1}
+    more = [(first, user, False) for user in (5, 6, 7)] + [(second, 5, True)]
+    assert lost_places(project, more) == {first: 2}
+    assert lost_places(project, [*more, (first, 8, True)]) == {first: 1}
+    assert lost_places(project, [(first, user, True) for user in (5, 6, 7)]) == {}
 
 
 @pytest.mark.parametrize("gone", ["left", "erased"])
