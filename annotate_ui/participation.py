@@ -1,10 +1,21 @@
-"""Pausing a campaign: nothing new is opened meanwhile; what is open can be finished and saved."""
+"""Who may work: raters who have left, campaigns that are paused, and the locks of a save.
 
-from sqlalchemy import Connection, insert, select
+While a campaign is paused, nothing new is opened; open pages can be finished and saved.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from sqlalchemy import Connection, bindparam, insert, select, text
 
 from study.errors import StudyError
-from study.schema import Pause, table
+from study.schema import Departure, Pause, Rater, table
 from study.study import Study
+
+DepartureKind = Literal["withdrew", "removed"]
+
+# Any number that no other advisory lock of these programs uses.
+_SLOTS = 0x63637274
 
 LONGEST_MESSAGE = 500
 """Characters of what raters are told."""
@@ -44,3 +55,46 @@ def resume(study: Study) -> bool:
             return False
         connection.execute(insert(table(Pause)).values(paused=False, message=None))
         return True
+
+
+_departure = table(Departure)
+_NEWEST_DEPARTURE = (
+    select(_departure.c.kind)
+    .where(_departure.c.rater_id == bindparam("rater"))
+    .order_by(_departure.c.id.desc())
+    .limit(1)
+)
+
+
+def has_left(connection: Connection, rater_id: int) -> bool:
+    """Say whether a rater withdrew or was removed, and was not readmitted since."""
+    newest = connection.execute(_NEWEST_DEPARTURE, {"rater": rater_id}).scalar()
+    return newest is not None and newest != "readmitted"
+
+
+def departures(
+    connection: Connection, rater_ids: Iterable[int] | None = None
+) -> dict[int, DepartureKind]:
+    """Return the raters who have left and how; `rater_ids` restricts the query to these raters."""
+    d = table(Departure)
+    rows = select(d.c.rater_id, d.c.kind).order_by(d.c.id)
+    if rater_ids is not None:
+        rows = rows.where(d.c.rater_id.in_(list(rater_ids)))
+    newest = {row.rater_id: row.kind for row in connection.execute(rows)}
+    return {rater: kind for rater, kind in newest.items() if kind != "readmitted"}
+
+
+_rater = table(Rater)
+_RATER_LOCKED = select(_rater.c.id).where(_rater.c.id == bindparam("rater")).with_for_update()
+
+
+def lock_rater(connection: Connection, rater_id: int) -> None:
+    """Serialize the requests of one rater; SQLite has a single writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(_RATER_LOCKED, {"rater": rater_id})
+
+
+def lock_slots(connection: Connection) -> None:
+    """Serialize the transactions that hand out or renew slots."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _SLOTS})

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,25 @@ ALLOWED = {
     "judge": {"study"},
     "annotate_ui": {"study", "analysis"},
     "analysis": set(),
+}
+# The rooms of a package from the bottom to the top: a module, or a folder with all below it. The
+# longest name that fits decides, so that a part of a folder can be a room of its own.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "annotate_ui": (
+        "participation",
+        "participants",
+        "tasks",
+        "monitoring",
+        "label_studio",
+        "web.i18n",
+        "web.controls",
+        "web",
+        "web.rater",
+        "web.owner",
+        "web.app",
+        "server",
+        "cli",
+    ),
 }
 PRESENT = [name for name in sorted(OURS) if (ROOT / name).is_dir()]
 FOREIGN_TO_ANALYSIS = {"sqlmodel", "sqlalchemy", "alembic", "flask", "aiohttp", "flask_wtf", "vllm"}
@@ -32,6 +52,66 @@ def imported(path: Path) -> Iterator[str]:
 
 def files(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room(package: str, module: str) -> int:
+    """Return the position of a module's room among those of its package."""
+    inside = module.removeprefix(f"{package}.")
+    fitting = [name for name in ROOMS[package] if f"{inside}.".startswith(f"{name}.")]
+    assert fitting, f"{module} is in no room of {package}: {', '.join(ROOMS[package])}"
+    return ROOMS[package].index(max(fitting, key=len))
+
+
+def imported_modules(path: Path, known: set[str]) -> Iterator[tuple[int, str]]:
+    """Yield line and full name of every module that a file imports, at any depth of its code."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield node.lineno, full if full in known else node.module
+
+
+@pytest.mark.parametrize("package", sorted(ROOMS))
+def test_no_import_inside_a_package_goes_up(package: str) -> None:
+    known = {dotted(path): path for path in files(package)}
+    upward = []
+    for module, path in known.items():
+        if module == package:
+            continue  # the package's public names, loaded on demand
+        for line, target in imported_modules(path, set(known)):
+            if target == package:
+                upward.append(f"{path.relative_to(ROOT)}:{line} imports the package's root")
+            elif target.startswith(f"{package}.") and room(package, target) > room(package, module):
+                upward.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
+    assert not upward, "\n".join(upward)
+
+
+@pytest.mark.parametrize("package", sorted(ROOMS))
+def test_no_two_modules_of_a_package_have_one_name(package: str) -> None:
+    # The topics of the report have the same parts: estimates, tables, figures, section.
+    names = Counter(
+        path.stem
+        for path in files(package)
+        if path.name != "__init__.py" and not dotted(path).startswith("analysis.topics.")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    where = defaultdict[str, list[str]](list)
+    for package in sorted(ROOMS):
+        for path in files(package):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    where[node.name].append(dotted(path))
+    assert {name: places for name, places in where.items() if len(places) > 1} == {}
 
 
 @pytest.mark.parametrize("package", PRESENT)

@@ -10,7 +10,7 @@ from rich.text import Text
 from annotate_ui.monitoring.campaign_progress import CampaignProgress
 from annotate_ui.monitoring.careless_responding import RaterSignals
 from annotate_ui.monitoring.interim_analysis import LookResult
-from annotate_ui.monitoring.rater_status import RaterProgress
+from annotate_ui.monitoring.rater_status import RaterStatus
 
 _SHOWN = 20
 """Of what needs a hand; `--json` has all."""
@@ -129,7 +129,7 @@ def show_stopping(state: Mapping[str, Any]) -> None:
     console.print(Text(verdict))
 
 
-def _raters(raters: Iterable[RaterProgress], flagged: Mapping[str, int]) -> Table:
+def _raters(raters: Iterable[RaterStatus], flagged: Mapping[str, int]) -> Table:
     table = _table("rater", "part", "values", "hours", "last (UTC)", "link", "signals")
     for one in raters:
         last = "" if one.last_activity is None else f"{one.last_activity:%m-%d %H:%M}"

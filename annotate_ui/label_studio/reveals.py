@@ -26,7 +26,7 @@ class Shown(NamedTuple):
     repeat: int
 
 
-class Seen(NamedTuple):
+class ShownFields(NamedTuple):
     """What a rating was given with."""
 
     revealed: list[Sees]
@@ -80,12 +80,12 @@ class Exposures:
         for rater, query, at, stage, fields, repeat in rows:
             self._shown[rater, query].append(Shown(at, stage, tuple(fields), repeat))
 
-    def seen(self, slot: Slot, at: datetime) -> Seen:
+    def seen(self, slot: Slot, at: datetime) -> ShownFields:
         """Return what the slot's rater had seen of its query when they rated at this moment."""
         assert slot.rater_id is not None  # noqa: S101
         before = [one for one in self._shown[slot.rater_id, slot.query_id] if one.at <= at]
         fields = {field for one in before for field in one.fields}.union(slot.stage.fields)
-        return Seen(
+        return ShownFields(
             list(in_order(fields)),
             any(one.stage > slot.stage.number and one.repeat == slot.repeat for one in before),
             not fields.issubset(slot.stage.fields),

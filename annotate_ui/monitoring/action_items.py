@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.statistics.reliability.two_way import rater_groups
 from annotate_ui.monitoring.careless_responding import RaterSignals
-from annotate_ui.monitoring.rater_status import RaterProgress
+from annotate_ui.monitoring.rater_status import RaterStatus
 from study.schema import now
 from study.study import Study
 
@@ -52,7 +52,7 @@ class NeedsAHand:
 
 def needs_a_hand(
     study: Study,
-    raters: Sequence[RaterProgress],
+    raters: Sequence[RaterStatus],
     signals: Sequence[RaterSignals],
     material: Sequence[tuple[str, str]],
     given: pd.DataFrame,
@@ -83,7 +83,7 @@ def needs_a_hand(
     return tuple(sorted(found, key=lambda one: _RANKED.index(one.code)))
 
 
-def _of_raters(study: Study, raters: Sequence[RaterProgress], paused: bool) -> Iterator[NeedsAHand]:
+def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Iterator[NeedsAHand]:
     folder = study.folder
     for one in raters:
         training = one.training

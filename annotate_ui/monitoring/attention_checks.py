@@ -20,7 +20,7 @@ _ALLOWED, _UNLIKELY = 0.1, 0.02
 
 
 @dataclass(frozen=True)
-class Check:
+class AttentionCheck:
     """One check: an order on some constructs, or ranges on them."""
 
     original: int | None
@@ -30,21 +30,21 @@ class Check:
     """By construct; none where the copy has to lie below its original."""
 
 
-def stored_checks(connection: Connection) -> list[Check]:
+def stored_checks(connection: Connection) -> list[AttentionCheck]:
     """Return every check of the study."""
     p, e = table(CheckPair), table(ExpectedValue)
     found = [
-        Check(row.original_id, row.damaged_id, dict.fromkeys(row.construct_keys))
+        AttentionCheck(row.original_id, row.damaged_id, dict.fromkeys(row.construct_keys))
         for row in connection.execute(select(p).order_by(p.c.id))
     ]
     ranges: dict[int, dict[str, tuple[float, float] | None]] = {}
     for row in connection.execute(select(e).where(e.c.purpose == "check").order_by(e.c.id)):
         ranges.setdefault(row.response_id, {})[row.construct_key] = (row.low, row.high)
-    return found + [Check(None, response, known) for response, known in ranges.items()]
+    return found + [AttentionCheck(None, response, known) for response, known in ranges.items()]
 
 
 def answered(
-    checks: Sequence[Check], values: pd.DataFrame, constructs: Sequence[ConstructSpec]
+    checks: Sequence[AttentionCheck], values: pd.DataFrame, constructs: Sequence[ConstructSpec]
 ) -> dict[str, list[bool]]:
     """Return for each rater the checks they answered: whether each was missed.
 
@@ -90,7 +90,7 @@ def checks_missed(missed: Sequence[bool]) -> Signal:
 
 
 def _misses(
-    check: Check, said: Mapping[tuple[int, str], float], lowest: Mapping[str, float]
+    check: AttentionCheck, said: Mapping[tuple[int, str], float], lowest: Mapping[str, float]
 ) -> Iterator[bool]:
     for construct, bounds in check.ranges.items():
         value = said.get((check.response, construct))

@@ -10,7 +10,7 @@ from annotate_ui.monitoring.action_items import NeedsAHand, needs_a_hand
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
 from annotate_ui.monitoring.item_progress import ItemProgress, item_progress
 from annotate_ui.monitoring.material import lacking_material
-from annotate_ui.monitoring.rater_status import RaterProgress, Stored, read_stored, standings
+from annotate_ui.monitoring.rater_status import CampaignRecords, RaterStatus, read_stored, standings
 from annotate_ui.participation import paused
 from study.study import Study
 
@@ -30,7 +30,7 @@ class ConstructProgress:
 class CampaignProgress:
     """Everything that the owner of a campaign watches, figures of agreement excepted."""
 
-    raters: tuple[RaterProgress, ...]
+    raters: tuple[RaterStatus, ...]
     items: tuple[ItemProgress, ...]
     constructs: tuple[ConstructProgress, ...]
     needs_a_hand: tuple[NeedsAHand, ...]
@@ -83,7 +83,7 @@ def campaign_progress(
     )
 
 
-def _constructs(study: Study, stored: Stored) -> tuple[ConstructProgress, ...]:
+def _constructs(study: Study, stored: CampaignRecords) -> tuple[ConstructProgress, ...]:
     given = stored.given[stored.given["purpose"].isin(["main", "repeat"])]
     said = stored.said[stored.said["assignment"].isin(given["assignment"])]
     gone = given["replaced"] | given["released"]

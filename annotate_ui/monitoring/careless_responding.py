@@ -16,7 +16,7 @@ from annotate_ui.monitoring.attention_checks import answered, checks_missed, sto
 from annotate_ui.monitoring.campaign_data import values
 from annotate_ui.monitoring.reading_pace import reading_shares, too_fast
 from annotate_ui.monitoring.response_patterns import (
-    Said,
+    ConstructValues,
     little_variation,
     many_missing,
     run_of,
@@ -77,15 +77,15 @@ def rater_signals(study: Study) -> list[RaterSignals]:
     return found
 
 
-def _said(rows: pd.DataFrame) -> Said:
+def _said(rows: pd.DataFrame) -> ConstructValues:
     # Arrays in place of a frame: a campaign has many raters, each held against all others.
     rater, response, query = (
         rows[name].to_numpy(dtype=np.int64) for name in ("rater_id", "response", "query")
     )
-    return Said(rater, response, query, rows["value"].to_numpy(dtype=np.float64))
+    return ConstructValues(rater, response, query, rows["value"].to_numpy(dtype=np.float64))
 
 
-def _of_values(rater: Any, by_construct: dict[str, Said], seed: int) -> Iterator[Signal]:
+def _of_values(rater: Any, by_construct: dict[str, ConstructValues], seed: int) -> Iterator[Signal]:
     runs = []
     for construct, said in by_construct.items():
         mine = said.rater == rater

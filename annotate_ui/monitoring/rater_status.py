@@ -56,7 +56,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class RaterProgress:
+class RaterStatus:
     """One rater's work. A value is one construct of one response, given or declined."""
 
     rater: str
@@ -91,14 +91,14 @@ class RaterProgress:
 
 
 @dataclass(frozen=True)
-class Stored:
+class CampaignRecords:
     """Everything read once: assignments and the values that count."""
 
     given: pd.DataFrame
     said: pd.DataFrame
 
 
-def read_stored(connection: Connection, versions: Mapping[str, int]) -> Stored:
+def read_stored(connection: Connection, versions: Mapping[str, int]) -> CampaignRecords:
     """Return what was given and said; with how much of each assignment is answered and open."""
     given, said = assignments(connection, versions), values(connection, versions)
     counts = said.groupby("assignment")["construct"].nunique()
@@ -108,10 +108,10 @@ def read_stored(connection: Connection, versions: Mapping[str, int]) -> Stored:
     # What was handed on or taken back counts with what it holds.
     given["expected"] = given["answered"].where(gone, expected.clip(lower=given["answered"]))
     given["open"] = given["answered"] < given["expected"]
-    return Stored(given, said)
+    return CampaignRecords(given, said)
 
 
-def standings(connection: Connection, study: Study, stored: Stored) -> list[RaterProgress]:
+def standings(connection: Connection, study: Study, stored: CampaignRecords) -> list[RaterStatus]:
     """Return the progress of every rater, in order of their codes."""
     w = table(Rater)
     people = connection.execute(select(w.c.id, w.c.code).order_by(w.c.code)).all()
@@ -141,7 +141,7 @@ def standings(connection: Connection, study: Study, stored: Stored) -> list[Rate
         moments += [enrolled[person.id]] if placed else []
         waits = (own_left or placed) and phase != "left" and bool(moments)
         found.append(
-            RaterProgress(
+            RaterStatus(
                 rater=person.code,
                 phase=phase,
                 values=int(own["answered"].sum()),

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.core.query_statistic import BoolArray, FloatArray, IntArray
 from annotate_ui.monitoring.signal import Signal, too_few
-from annotate_ui.monitoring.straight_lining import Run, longest_run
+from annotate_ui.monitoring.straight_lining import ValueRun, longest_run
 
 #: Values, and queries, below which nothing is said of a rater on a construct.
 LEAST_VALUES, LEAST_QUERIES = 20, 8
@@ -33,7 +33,7 @@ _MISSING, _MORE_MISSING = 0.2, 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class ConstructValues:
     """What raters said on one construct, in the order of rating: (n,) each, NaN without a value."""
 
     rater: IntArray
@@ -53,7 +53,7 @@ class Said:
         return self.where(np.isfinite(self.value))
 
 
-def run_of(own: Said, seed: int) -> Run | None:
+def run_of(own: ConstructValues, seed: int) -> ValueRun | None:
     """Return the longest run of one value of a rater; None where there are too few values."""
     given = own.given
     if given.value.size < LEAST_VALUES or np.unique(given.query).size < LEAST_QUERIES:
@@ -61,7 +61,7 @@ def run_of(own: Said, seed: int) -> Run | None:
     return longest_run(given.value, given.query, seed)
 
 
-def straight_lining(run: Run | None, own: Said, construct: str) -> Signal:
+def straight_lining(run: ValueRun | None, own: ConstructValues, construct: str) -> Signal:
     """Return whether a run of equal values is longer than the rater's own values explain."""
     if run is None:
         return too_few("straight_lining", construct, own.given.value.size, "values")
@@ -78,7 +78,7 @@ def straight_lining(run: Run | None, own: Said, construct: str) -> Signal:
     )
 
 
-def straight_lining_throughout(runs: Sequence[Run]) -> Signal:
+def straight_lining_throughout(runs: Sequence[ValueRun]) -> Signal:
     """Return whether runs are too long on several constructs, each by less than would do alone.
 
     Who stops reading stops on all of them.
@@ -97,7 +97,7 @@ def straight_lining_throughout(runs: Sequence[Run]) -> Signal:
     )
 
 
-def little_variation(own: Said, others: Said, construct: str) -> Signal:
+def little_variation(own: ConstructValues, others: ConstructValues, construct: str) -> Signal:
     """Return whether a rater's values hardly differ where the others' do.
 
     Others count with their values on the responses that the rater has.
@@ -127,7 +127,7 @@ def little_variation(own: Said, others: Said, construct: str) -> Signal:
     )
 
 
-def many_missing(own: Said, others: Said, construct: str) -> Signal:
+def many_missing(own: ConstructValues, others: ConstructValues, construct: str) -> Signal:
     """Return whether a rater leaves out far more than the others do on the construct."""
     count = own.value.size
     if count < LEAST_VALUES:
@@ -150,7 +150,7 @@ def _modal_share(values: FloatArray) -> float:
     return float(np.unique(values, return_counts=True)[1].max() / values.size)
 
 
-def _mean_spread(said: Said) -> float:
+def _mean_spread(said: ConstructValues) -> float:
     """Mean over raters of the standard deviation of each; 0 where nobody has two values."""
     raters = np.unique(said.rater, return_inverse=True)[1]
     count = np.bincount(raters)

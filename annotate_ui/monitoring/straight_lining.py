@@ -16,7 +16,7 @@ _FIRST, _MOST = 99, 1999
 
 
 @dataclass(frozen=True)
-class Run:
+class ValueRun:
     """The longest run of equal values in the order of rating.
 
     `expected` is the median longest run of the permutations, `p` the share of them (with the order
@@ -30,7 +30,7 @@ class Run:
     n_queries: int
 
 
-def longest_run(values: FloatArray, query: IntArray, seed: int = 0) -> Run:
+def longest_run(values: FloatArray, query: IntArray, seed: int = 0) -> ValueRun:
     """The longest run of equal values (n,) in order, against permutations of whole queries.
 
     Raises
@@ -49,7 +49,7 @@ def longest_run(values: FloatArray, query: IntArray, seed: int = 0) -> Run:
     if np.count_nonzero(found >= own) < 0.05 * _FIRST:
         found = np.concatenate([found, _permuted(codes, groups, draw, _MOST - _FIRST)])
     p = (1 + np.count_nonzero(found >= own)) / (1 + found.size)
-    return Run(own, float(np.median(found)), float(p), values.size, int(groups.max()) + 1)
+    return ValueRun(own, float(np.median(found)), float(p), values.size, int(groups.max()) + 1)
 
 
 def _permuted(codes: IntArray, groups: IntArray, draw: np.random.Generator, count: int) -> IntArray:

@@ -13,7 +13,8 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from annotate_ui.participants.consent import declined
 from annotate_ui.participants.invitation import alone
-from annotate_ui.participants.withdrawal import departed, finished
+from annotate_ui.participants.withdrawal import finished
+from annotate_ui.participation import departures
 from study.errors import StudyError, nearest
 from study.schema import Assignment, Enrolment, EnrolmentLink, EnrolmentLinkBase, now, table
 from study.study import Study
@@ -176,7 +177,7 @@ def state_of(connection: Connection, link: Row[Any]) -> LinkState:
     """Return a stored link with how many came by it."""
     n, a = table(Enrolment), table(Assignment)
     joined = set(connection.execute(select(n.c.rater_id).where(n.c.link_id == link.id)).scalars())
-    gone = set(departed(connection, joined)) | declined(connection, joined)
+    gone = set(departures(connection, joined)) | declined(connection, joined)
     stayed_for = set()
     if gone:
         theirs = a.c.rater_id.in_(gone) & (a.c.purpose != "training")

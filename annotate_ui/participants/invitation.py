@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from annotate_ui.participants.link_file import write_links
 from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, revoke_tokens
-from annotate_ui.participants.withdrawal import departed
+from annotate_ui.participation import departures
 from study.errors import StudyError, nearest
 from study.facts.scorers import scorer_names
 from study.schema import Assignment, Invitation, Rater, RaterBase, random_id, table
@@ -105,7 +105,7 @@ def invite(
         with study.write() as connection:
             alone(connection)
             raters = _raters(connection)
-            gone = departed(connection)
+            gone = departures(connection)
             if codes or new:
                 chosen = [_known(raters, code, study) for code in codes]
                 _refuse_departed(chosen, gone, study)
@@ -155,7 +155,7 @@ def list_links(study: Study) -> list[RaterLink]:
     with study.read() as connection:
         raters = _raters(connection)
         newest = {row.rater_id: row for row in connection.execute(select(t).order_by(t.c.id))}
-        gone = departed(connection)
+        gone = departures(connection)
     return [
         RaterLink(
             rater.code,

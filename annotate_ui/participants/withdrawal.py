@@ -5,24 +5,23 @@ somebody else may be given it; values that were saved in it stay, too.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, insert, select, update
 from sqlalchemy.orm import aliased
 
 from annotate_ui.participants.tokens import revoke_tokens
+from annotate_ui.participation import DepartureKind, has_left, lock_rater, lock_slots
 from study.errors import StudyError, nearest
 from study.schema import Assignment, Comparison, Decision, Departure, Rater, Rating, now, table
 from study.study import Study
 
 _CHANNEL = "own"
 """What is rated elsewhere is taken back there."""
-Leaving = Literal["withdrew", "removed"]
 
 
-def leave(study: Study, rater_id: int, kind: Leaving) -> int | None:
+def leave(study: Study, rater_id: int, kind: DepartureKind) -> int | None:
     """End a rater's part in the study; return how many assignments and comparisons went back.
 
     Their links and sessions end, and unfinished assignments and comparisons of these pages are
@@ -38,7 +37,9 @@ def leave(study: Study, rater_id: int, kind: Leaving) -> int | None:
         `withdrew`: they chose so; `removed`: the owner did.
     """
     with study.write() as connection:
-        _lock(connection, rater_id)
+        # In the order in which slots are handed out, so that the two cannot block each other.
+        lock_rater(connection, rater_id)
+        lock_slots(connection)
         if has_left(connection, rater_id):
             return None
         at = now()
@@ -66,7 +67,9 @@ def readmit(study: Study, rater_code: str) -> int:
     """
     with study.write() as connection:
         rater_id = rater_key(connection, study, rater_code)
-        _lock(connection, rater_id)
+        # In the order in which slots are handed out, so that the two cannot block each other.
+        lock_rater(connection, rater_id)
+        lock_slots(connection)
         left_at = _left_at(connection, rater_id)
         connection.execute(
             insert(table(Departure)).values(rater_id=rater_id, kind="readmitted", created_at=now())
@@ -74,28 +77,6 @@ def readmit(study: Study, rater_code: str) -> int:
         if left_at is not None:
             _take_back(connection, rater_id, left_at)
         return rater_id
-
-
-_d = table(Departure)
-_NEWEST_KIND = (
-    select(_d.c.kind).where(_d.c.rater_id == bindparam("rater")).order_by(_d.c.id.desc()).limit(1)
-)
-
-
-def has_left(connection: Connection, rater_id: int) -> bool:
-    """Say whether a rater withdrew or was removed, and was not readmitted since."""
-    newest = connection.execute(_NEWEST_KIND, {"rater": rater_id}).scalar()
-    return newest is not None and newest != "readmitted"
-
-
-def departed(connection: Connection, rater_ids: Iterable[int] | None = None) -> dict[int, Leaving]:
-    """Return who has left, and how, among these raters; among all without them."""
-    d = table(Departure)
-    rows = select(d.c.rater_id, d.c.kind).order_by(d.c.id)
-    if rater_ids is not None:
-        rows = rows.where(d.c.rater_id.in_(list(rater_ids)))
-    newest = {row.rater_id: row.kind for row in connection.execute(rows)}
-    return {rater: kind for rater, kind in newest.items() if kind != "readmitted"}
 
 
 def rater_key(connection: Connection, study: Study, code: str) -> int:
@@ -126,15 +107,6 @@ def finished(connection: Connection, where: ColumnElement[bool]) -> set[int]:
         rated[row.assignment_id].add(row.construct_key)
     asked = connection.execute(select(a.c.id, a.c.construct_keys).where(where))
     return {row.id for row in asked if rated[row.id].issuperset(row.construct_keys)}
-
-
-def _lock(connection: Connection, rater_id: int) -> None:
-    """Make what hands out work wait: it takes the same locks in the same order."""
-    # Here, since what hands out work asks who has left.
-    from annotate_ui.tasks.slot_queue import lock_rater, lock_slots
-
-    lock_rater(connection, rater_id)
-    lock_slots(connection)
 
 
 def _unfinished(connection: Connection, rater_id: int) -> list[int]:

@@ -11,7 +11,7 @@ from waitress.server import create_server
 from annotate_ui.server.capacity import Size, fitted, size_for
 from annotate_ui.server.error_log import log_errors
 from annotate_ui.server.filesystem_check import check_place
-from annotate_ui.server.lifecycle import Ending, Server, run
+from annotate_ui.server.lifecycle import Server, Shutdown, run
 from annotate_ui.server.public_check import check_public
 from annotate_ui.server.secret_key import secret_key
 from annotate_ui.server.sockets import address_of, listen, reached
@@ -81,7 +81,7 @@ def serve(
     except BaseException:
         listening.close()
         raise
-    ending = Ending()
+    ending = Shutdown()
     with ending.on_signals(server):
         say(f"Rating pages of {study.config.name}: {address_of(listening)}")
         for line in reached(listening, study.config.rating.base_url, proxies):

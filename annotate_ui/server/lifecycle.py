@@ -19,7 +19,7 @@ Server = Any
 """A server of waitress that listens on one socket. (The published types of its parts are wrong.)"""
 
 
-class Ending:
+class Shutdown:
     """How often the server was told to end. Told twice, it doesn't wait for requests."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Ending:
                 signal.signal(number, handler)
 
 
-def run(server: Server, ending: Ending, grace: float = GRACE_SECONDS) -> int:
+def run(server: Server, ending: Shutdown, grace: float = GRACE_SECONDS) -> int:
     """Answer requests until told to end; return how many could not be finished then.
 
     Waitress's own end cancels requests that wait for a thread and drops answers that are not

@@ -21,7 +21,7 @@ OWN_CHANNEL = "own"
 
 
 @dataclass(frozen=True)
-class Item:
+class AssignedItem:
     """An assignment of a rater, with what has been done of it."""
 
     id: int
@@ -113,12 +113,12 @@ _ITEMS = (
 )
 
 
-def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list[Item]:
+def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list[AssignedItem]:
     """Return a rater's assignments on these pages, in the order of their positions."""
     known = frozenset(construct.key for construct in config.constructs)
     rows: Sequence[Any] = connection.execute(_ITEMS, {"rater": rater_id}).all()
     return [
-        Item(
+        AssignedItem(
             number,
             public_id,
             response,

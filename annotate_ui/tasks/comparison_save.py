@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select
 
-from annotate_ui.participants.withdrawal import has_left
+from annotate_ui.participation import has_left, lock_rater
 from annotate_ui.tasks.compared_fields import fields_compared
 from annotate_ui.tasks.comparison_input import Choice, points
 from annotate_ui.tasks.refusals import (
@@ -15,16 +15,15 @@ from annotate_ui.tasks.refusals import (
     StaleError,
 )
 from annotate_ui.tasks.save import rules_hash
-from annotate_ui.tasks.slot_queue import lock_rater
 from annotate_ui.tasks.stages import in_order
-from annotate_ui.tasks.stored_rating import Stored
+from annotate_ui.tasks.stored_rating import StoredAnswer
 from study.schema import Assignment, Comparison, Decision, DecisionBase, Response, Reveal, table
 from study.settings.study_toml import StudyConfig
 from study.study import Study
 from study.types import Sees
 
 
-def save_decision(study: Study, rater_id: int, public_id: str, choice: Choice) -> Stored:
+def save_decision(study: Study, rater_id: int, public_id: str, choice: Choice) -> StoredAnswer:
     """Store what a rater said of a comparison, as the next revision of the decision.
 
     Raises
@@ -97,7 +96,7 @@ def save_decision(study: Study, rater_id: int, public_id: str, choice: Choice) -
         return as_stored(written)
 
 
-def newest_decision(connection: Connection, comparison_id: int) -> Stored | None:
+def newest_decision(connection: Connection, comparison_id: int) -> StoredAnswer | None:
     """Return a decision as it stands."""
     d = table(Decision)
     row = connection.execute(
@@ -106,9 +105,9 @@ def newest_decision(connection: Connection, comparison_id: int) -> Stored | None
     return None if row is None else as_stored(row)
 
 
-def as_stored(row: Row[Any], *, unchanged: bool = False) -> Stored:
+def as_stored(row: Row[Any], *, unchanged: bool = False) -> StoredAnswer:
     """Return a row of the table of decisions as what stands."""
-    return Stored(
+    return StoredAnswer(
         construct=row.construct_key,
         revision=row.revision,
         value=row.value,

@@ -11,7 +11,7 @@ from annotate_ui.tasks.comparisons import OwnComparison, own_comparisons
 from annotate_ui.tasks.refusals import NotYoursError
 from annotate_ui.tasks.stages import FIELDS
 from annotate_ui.tasks.step_view import ConstructView, construct_view
-from annotate_ui.tasks.stored_rating import Stored
+from annotate_ui.tasks.stored_rating import StoredAnswer
 from annotate_ui.tasks.text_language import language_of
 from study.schema import Passage, Query, Response, ResponsePassage, table
 from study.settings.study_toml import StudyConfig
@@ -63,7 +63,7 @@ class ComparisonView:
     construct: ConstructView
     options: tuple[Option, ...]
     """From "1 is much better" to "2 is much better"."""
-    stored: Stored | None
+    stored: StoredAnswer | None
     before: str | None
     """Public id of the opened comparison before this one."""
     after: str | None

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, select
 
 from analysis.render.sanitize import quoted
 from annotate_ui.tasks.step_view import ConstructView, construct_view
-from annotate_ui.tasks.steps import Page, Work
+from annotate_ui.tasks.steps import TaskPage, Work
 from annotate_ui.tasks.stored_rating import newest_ratings
 from annotate_ui.tasks.text_language import language_of
 from annotate_ui.tasks.training import TrainingState, training_state
@@ -91,7 +91,7 @@ class FeedbackView:
 
 
 def show_feedback(
-    connection: Connection, study: Study, work: Work, page: Page, rater_id: int
+    connection: Connection, study: Study, work: Work, page: TaskPage, rater_id: int
 ) -> FeedbackView:
     """Return what a page of feedback shows.
 
@@ -122,7 +122,7 @@ def show_feedback(
 
 
 def _said(
-    connection: Connection, study: Study, page: Page, work: Work, rater_id: int
+    connection: Connection, study: Study, page: TaskPage, work: Work, rater_id: int
 ) -> tuple[SaidView, ...]:
     item = page.item
     stored = newest_ratings(connection, item.id)
@@ -171,7 +171,7 @@ def _said(
 
 
 def _of_attempt(
-    connection: Connection, study: Study, work: Work, page: Page, rater_id: int
+    connection: Connection, study: Study, work: Work, page: TaskPage, rater_id: int
 ) -> TrainingState | None:
     """Return how an attempt at the training went, on the last of its pages."""
     last = [

@@ -8,14 +8,14 @@ from string import ascii_uppercase
 from sqlalchemy import Connection, select
 
 from annotate_ui.tasks.comparison_history import Decided, decided
-from annotate_ui.tasks.steps import OWN_CHANNEL, Page, Step, rater_work
-from annotate_ui.tasks.stored_rating import Stored, as_stored
+from annotate_ui.tasks.steps import OWN_CHANNEL, Step, TaskPage, rater_work
+from annotate_ui.tasks.stored_rating import StoredAnswer, as_stored
 from study.schema import Assignment, Rating, table
 from study.settings.study_toml import StudyConfig
 
 
 @dataclass(frozen=True)
-class Given:
+class HistoryValue:
     """What the rater said of one construct, as it stands."""
 
     name: str
@@ -42,7 +42,7 @@ class Done:
     part_count: int
     response_number: int
     response_count: int
-    given: tuple[Given, ...]
+    given: tuple[HistoryValue, ...]
 
     @property
     def saved_at(self) -> datetime:
@@ -104,12 +104,14 @@ def history(
     return History(tuple(here), page, pages, left_out)
 
 
-def _done(config: StudyConfig, page: Page, step: Step, mine: list[tuple[str, Stored]]) -> Done:
+def _done(
+    config: StudyConfig, page: TaskPage, step: Step, mine: list[tuple[str, StoredAnswer]]
+) -> Done:
     given = []
     for key, stored in mine:
         spec = config.construct_spec(key)
         given.append(
-            Given(
+            HistoryValue(
                 name=key if spec is None else spec.name,
                 language=config.rating.language,
                 value=stored.value,
@@ -133,13 +135,15 @@ def _done(config: StudyConfig, page: Page, step: Step, mine: list[tuple[str, Sto
     )
 
 
-def _letter(page: Page, step: Step) -> str | None:
+def _letter(page: TaskPage, step: Step) -> str | None:
     place = page.steps.index(step)
     beside = step.item.layout == "side_by_side" and place < len(ascii_uppercase)
     return ascii_uppercase[place] if beside else None
 
 
-def _newest(connection: Connection, rater_id: int) -> dict[tuple[int, str], tuple[int, Stored]]:
+def _newest(
+    connection: Connection, rater_id: int
+) -> dict[tuple[int, str], tuple[int, StoredAnswer]]:
     a, g = table(Assignment), table(Rating)
     rows = connection.execute(
         select(g)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from annotate_ui.tasks.assignments import Item
+from annotate_ui.tasks.assignments import AssignedItem
 from annotate_ui.tasks.phases import FEEDBACK, WITH_FEEDBACK, Phase
 from annotate_ui.tasks.stages import Stage
 from study.types import Sees
@@ -14,7 +14,7 @@ from study.types import Sees
 class Step:
     """One response at one stage."""
 
-    item: Item
+    item: AssignedItem
     stage: Stage
     construct_keys: tuple[str, ...]
     """What is rated here, in order."""
@@ -51,12 +51,12 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Page:
+class TaskPage:
     """What the rater sees at once: a step, several beside each other, or feedback."""
 
     steps: tuple[Step, ...]
     """Without any: the feedback on `item`."""
-    item: Item
+    item: AssignedItem
     """The first response of the page."""
 
     @property
@@ -105,14 +105,14 @@ class Pass:
     round: int
     query_id: int
     repeat: int
-    items: tuple[Item, ...]
+    items: tuple[AssignedItem, ...]
     stages: tuple[Stage, ...]
     number: int
     count: int
     """Place among the passes that the rater sees counted together, from 1, and how many."""
 
     @cached_property
-    def pages(self) -> tuple[Page, ...]:
+    def pages(self) -> tuple[TaskPage, ...]:
         """What the rater sees, in order.
 
         Made when asked for: of the many queries of a rater's work a request needs one or two.
@@ -138,20 +138,20 @@ class Pass:
         """Whether something of it was shown to the rater."""
         return any(item.opened for item in self.items)
 
-    def _pages(self) -> Iterable[Page]:
+    def _pages(self) -> Iterable[TaskPage]:
         before: tuple[Sees, ...] = ()
         for part, stage in enumerate(self.stages, start=1):
             steps = self._steps(stage, part, before)
             beside = [step for step in steps if step.item.layout == "side_by_side"]
             if beside:
-                yield Page(tuple(beside), beside[0].item)
+                yield TaskPage(tuple(beside), beside[0].item)
             for step in steps:
                 if step.item.layout != "side_by_side":
-                    yield Page((step,), step.item)
+                    yield TaskPage((step,), step.item)
             before = stage.fields
         if self.phase in WITH_FEEDBACK:
             # Once a query is done with, so that no value is given after feedback on another's.
-            yield from (Page((), item) for item in self.items)
+            yield from (TaskPage((), item) for item in self.items)
 
     def _steps(self, stage: Stage, part: int, before: tuple[Sees, ...]) -> list[Step]:
         asked = [i for i in self.items if stage.construct_keys.intersection(i.construct_keys)]

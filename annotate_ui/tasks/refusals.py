@@ -1,6 +1,6 @@
 """Why a request of a rater is refused. Each says what to do, in words for the rater."""
 
-from annotate_ui.tasks.stored_rating import Stored
+from annotate_ui.tasks.stored_rating import StoredAnswer
 from study.errors import StudyError
 
 
@@ -51,6 +51,6 @@ class StaleError(RefusalError):
     code = "stale"
     status = 409
 
-    def __init__(self, message: str, current: Stored | None) -> None:
+    def __init__(self, message: str, current: StoredAnswer | None) -> None:
         super().__init__(message)
         self.current = current

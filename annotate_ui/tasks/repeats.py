@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, select
 
 from annotate_ui.tasks.sessions import session_ended_since
-from annotate_ui.tasks.steps import Page, Work
+from annotate_ui.tasks.steps import TaskPage, Work
 from study.schema import Assignment, Rating, Response, now, table
 from study.settings.study_toml import StudyConfig
 
@@ -15,7 +15,7 @@ from study.settings.study_toml import StudyConfig
 class Repeats:
     """What can be repeated now, and from when the rest."""
 
-    page: Page | None
+    page: TaskPage | None
     """Whose turn it is; None: nothing is due."""
     due_from: datetime | None
     """When the first repeat that is not due yet will be; None: none waits."""

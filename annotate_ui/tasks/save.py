@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, insert, select
 from sqlalchemy.orm import aliased
 
-from annotate_ui.participants.withdrawal import has_left
+from annotate_ui.participation import has_left, lock_rater, lock_slots
 from annotate_ui.tasks.compared_fields import fields_compared
 from annotate_ui.tasks.rating_input import Commit
 from annotate_ui.tasks.refusals import (
@@ -18,17 +18,10 @@ from annotate_ui.tasks.refusals import (
     NotYoursError,
     StaleError,
 )
-from annotate_ui.tasks.slot_queue import (
-    hold_for_good,
-    is_over,
-    lock_rater,
-    lock_slots,
-    renew,
-    renewed_by_now,
-)
+from annotate_ui.tasks.slot_queue import hold_for_good, is_over, renew, renewed_by_now
 from annotate_ui.tasks.stages import in_order
 from annotate_ui.tasks.steps import OWN_CHANNEL, stages_of
-from annotate_ui.tasks.stored_rating import Stored, as_stored, newest_ratings
+from annotate_ui.tasks.stored_rating import StoredAnswer, as_stored, newest_ratings
 from study.schema import Assignment, Rating, RatingBase, Response, Reveal, table
 from study.settings.constructs import ConstructSpec
 from study.study import Study
@@ -60,7 +53,7 @@ _STORED = (
 _WRITTEN = insert(_g).returning(_g)
 
 
-def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit) -> Stored:
+def save(study: Study, rater_id: int, public_id: str, stage: int, commit: Commit) -> StoredAnswer:
     """Store what a rater committed at a step, as the next revision of the rating.
 
     Raises
@@ -87,7 +80,7 @@ def save_within(
     public_id: str,
     stage: int,
     commit: Commit,
-) -> Stored:
+) -> StoredAnswer:
     """Do what `save` does, within a writing transaction that the caller has opened."""
     lock_rater(connection, rater_id)
     if has_left(connection, rater_id):

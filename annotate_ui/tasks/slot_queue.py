@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, Select, bindparam, exists, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, Select, exists, insert, or_, select, update
 from sqlalchemy.orm import aliased
 
 from annotate_ui.tasks.readable_queries import can_read, languages_of
@@ -22,7 +22,6 @@ from study.schema import (
     Enrolment,
     EnrolmentLink,
     Query,
-    Rater,
     Response,
     Reveal,
     now,
@@ -30,26 +29,8 @@ from study.schema import (
 )
 from study.study import Study
 
-# Any number that no other program locks.
-_HANDING_OUT = 0x63637274
 # A lease is renewed once this share of it has passed, so that most saves write one row.
 _RENEWED_AFTER = 0.1
-
-
-_w = table(Rater)
-_RATER_LOCKED = select(_w.c.id).where(_w.c.id == bindparam("rater")).with_for_update()
-
-
-def lock_rater(connection: Connection, rater_id: int) -> None:
-    """Make other requests of this rater wait; SQLite has one writer anyway."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(_RATER_LOCKED, {"rater": rater_id})
-
-
-def lock_slots(connection: Connection) -> None:
-    """Make everybody else who hands out or renews slots wait for this transaction."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _HANDING_OUT})
 
 
 def lease_end(study: Study) -> datetime:

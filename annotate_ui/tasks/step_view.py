@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from annotate_ui.participation import lock_rater
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
-from annotate_ui.tasks.slot_queue import lock_rater
 from annotate_ui.tasks.stages import in_order
-from annotate_ui.tasks.steps import OWN_CHANNEL, Page, Step
+from annotate_ui.tasks.steps import OWN_CHANNEL, Step, TaskPage
 from annotate_ui.tasks.stored_rating import newest_ratings
 from annotate_ui.tasks.text_language import language_of
 from study.schema import (
@@ -109,7 +109,7 @@ class ColumnView:
 
 
 def show_page(
-    connection: Connection, config: StudyConfig, page: Page
+    connection: Connection, config: StudyConfig, page: TaskPage
 ) -> tuple[StepView, tuple[ColumnView, ...]]:
     """Return what the rater may see of a page; nothing else is read from the database."""
     steps = [step for step in page.steps if step.opened]
@@ -275,7 +275,7 @@ def _shared(
     )
 
 
-def _letter(page: Page, step: Step) -> str:
+def _letter(page: TaskPage, step: Step) -> str:
     """Return A, B, ...: the place in the rater's own order of the responses to this query."""
     place = page.steps.index(step)
     letters = ""

@@ -13,19 +13,19 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from annotate_ui.tasks.assignments import OWN_CHANNEL, Item, items_of
-from annotate_ui.tasks.passes import Page, Pass, Step
+from annotate_ui.tasks.assignments import OWN_CHANNEL, AssignedItem, items_of
+from annotate_ui.tasks.passes import Pass, Step, TaskPage
 from annotate_ui.tasks.phases import PHASES, Phase
 from annotate_ui.tasks.stages import Stage, stages
 from study.settings.study_toml import StudyConfig
 
 __all__ = [
     "OWN_CHANNEL",
-    "Item",
-    "Page",
+    "AssignedItem",
     "Pass",
     "Progress",
     "Step",
+    "TaskPage",
     "Work",
     "rater_work",
     "stages_of",
@@ -57,7 +57,7 @@ class Work:
     passes: tuple[Pass, ...]
 
     @cached_property
-    def pages(self) -> tuple[Page, ...]:
+    def pages(self) -> tuple[TaskPage, ...]:
         """What the rater sees, in order."""
         return tuple(page for one in self.passes for page in one.pages)
 
@@ -72,7 +72,7 @@ class Work:
         left = (step for one in self.passes if one.is_left for step in one.steps)
         return next((step for step in left if step.is_left), None)
 
-    def turn(self, phase: Phase) -> Page | None:
+    def turn(self, phase: Phase) -> TaskPage | None:
         """Return the first page of a part of the work that is still to do."""
         mine = (one for one in self.passes if one.phase == phase and one.is_left)
         return next((page for one in mine for page in one.pages if page.is_left), None)
@@ -83,29 +83,29 @@ class Work:
         at = (public_id, stage)
         return next((s for s in steps if (s.item.public_id, s.stage.number) == at), None)
 
-    def page_of(self, step: Step) -> Page:
+    def page_of(self, step: Step) -> TaskPage:
         """Return the page that shows a step."""
         pages = (page for one in self._with(step.item.public_id) for page in one.pages)
         return next(page for page in pages if step in page.steps)
 
-    def feedback_of(self, public_id: str) -> Page | None:
+    def feedback_of(self, public_id: str) -> TaskPage | None:
         """Return the feedback on a response, if it is this rater's."""
         pages = (page for one in self._with(public_id) for page in one.pages)
         return next((p for p in pages if p.is_feedback and p.item.public_id == public_id), None)
 
-    def before(self, page: Page) -> Page | None:
+    def before(self, page: TaskPage) -> TaskPage | None:
         """Return the opened page before this one; no way leads from a repeat to first values."""
         place = self._places[page.item.public_id]
         here = self.passes[place].pages
         begun = (one for one in reversed(self.passes[:place]) if one.begun)
-        earlier: Iterator[Page] = chain(
+        earlier: Iterator[TaskPage] = chain(
             reversed(here[: here.index(page)]), (p for one in begun for p in reversed(one.pages))
         )
         if page.phase == "repeats":
             earlier = (p for p in earlier if p.phase == "repeats")
         return next((p for p in earlier if p.opened), None)
 
-    def after(self, page: Page) -> Page | None:
+    def after(self, page: TaskPage) -> TaskPage | None:
         """Return the opened page after this one."""
         place = self._places[page.item.public_id]
         here = self.passes[place].pages
@@ -155,7 +155,7 @@ class Work:
 
 def rater_work(connection: Connection, config: StudyConfig, rater_id: int) -> Work:
     """Return the steps of a rater, in order."""
-    together: dict[tuple[int, int, int, int], list[Item]] = {}
+    together: dict[tuple[int, int, int, int], list[AssignedItem]] = {}
     for item in sorted(items_of(connection, config, rater_id), key=_order):
         key = PHASES.index(item.phase), item.round, item.query_id, item.repeat
         together.setdefault(key, []).append(item)
@@ -191,12 +191,12 @@ def stages_of(config: StudyConfig, construct_keys: Iterable[str]) -> tuple[Stage
     )
 
 
-def _order(item: Item) -> tuple[int, int]:
+def _order(item: AssignedItem) -> tuple[int, int]:
     # Items come by position; sorting keeps that order within a round.
     return PHASES.index(item.phase), item.round
 
 
-def _numbers(passes: Iterable[list[Item]]) -> list[tuple[int, int]]:
+def _numbers(passes: Iterable[list[AssignedItem]]) -> list[tuple[int, int]]:
     """Return for each pass its number and of how many: an attempt at training by itself."""
     groups = [
         (item.phase, item.round) if (item := items[0]).phase == "training" else None

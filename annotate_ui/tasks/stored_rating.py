@@ -10,7 +10,7 @@ from study.schema import Rating, table
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredAnswer:
     """The rating as it stands."""
 
     construct: str
@@ -27,7 +27,7 @@ class Stored:
     """Nothing was written: this very content was stored already."""
 
 
-def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, Stored]:
+def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, StoredAnswer]:
     """Return the newest rating of each construct of an assignment."""
     g = table(Rating)
     rows = connection.execute(
@@ -36,9 +36,9 @@ def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, Stor
     return {row.construct_key: as_stored(row) for row in rows}
 
 
-def as_stored(row: Row[Any], *, unchanged: bool = False) -> Stored:
+def as_stored(row: Row[Any], *, unchanged: bool = False) -> StoredAnswer:
     """Return a row of the table of ratings as what stands."""
-    return Stored(
+    return StoredAnswer(
         construct=row.construct_key,
         revision=row.revision,
         value=row.value,

@@ -7,8 +7,7 @@ from typing import Literal
 from sqlalchemy import Connection, insert
 
 from annotate_ui.participants.consent import open_gate
-from annotate_ui.participants.withdrawal import has_left
-from annotate_ui.participation import paused
+from annotate_ui.participation import has_left, lock_rater, lock_slots, paused
 from annotate_ui.tasks.comparison_progress import comparisons_done
 from annotate_ui.tasks.next_comparison import next_comparison
 from annotate_ui.tasks.onboarding import calibrate, check
@@ -16,8 +15,8 @@ from annotate_ui.tasks.phases import FEEDBACK
 from annotate_ui.tasks.refusals import LeftError
 from annotate_ui.tasks.repeats import repeats
 from annotate_ui.tasks.sessions import session_of
-from annotate_ui.tasks.slot_queue import free_query, lock_rater, lock_slots, renew, take_slots
-from annotate_ui.tasks.steps import Page, Step, Work, rater_work
+from annotate_ui.tasks.slot_queue import free_query, renew, take_slots
+from annotate_ui.tasks.steps import Step, TaskPage, Work, rater_work
 from annotate_ui.tasks.training import begin_attempt, training_state
 from study.schema import Reveal, table
 from study.study import Study
@@ -44,7 +43,7 @@ class Opened:
     kind: Kind
     """`later`: repeats that are not due yet; `break`: the session is over; `waiting`: whatever is
     left is with other raters."""
-    page: Page | None = None
+    page: TaskPage | None = None
     """Of a step, of several beside each other, or of feedback."""
     comparison: str | None = None
     """The public id of a comparison."""
@@ -189,7 +188,7 @@ def _adjudication(connection: Connection, study: Study, rater_id: int, work: Wor
     return None if page is None else _shown(connection, study, rater_id, page)
 
 
-def _shown(connection: Connection, study: Study, rater_id: int, page: Page) -> Opened:
+def _shown(connection: Connection, study: Study, rater_id: int, page: TaskPage) -> Opened:
     """Return a page as what is next, unless the session is over; what is open can be finished."""
     if page.is_feedback:
         return Opened("feedback", page)
@@ -200,7 +199,7 @@ def _shown(connection: Connection, study: Study, rater_id: int, page: Page) -> O
     return Opened("step", page)
 
 
-def _record(connection: Connection, page: Page) -> None:
+def _record(connection: Connection, page: TaskPage) -> None:
     """Record what is shown from now on: beside each other, all at once."""
     rows = [
         {

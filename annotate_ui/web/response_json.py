@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from annotate_ui.tasks.stored_rating import Stored
+from annotate_ui.tasks.stored_rating import StoredAnswer
 
 
-def stored_json(stored: Stored) -> dict[str, Any]:
+def stored_json(stored: StoredAnswer) -> dict[str, Any]:
     """Return a rating as JSON for the page's script."""
     return {
         "construct": stored.construct,

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 from annotate_ui.tasks.rating_input import Commit
 from annotate_ui.tasks.save import save
 from annotate_ui.tasks.steps import Step
-from annotate_ui.tasks.stored_rating import Stored
+from annotate_ui.tasks.stored_rating import StoredAnswer
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.importing import import_rows
@@ -97,7 +97,7 @@ def commit(construct: str, value: float | None = None, base: int = 0, **other: A
 
 def rate(
     study: Study, rater_id: int, step: Step, construct: str, value: float, base: int = 0
-) -> Stored:
+) -> StoredAnswer:
     """Commit a value at a step."""
     return save(
         study,

@@ -116,13 +116,13 @@ def _judges() -> list[str]:
         return sorted(names, key=lambda name: (name in metrics, name))
 
 
-def _rows(look: "LookResult", statistic: str) -> list[charts.Interval]:
+def _rows(look: "LookResult", statistic: str) -> list[charts.ChartInterval]:
     names = {one.key: one.name for one in study().config.constructs}
     rows = []
     for key, name in names.items():
         for one in look.of(statistic, key)[:1]:
             rows.append(
-                charts.Interval(f"{key} {name}", one["value"], one["ci_low"], one["ci_high"])
+                charts.ChartInterval(f"{key} {name}", one["value"], one["ci_low"], one["ci_high"])
             )
     return rows
 

@@ -27,7 +27,7 @@ _LINE = 34
 
 
 @dataclass(frozen=True)
-class Interval:
+class ChartInterval:
     """A value with its interval; null where there is none."""
 
     name: str
@@ -36,7 +36,7 @@ class Interval:
     high: float | None
 
 
-def intervals(rows: Sequence[Interval], theme: str) -> str | None:
+def intervals(rows: Sequence[ChartInterval], theme: str) -> str | None:
     """Return values with their intervals below each other, on one axis that holds 0 and 1."""
     ends = [x for row in rows for x in (row.value, row.low, row.high) if x is not None]
     if not ends:

@@ -18,7 +18,7 @@ _ON_A_PAGE = 100
 
 
 @dataclass(frozen=True)
-class Item:
+class ItemRow:
     """A response in the list."""
 
     id: int | None
@@ -90,7 +90,7 @@ def item(response_id: int) -> ResponseReturnValue:
     return render_template("owner/item.html", page="items", item=row, values=values)
 
 
-def _items(served: Study) -> list[Item]:
+def _items(served: Study) -> list[ItemRow]:
     import pandas as pd
 
     from study.assignment.adjudication_sample import people_differ
@@ -108,7 +108,7 @@ def _items(served: Study) -> list[Item]:
         rows = by_response.get(one.response, [])
         wide = [row.range for row in rows if not pd.isna(row.range)]
         found.append(
-            Item(
+            ItemRow(
                 ids.get(one.response),
                 one.response,
                 one.query,

@@ -9,7 +9,7 @@ from study.schema import Rater, table
 
 
 @dataclass(frozen=True)
-class Person:
+class RaterIdentity:
     """A rater, and whether they take part."""
 
     id: int
@@ -19,17 +19,19 @@ class Person:
     """How they left, `withdrew` or `removed`; null: they take part."""
 
 
-def everybody(connection: Connection) -> dict[str, Person]:
+def everybody(connection: Connection) -> dict[str, RaterIdentity]:
     """Return every rater by code."""
-    from annotate_ui.participants.withdrawal import departed
+    from annotate_ui.participation import departures
 
     w = table(Rater)
-    left = departed(connection)
+    left = departures(connection)
     rows = connection.execute(select(w.c.id, w.c.code, w.c.public_id))
-    return {row.code: Person(row.id, row.code, row.public_id, left.get(row.id)) for row in rows}
+    return {
+        row.code: RaterIdentity(row.id, row.code, row.public_id, left.get(row.id)) for row in rows
+    }
 
 
-def person(connection: Connection, public_id: str) -> Person:
+def person(connection: Connection, public_id: str) -> RaterIdentity:
     """Return the rater of this id; there is no page for others."""
     found = {one.public_id: one for one in everybody(connection).values()}
     if public_id not in found:

@@ -10,13 +10,13 @@ from werkzeug.exceptions import BadRequest
 from annotate_ui.participants.invitation import Invited, RaterLink, invite, list_links, revoke
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.monitored import watched
-from annotate_ui.web.owner.rater_ids import Person, everybody, person
+from annotate_ui.web.owner.rater_ids import RaterIdentity, everybody, person
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
 
 if TYPE_CHECKING:
     from annotate_ui.monitoring.careless_responding import RaterSignals
-    from annotate_ui.monitoring.rater_status import RaterProgress
+    from annotate_ui.monitoring.rater_status import RaterStatus
 
 _MOST_NEW = 100
 
@@ -25,9 +25,9 @@ _MOST_NEW = 100
 class Line:
     """What is known of a rater."""
 
-    person: Person
+    person: RaterIdentity
     link: RaterLink
-    work: "RaterProgress | None"
+    work: "RaterStatus | None"
     signals: "RaterSignals | None"
 
 
@@ -116,7 +116,7 @@ def _links(made: list[Invited]) -> ResponseReturnValue:
     return render_template("owner/links.html", page="raters", made=made)
 
 
-def _person(public_id: str) -> Person:
+def _person(public_id: str) -> RaterIdentity:
     with study().read() as connection:
         return person(connection, public_id)
 

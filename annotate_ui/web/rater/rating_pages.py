@@ -13,7 +13,7 @@ from annotate_ui.tasks.rating_input import Commit
 from annotate_ui.tasks.refusals import LeftError, NotYoursError
 from annotate_ui.tasks.save import save_within
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
-from annotate_ui.tasks.steps import Page, rater_work
+from annotate_ui.tasks.steps import TaskPage, rater_work
 from annotate_ui.tasks.value_count import values_done
 from annotate_ui.tasks.workflow import Opened, open_next
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
@@ -156,6 +156,6 @@ def _leads_to(opened: Opened) -> str:
     return ways.get(opened.kind, f"/rate?why={opened.kind}")
 
 
-def _address(page: Page) -> str:
+def _address(page: TaskPage) -> str:
     public_id, stage = page.address
     return f"/rate/{public_id}/{'feedback' if page.is_feedback else stage}"

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from annotate_ui.cli.enrol import enrol as command
 from annotate_ui.cli.invite import invite as invite_command
 from annotate_ui.participants.invitation import invite
-from annotate_ui.participants.withdrawal import departed
+from annotate_ui.participation import departures
 from study import Study, StudyError
 from tests.annotate_ui.participants.enrolled_raters import opened
 from tests.annotate_ui.rated_campaign import fill, give
@@ -98,12 +98,12 @@ def test_a_rater_is_removed_and_readmitted_by_command(study: Study, tmp_path: Pa
     with pytest.raises(StudyError, match="Did you mean 'anna'"):
         invited("--remove", "anna", "--remove", "ana")
     with study.read() as connection:
-        assert departed(connection) == {}
+        assert departures(connection) == {}
     assert "anna: removed; what is finished stays, 2 unfinished went back." in invited(
         "--remove", "anna"
     )
     with study.read() as connection:
-        assert departed(connection) == {anna: "removed"}
+        assert departures(connection) == {anna: "removed"}
     assert "had left already" in invited("--remove", "anna")
     assert f"Next: ccrs invite {study.folder} anna" in invited("--readmit", "anna")
     assert json.loads(invited("anna", "--json"))["links"][0]["assignments"] == 2

@@ -7,8 +7,9 @@ from sqlalchemy import insert, select, update
 
 from annotate_ui.participants.enrolment import enrol, make_link
 from annotate_ui.participants.invitation import invite, list_links
-from annotate_ui.participants.withdrawal import departed, has_left, leave, readmit
-from annotate_ui.tasks.slot_queue import lock_slots, take_slots
+from annotate_ui.participants.withdrawal import leave, readmit
+from annotate_ui.participation import departures, has_left, lock_slots
+from annotate_ui.tasks.slot_queue import take_slots
 from study import Study, StudyError
 from study.schema import (
     Assignment,
@@ -60,7 +61,7 @@ def test_finished_ratings_stay_and_the_rest_goes_back(any_study: Study, kind: st
         assert len(values) == 6, "what was saved in the three that are unfinished stays"
         assert has_left(connection, anna)
         assert not has_left(connection, ben)
-        assert departed(connection) == {anna: kind}
+        assert departures(connection) == {anna: kind}
     assert [one.live for one in list_links(any_study)] == [False, True]
     # Again: nothing more happens.
     assert leave(any_study, anna, "removed") is None
@@ -155,7 +156,7 @@ def test_who_is_readmitted_has_back_what_nobody_took_and_gets_a_new_link(any_stu
     assert readmit(any_study, "rater-1") == one
     assert {row.released_at for row in assignments(any_study, one)} == {None}
     with any_study.read() as connection:
-        assert departed(connection) == {}
+        assert departures(connection) == {}
     (again,) = invite(any_study, ["rater-1"])
     assert again.assignments == 2
     leave(any_study, one, "removed")

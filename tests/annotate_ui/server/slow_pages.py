@@ -12,7 +12,7 @@ from typing import Any
 from annotate_ui.server.application import waitress_server
 from annotate_ui.server.capacity import fitted, size_for
 from annotate_ui.server.error_log import log_errors
-from annotate_ui.server.lifecycle import Ending, run
+from annotate_ui.server.lifecycle import Shutdown, run
 from annotate_ui.server.sockets import address_of, listen
 
 LARGE = 30_000_000
@@ -37,7 +37,7 @@ if __name__ == "__main__":
     log_errors()
     listening = listen("127.0.0.1", 0)
     server = waitress_server(pages, listening, fitted(size_for(raters)), proxies)
-    ending = Ending()
+    ending = Shutdown()
     with ending.on_signals(server):
         print(address_of(listening), flush=True)
         print(f"{run(server, ending, grace)} cut off", flush=True)
