@@ -28,6 +28,38 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
 
+# A test that takes one of these fixtures belongs to the tier; others are marked where they stand.
+_TIERS = {"browser": "browser", "stub": "server", "sdk": "server"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need a browser, a process of a server, or PostgreSQL."""
+    for item in items:
+        for fixture in getattr(item, "fixturenames", ()):
+            if fixture in _TIERS:
+                item.add_marker(_TIERS[fixture])
+        callspec = getattr(item, "callspec", None)
+        if callspec is not None and callspec.params.get("any_study") == "postgresql":
+            item.add_marker("postgres")
+
+
+def _files_alone(config: pytest.Config) -> bool:
+    """Return whether the command line names nothing but files."""
+    return all(Path(argument.partition("::")[0]).is_file() for argument in config.args)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run a file that is named whole: tiers are for folders."""
+    if _files_alone(config) and f"-m={config.option.markexpr}" in config.getini("addopts"):
+        config.option.markexpr = ""
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return a worker for each core; none for named files, which are done before workers start."""
+    return 0 if _files_alone(config) else os.cpu_count() or 1
+
+
 def absent(what: str) -> None:
     """Skip for a person, fail for CI: there, every component must be present."""
     if os.environ.get("CI"):

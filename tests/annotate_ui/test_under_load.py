@@ -3,8 +3,12 @@
 `python -m tests.benchmarks.rating_load` measures how long it takes, with more raters.
 """
 
+import pytest
+
 from study import Study
 from tests.benchmarks.rating_load import under_load
+
+pytestmark = pytest.mark.server
 
 
 def test_a_killed_server_loses_and_doubles_nothing(any_study: Study) -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from tests.coverage.corrected import CEILINGS, LABELS, Cell, rows
 
+pytestmark = pytest.mark.slow
+
 TABLE = Path(__file__).with_name("corrected.csv")
 
 

@@ -11,6 +11,8 @@ from tests.coverage.campaigns import Design
 from tests.coverage.cells import Cell, Panel, Population, Shared
 from tests.coverage.simulation import cells, finished, write
 
+pytestmark = pytest.mark.slow
+
 TABLE = Path(__file__).with_name("coverage.csv")
 
 #: Centered here, two thirds of the ratings are at the end of the scale.

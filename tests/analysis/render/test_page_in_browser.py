@@ -45,6 +45,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_nothing_is_wider_than_the_window(page: str, width: int, tmp_path: Path) -> None:
     browser = shutil.which("chromium")

@@ -20,6 +20,8 @@ from tests.annotate_ui.browser.server import Server, free_port
 from tests.annotate_ui.campaign_with_raters import assign, fill
 from tests.conftest import absent
 
+pytestmark = pytest.mark.server
+
 GUIDE = Path(__file__).parents[3] / "annotate_ui" / "server" / "README.md"
 HOST = "rate.example.org"
 

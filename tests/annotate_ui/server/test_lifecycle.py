@@ -17,6 +17,8 @@ import pytest
 from tests.annotate_ui.server.slow_pages import LARGE
 from tests.conftest import ROOT, absent
 
+pytestmark = pytest.mark.server
+
 Start = Callable[..., tuple[subprocess.Popen[str], str, int]]
 
 

@@ -57,6 +57,7 @@ def test_each_thing_that_is_missing_is_named_with_its_remedy(
         check_public(outside, proxies=1, secret_file=secret)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "words",
     [
@@ -121,6 +122,7 @@ def ask(
     return answer.status, dict(answer.getheaders()), body
 
 
+@pytest.mark.server
 def test_several_processes_share_sessions(any_study: Study, secret: Path, tmp_path: Path) -> None:
     fill(any_study)
     assign(any_study, "anna")

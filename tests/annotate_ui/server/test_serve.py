@@ -18,6 +18,8 @@ from annotate_ui.participants.invitation import invite, revoke
 from study import Study
 from tests.annotate_ui.campaign_with_raters import assign, fill
 
+pytestmark = pytest.mark.server
+
 CCRS = [sys.executable, "-c", "from study.cli.root import main; main()"]
 
 

@@ -24,6 +24,8 @@ from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
 from tests.conftest import examples
 
+pytestmark = pytest.mark.slow
+
 PAYLOADS = (
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",

@@ -19,6 +19,8 @@ from study.example import build_example
 from tests.judge.tiny_model.judged_study import CCRS, CONCURRENCY, judge
 from tests.judge.tiny_model.process import MODEL, TinyModel, build, model_python, running
 
+pytestmark = pytest.mark.model
+
 KINDS = "again,injection,order"
 SAMPLE = 6
 

@@ -45,6 +45,8 @@ from tests.judge.tiny_model.judged_study import (
 )
 from tests.judge.tiny_model.process import MODEL, TinyModel, build, model_python, running
 
+pytestmark = pytest.mark.model
+
 WHOLE = 116 * 5
 """Judgments of the example study."""
 EMPTY = 5

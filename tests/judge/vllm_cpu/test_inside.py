@@ -10,6 +10,8 @@ import pytest
 from tests.judge.tiny_model.process import ROOT
 from tests.judge.vllm_cpu.process import environment, tiny, vllm_python
 
+pytestmark = pytest.mark.model
+
 Told = Callable[[str], Any]
 
 

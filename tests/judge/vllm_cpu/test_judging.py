@@ -17,6 +17,8 @@ from study.example import build_example
 from tests.judge.tiny_model.judged_study import count, judgments
 from tests.judge.vllm_cpu.process import SETTINGS, command, environment, judge, tiny as tiny_model
 
+pytestmark = pytest.mark.model
+
 WHOLE = 116 * 5
 """Judgments of the example study."""
 CCRS = str(Path(sys.executable).with_name("ccrs"))

@@ -22,6 +22,7 @@ def test_shrout_and_fleiss() -> None:
     assert wide.high > 3 * agreement
 
 
+@pytest.mark.slow
 def test_covers_with_few_raters() -> None:
     hits = 0
     for seed in range(300):
