@@ -61,6 +61,7 @@ class Store:
         some = list(settled)
         if not some:
             return 0
+        self._confirm()
         copied = self._originals([s.copy_of for s in some if s.copy_of is not None])
         rows = [self._settled_row(s, copied) for s in some]
         with writing(self._engine) as connection:

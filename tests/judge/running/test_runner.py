@@ -293,6 +293,25 @@ def test_nothing_is_stored_once_the_lock_is_lost(
     assert len(judgments(campaign)) == confirmed[-1]
 
 
+def test_what_needs_no_call_is_not_stored_once_the_lock_is_lost(
+    study: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"query_id": "q", "query": "?", "references": ["r"], "passages": ["p"], "response": " "}
+    store(study, {**row, "system": "A"})
+
+    @contextmanager
+    def lost(study: Study, run_id: int, name: str) -> Iterator[Callable[[], None]]:
+        def confirm() -> None:
+            raise StudyError("the lock is gone")
+
+        yield confirm
+
+    monkeypatch.setattr("judge.running.runner.sole_writer", lost)
+    with pytest.raises(StudyError, match="the lock is gone"):
+        judge_study(study, JudgeSettings())
+    assert judgments(study) == []
+
+
 def test_a_construct_that_changed_is_judged_anew(campaign: Study, scripted: type[Scripted]) -> None:
     judge_study(campaign, JudgeSettings(constructs=("QR",)))
     settings = (campaign.folder / "study.toml").read_text(encoding="utf-8")
