@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, exists, func, select
 
 from study.facts.juries import in_words, without_scores
+from study.facts.outputs import current_outputs
 from study.facts.rating_progress import RatingProgress, rating_progress
 from study.facts.response_roles import is_answer
 from study.schema import (
@@ -17,7 +18,6 @@ from study.schema import (
     ImportedFile,
     JudgeRun,
     Noun,
-    Output,
     Passage,
     Preference,
     Query,
@@ -174,12 +174,9 @@ def _count(connection: Connection, noun: type[Noun]) -> int:
 
 
 def current_systems(connection: Connection) -> dict[str, int]:
-    o = table(Output)
-    # A system has one current output for a query, however often it was revised.
+    o = current_outputs()
     rows = connection.execute(
-        select(o.c.system, func.count(o.c.query_id.distinct()))
-        .group_by(o.c.system)
-        .order_by(o.c.system)
+        select(o.c.system, func.count()).group_by(o.c.system).order_by(o.c.system)
     )
     return {system: int(count) for system, count in rows}
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select
 
 from annotate_ui.tasks.comparison_view import Option, options
 from annotate_ui.tasks.comparisons import own_comparisons
+from study.facts.comparison_decisions import newest_decisions
 from study.schema import Comparison, Decision, table
 from study.settings.study_toml import StudyConfig
 
@@ -36,12 +37,8 @@ def decided(connection: Connection, config: StudyConfig, rater_id: int) -> list[
     """Return the comparisons that a rater has made; what was decided last comes first."""
     mine = own_comparisons(connection, config, rater_id)
     c, d = table(Comparison), table(Decision)
-    rows: Any = connection.execute(
-        select(d)
-        .join_from(d, c, d.c.comparison_id == c.c.id)
-        .where(c.c.rater_id == rater_id)
-        .order_by(d.c.id)
-    )
+    of_rater = d.c.comparison_id.in_(select(c.c.id).where(c.c.rater_id == rater_id))
+    rows: Any = connection.execute(select(newest_decisions(of_rater)))
     newest = {row.comparison_id: row for row in rows}
     found = []
     for number, one in enumerate(mine, 1):

@@ -14,13 +14,14 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from judge.inspect.distribution_figures import EXPECTED_COLUMNS, expected_figures
-from judge.running.judgments import as_read
 from judge.running.run_identity import run_of
 from study.csv_injection import MARK, defused
 from study.errors import StudyError, nearest
+from study.facts.judgments import as_read
+from study.facts.outputs import current_outputs
 from study.facts.rationales import reason_before_score
 from study.facts.response_rows import current_responses
-from study.schema import Judgment, Output, Query, Response, table
+from study.schema import Judgment, Query, Response, table
 from study.study import Study
 
 _OF_RESPONSE = ("response_id", "query_id", "systems")
@@ -185,13 +186,10 @@ def _with_reason(cells: Sequence[Any]) -> Row:
 
 def _places(connection: Connection) -> dict[int, tuple[str, str, list[str]]]:
     """Return id, query and systems of each response in use."""
-    r, q, o = table(Response), table(Query), table(Output)
-    newest: dict[tuple[int, str], int] = {}
-    outputs = select(o.c.query_id, o.c.system, o.c.response_id).order_by(o.c.revision, o.c.id)
-    for query, system, response in connection.execute(outputs):
-        newest[query, system] = response
+    r, q, o = table(Response), table(Query), current_outputs()
     systems: dict[int, list[str]] = {}
-    for (_, system), response in sorted(newest.items(), key=lambda item: item[0][1]):
+    rows = connection.execute(select(o.c.response_id, o.c.system).order_by(o.c.first_id))
+    for response, system in sorted(rows, key=lambda row: row.system):
         systems.setdefault(response, []).append(system)
     asked = select(r.c.id, q.c.key).join_from(r, q, r.c.query_id == q.c.id)
     queries = {row.id: row.key for row in connection.execute(asked)}

@@ -20,12 +20,12 @@ from judge.protocol.answer import (
     TOO_LONG,
     TRUNCATED_BY_SERVER,
 )
-from judge.running.judgments import as_read
 from judge.running.lock import sole_writer
 from judge.running.run_identity import run_of
 from judge.running.work_items import EMPTY_RESPONSE
 from judge.text import printable, quoted
 from study.errors import StudyError
+from study.facts.judgments import as_read
 from study.importing.existing_content import Held
 from study.schema import Judgment, Reading, ReadingBase, now, table
 from study.study import Study

@@ -13,11 +13,11 @@ from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import PromptVersion
 from judge.protocol.answer import REASONS
 from judge.running.content import Place, pages
-from judge.running.judgments import as_read
 from judge.running.run_identity import run_of, shuffle_of
 from judge.running.work_items import Asked, Contexts, Scope, request, work
 from judge.text import printable, printable_lines, quoted
 from study.errors import StudyError, nearest
+from study.facts.judgments import as_read
 from study.facts.rationales import reason_before_score
 from study.importing.existing_content import Held
 from study.schema import Judgment, Reading, Response, table

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, func, select
 
 from study.errors import StudyError, nearest
+from study.facts.outputs import current_outputs
 from study.facts.response_rows import current_responses
 from study.schema import Judgment, Output, Passage, Query, Response, ResponsePassage, table
 from study.study import Study
@@ -127,21 +128,8 @@ def _of_systems(connection: Connection, systems: Sequence[str]) -> set[int]:
                 f"No output is of the system {system!r}. {nearest(system, known)} "
                 f"The study's systems: {listed}.".replace("  ", " ")
             )
-    newest = (
-        select(o.c.query_id, o.c.system, func.max(o.c.revision).label("revision"))
-        .group_by(o.c.query_id, o.c.system)
-        .subquery()
-    )
-    rows = connection.execute(
-        select(o.c.response_id)
-        .join(
-            newest,
-            (newest.c.query_id == o.c.query_id)
-            & (newest.c.system == o.c.system)
-            & (newest.c.revision == o.c.revision),
-        )
-        .where(o.c.system.in_(systems))
-    )
+    current = current_outputs()
+    rows = connection.execute(select(current.c.response_id).where(current.c.system.in_(systems)))
     return set(rows.scalars())
 
 

@@ -1,13 +1,14 @@
-"""Judgments as they count: the first answer to a whole prompt, as it was last read."""
+"""Numbers of the judgments that count, by any of their columns."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
+from sqlalchemy import Connection, func, select
 
+from study.facts.judgments import counted_judgments
 from study.facts.response_rows import current_responses
-from study.schema import PROMPT_NOT_WHOLE, Judgment, Reading, Response, table
+from study.schema import Judgment, Response, table
 
 # Responses named in one statement. Databases bind at least this many parameters.
 _TOGETHER = 500
@@ -19,37 +20,6 @@ class Counted(NamedTuple):
     by: Counter[tuple[Any, ...]]
     left_out: dict[str, int]
     """Reason to number; empty where nothing is left out."""
-
-
-def as_read(columns: Sequence[str], *conditions: ColumnElement[bool]) -> Select[Any]:
-    """Return the statement for these columns of judgments with their newest reading.
-
-    `value`, `missing_reason`, `rule` and `parser_version` are those of the reading with the
-    highest revision; where nothing was read again, those of the judgment. The column `revision`
-    is the reading's, or 0.
-    """
-    j, g = table(Judgment), table(Reading)
-    last = (
-        select(g.c.judgment_id, func.max(g.c.revision).label("revision"))
-        .group_by(g.c.judgment_id)
-        .subquery()
-    )
-    again = g.c.id.is_not(None)
-    read: dict[str, ColumnElement[Any]] = {
-        name: case((again, g.c[name]), else_=j.c[name]).label(name)
-        for name in ("value", "missing_reason", "rule", "parser_version")
-    }
-    read["revision"] = func.coalesce(g.c.revision, 0).label("revision")
-    return (
-        select(*(read[name] if name in read else j.c[name] for name in columns))
-        .join_from(j, last, last.c.judgment_id == j.c.id, isouter=True)
-        .join(
-            g,
-            and_(g.c.judgment_id == last.c.judgment_id, g.c.revision == last.c.revision),
-            isouter=True,
-        )
-        .where(*conditions)
-    )
 
 
 def count(
@@ -66,7 +36,8 @@ def count(
     versions
         Current version of each construct of study.toml.
     by
-        Columns of `as_read`: with the construct's key before them, what the numbers are keyed by.
+        Columns of `counted_judgments`. Together with the construct's key, which comes first, they
+        are the keys of the numbers.
     run_id
         Database key of a run; None: all runs.
 
@@ -103,18 +74,11 @@ def _count(
     responses: Sequence[int] | None = None,
 ) -> Counter[tuple[Any, ...]]:
     j = table(Judgment)
-    cut = case((j.c.missing_reason.in_(PROMPT_NOT_WHOLE), 1), else_=0)
-    same = (j.c.run_id, j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat)
-    turn = func.row_number().over(partition_by=same, order_by=(cut, j.c.attempt)).label("turn")
-    names = ("construct_key", "construct_version", *by)
-    read = as_read(names).add_columns(turn)
-    if run_id is not None:
-        read = read.where(j.c.run_id == run_id)
+    conditions = [] if run_id is None else [j.c.run_id == run_id]
     if responses is not None:
-        read = read.where(j.c.response_id.in_(responses))
-    rows = read.subquery()
-    columns = [rows.c[name] for name in names]
-    statement = select(*columns, func.count()).where(rows.c.turn == 1).group_by(*columns)
+        conditions.append(j.c.response_id.in_(responses))
+    rows = counted_judgments(("construct_key", "construct_version", *by), *conditions)
+    statement = select(*rows.c, func.count()).group_by(*rows.c)
     return Counter({tuple(row[:-1]): int(row[-1]) for row in connection.execute(statement)})
 
 

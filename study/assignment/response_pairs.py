@@ -12,10 +12,11 @@ from hashlib import blake2b
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, select
 
 from study.assignment.demand import NO_PASSAGES, NO_REFERENCE
-from study.schema import Output, Query, Response, table
+from study.facts.outputs import current_outputs
+from study.schema import Query, Response, table
 from study.settings.constructs import ConstructSpec
 
 Systems = tuple[str, str]
@@ -115,12 +116,7 @@ def _permanent(seed: int, first: Row[Any], second: Row[Any]) -> float:
 
 def _answers(connection: Connection) -> dict[int, list[Row[Any]]]:
     """Return what each system gives now, by query."""
-    o, r, q = table(Output), table(Response), table(Query)
-    newest = (
-        select(o.c.query_id, o.c.system, func.max(o.c.revision).label("revision"))
-        .group_by(o.c.query_id, o.c.system)
-        .subquery()
-    )
+    o, r, q = current_outputs(), table(Response), table(Query)
     rows: Any = connection.execute(
         select(
             o.c.query_id,
@@ -132,14 +128,7 @@ def _answers(connection: Connection) -> dict[int, list[Row[Any]]]:
             q.c.key.label("query_key"),
             q.c.references,
         )
-        .join_from(
-            o,
-            newest,
-            (o.c.query_id == newest.c.query_id)
-            & (o.c.system == newest.c.system)
-            & (o.c.revision == newest.c.revision),
-        )
-        .join(r, o.c.response_id == r.c.id)
+        .join_from(o, r, o.c.response_id == r.c.id)
         .join(q, o.c.query_id == q.c.id)
         .order_by(o.c.query_id, o.c.system)
     )

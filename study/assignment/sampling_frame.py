@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from study.facts.outputs import all_outputs
 from study.facts.response_roles import is_answer
 from study.facts.response_versions import response_versions
-from study.schema import Output, Query, Response, table
+from study.schema import Query, Response, table
 from study.settings.constructs import ConstructSpec
 
 
@@ -64,7 +65,7 @@ def primary(language: str) -> str:
 
 def frame_of(connection: Connection) -> Frame:
     """Read the responses in use, and all queries."""
-    r, q, o = table(Response), table(Query), table(Output)
+    r, q, o = table(Response), table(Query), all_outputs()
     questions, referenced = {}, set()
     for row in connection.execute(select(q.c.id, q.c.key, q.c.references, q.c.attributes)):
         questions[row.id] = Question(row.key, row.attributes or {})
@@ -75,12 +76,10 @@ def frame_of(connection: Connection) -> Frame:
         .where(is_answer())
         .order_by(r.c.query_id, r.c.id)
     ).all()
-    outputs = connection.execute(
-        select(o.c.response_id, o.c.query_id, o.c.system, o.c.revision)
-    ).all()
+    outputs = connection.execute(select(o.c.response_id, o.c.system, o.c.current)).all()
     in_use = response_versions(
         ((row.id, row.key, row.version) for row in rows),
-        ((o.response_id, o.query_id, o.system, o.revision) for o in outputs),
+        ((row.response_id, bool(row.current)) for row in outputs),
     ).in_use
     systems = _systems(outputs)
     answers = [
@@ -99,11 +98,8 @@ def frame_of(connection: Connection) -> Frame:
 
 
 def _systems(outputs: Iterable[Any]) -> dict[int, list[str]]:
-    newest: dict[tuple[int, str], tuple[int, int]] = {}
-    for o in outputs:
-        key = (o.query_id, o.system)
-        newest[key] = max(newest.get(key, (0, 0)), (o.revision, o.response_id))
     found: dict[int, list[str]] = {}
-    for (_, system), (_, response) in newest.items():
-        found.setdefault(response, []).append(system)
+    for row in outputs:
+        if row.current:
+            found.setdefault(row.response_id, []).append(row.system)
     return found

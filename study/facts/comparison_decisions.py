@@ -1,23 +1,34 @@
 """What raters decided of pairs of responses, as rows of the table of preferences."""
 
 import pandas as pd
-from sqlalchemy import Connection, and_, func, literal, select
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, literal, select
 
 from study.facts.frames import selected
 from study.schema import Comparison, Decision, Query, Rater, table
 
 
-def decision_rows(connection: Connection) -> pd.DataFrame:
-    """Return the last revision of every decision, in the columns of imported preferences.
+def newest_decisions(*conditions: ColumnElement[bool]) -> Subquery:
+    """Return the newest revision of each decision, the one that counts.
 
-    A decision without a value is missing, and its status says why.
+    `conditions` are on the table of decisions and hold for all revisions of a decision alike.
     """
-    c, d, q, w = table(Comparison), table(Decision), table(Query), table(Rater)
+    d = table(Decision)
     last = (
-        select(d.c.comparison_id, func.max(d.c.revision).label("last"))
+        select(d.c.comparison_id, func.max(d.c.revision).label("revision"))
+        .where(*conditions)
         .group_by(d.c.comparison_id)
         .subquery()
     )
+    same = and_(last.c.comparison_id == d.c.comparison_id, last.c.revision == d.c.revision)
+    return select(d).join(last, same).subquery("newest_decision")
+
+
+def decision_rows(connection: Connection) -> pd.DataFrame:
+    """Return the newest revision of every decision, in the columns of imported preferences.
+
+    A decision without a value is missing, and its status says why.
+    """
+    c, d, q, w = table(Comparison), newest_decisions(), table(Query), table(Rater)
     return selected(
         connection,
         select(
@@ -32,10 +43,7 @@ def decision_rows(connection: Connection) -> pd.DataFrame:
             d.c.value,
             func.nullif(d.c.status, "rated").label("missing_reason"),
         )
-        .join_from(
-            d, last, and_(last.c.comparison_id == d.c.comparison_id, last.c.last == d.c.revision)
-        )
-        .join(c, d.c.comparison_id == c.c.id)
+        .join_from(d, c, d.c.comparison_id == c.c.id)
         .join(q, c.c.query_id == q.c.id)
         .join(w, c.c.rater_id == w.c.id)
         .order_by(c.c.id),

@@ -1,9 +1,29 @@
-"""Which of a rater's values is the one that counts, and which were changed later."""
+"""Which revision of a rating counts: the one definition, from which every other module selects.
+
+A rating is what a rater says of one construct of one assignment; each change is a revision.
+
+- The newest revision is what its rater sees and may change.
+- The revision that counts is the last one entered before the reveal, that is, before the rater was
+  shown fields of a later stage. A withdrawn rating is missing, whenever it was withdrawn.
+- A rating that was first entered after the reveal is kept and marked `entered_after_reveal`. It
+  counts in no figure of agreement, and progress counts it apart.
+"""
 
 from typing import Any, Literal, get_args
 
 import pandas as pd
-from sqlalchemy import Connection, and_, case, func, literal, null, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Subquery,
+    and_,
+    case,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+)
 
 from study.errors import StudyError
 from study.facts.frames import selected
@@ -11,7 +31,7 @@ from study.facts.scorers import ADJUDICATED
 from study.schema import Assignment, Rater, Rating, table
 
 Edits = Literal["before_reveal", "last"]
-"""`before_reveal`: the last value committed before the rater was shown more. `last`: the last."""
+"""`before_reveal`: the last value entered before the reveal. `last`: the last value."""
 
 # Ratings for training, calibration or checks say how raters learn; they are no measurements.
 MEASURING = ("main", "repeat")
@@ -35,17 +55,108 @@ _TOO_LATE = "first given after a later stage was shown"
 _AGAIN = "given to a response a second time by the same rater"
 
 
-def rating_rows(connection: Connection, edits: Edits) -> pd.DataFrame:
+def rated_constructs(*conditions: ColumnElement[bool]) -> Subquery:
+    """Return which constructs of which assignments have a rating of any status.
+
+    `conditions` are on the table of ratings. Columns: `assignment_id`, `construct_key`.
+    """
+    g = table(Rating)
+    return (
+        select(g.c.assignment_id, g.c.construct_key)
+        .where(*conditions)
+        .distinct()
+        .subquery("rated_construct")
+    )
+
+
+def newest_ratings(*conditions: ColumnElement[bool]) -> Subquery:
+    """Return the newest revision of each rating, with all columns of the table of ratings.
+
+    `conditions` are on the table of ratings and hold for all revisions of a rating alike, such as
+    those on its assignment.
+    """
+    g = table(Rating)
+    keys = g.c.assignment_id, g.c.construct_key
+    last = (
+        select(*keys, func.max(g.c.revision).label("revision"))
+        .where(*conditions)
+        .group_by(*keys)
+        .subquery()
+    )
+    return select(g).join(last, _is_revision(g, last, last.c.revision)).subquery("newest_rating")
+
+
+def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_reveal") -> Subquery:
+    """Return the revision that counts of each rating, with all columns of the table of ratings.
+
+    `conditions` are as in `newest_ratings`. With `edits="last"` the newest revision is returned in
+    place of the one that counts. Further columns:
+
+    - `entered_after_reveal`: every revision was entered after the reveal, and none withdrew it; the
+      row is the newest revision, and does not count;
+    - `edited`: the newest value is another than the one before the reveal;
+    - `first_id`: id of the first revision, which rises in the order of rating;
+    - `all_active_seconds`: sum over all revisions;
+    - `saved_at`: when the newest revision was stored.
+    """
+    g = table(Rating)
+    newest, counting = g.alias("newest"), g.alias("counting")
+    keys = g.c.assignment_id, g.c.construct_key
+    ends = (
+        select(
+            *keys,
+            func.max(g.c.revision).label("newest"),
+            func.max(case((g.c.after_reveal, null()), else_=g.c.revision)).label("before"),
+            func.min(g.c.id).label("first_id"),
+            func.sum(g.c.active_seconds).label("all_active_seconds"),
+        )
+        .where(*conditions)
+        .group_by(*keys)
+        .subquery("revisions")
+    )
+    withdrawn = newest.c.status == "withdrawn"
+    counts = case((withdrawn, ends.c.newest), else_=func.coalesce(ends.c.before, ends.c.newest))
+    chosen = newest if edits == "last" else counting
+    return (
+        select(
+            chosen,
+            and_(ends.c.before.is_(None), ~withdrawn).label("entered_after_reveal"),
+            and_(
+                ends.c.before.is_not(None),
+                ~withdrawn,
+                newest.c.value.is_distinct_from(counting.c.value),
+            ).label("edited"),
+            ends.c.first_id,
+            ends.c.all_active_seconds,
+            newest.c.created_at.label("saved_at"),
+        )
+        .select_from(ends)
+        .join(newest, _is_revision(newest, ends, ends.c.newest))
+        .join(counting, _is_revision(counting, ends, counts))
+        .subquery("counted_rating")
+    )
+
+
+def _is_revision(ratings: Any, of: Any, revision: ColumnElement[Any]) -> ColumnElement[bool]:
+    return and_(
+        ratings.c.assignment_id == of.c.assignment_id,
+        ratings.c.construct_key == of.c.construct_key,
+        ratings.c.revision == revision,
+    )
+
+
+def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     """Return one value of each construct of each assignment that measures or adjudicates.
 
-    What a rater says as adjudicator stands under a name of its own, CODE (adjudicated): a scorer
-    is of one kind, and the same person may have rated other responses.
+    What a rater says as adjudicator has a scorer's name of its own, CODE (adjudicated): a scorer is
+    of one kind, and the same person may have rated other responses.
 
-    Beside what the score table holds there are `left_out` (why a row does not count; None where
-    it does) and `edited` (whether the last value is another than the one before the reveal).
+    In addition to the columns of the score table there are `left_out` (why a row does not count;
+    None where it does) and `edited` (whether the last value is another than the one before the
+    reveal).
 
-    A withdrawn rating is missing, whenever it was withdrawn. Of two assignments of a rater for
-    the same response and repeat, the earlier one counts, or the later where that is taken back.
+    Of two assignments of a rater for the same response and repeat, the earlier one counts, or the
+    later where the earlier is withdrawn.
 
     Raises
     ------
@@ -54,53 +165,26 @@ def rating_rows(connection: Connection, edits: Edits) -> pd.DataFrame:
     """
     if edits not in get_args(Edits):
         raise StudyError(f"edits = {edits!r}: use one of {', '.join(get_args(Edits))}.")
-    rows = _revisions(connection)
-    rating = rows.groupby(["assignment", "construct"], sort=False)
-    taken_back = rows["last"] & rows["missing_reason"].eq("withdrawn")
-    withdrawn = taken_back.groupby([rows["assignment"], rows["construct"]]).transform("any")
-    in_time = rating["in_time"].transform("any")
-    rows["edited"] = in_time & ~withdrawn & rating["value"].transform("nunique", dropna=False).gt(1)
+    rows = _human_ratings(connection, edits)
     rows["left_out"] = None
-    if edits == "last":
-        chosen = rows["last"]
-    else:
-        # What a rater takes back is out of the table, however much was shown by then.
-        chosen = rows["last"].where(withdrawn | ~in_time, rows["in_time"])
-        rows.loc[~(withdrawn | in_time), "left_out"] = _TOO_LATE
-    rows = rows[chosen].sort_values("assignment", kind="stable")
+    if edits != "last":
+        rows.loc[rows["entered_after_reveal"], "left_out"] = _TOO_LATE
     same = ["response", "construct", "construct_version", "scorer", "repeat"]
-    taken_back_last = rows["missing_reason"].eq("withdrawn").sort_values(kind="stable").index
-    again = rows.loc[taken_back_last].duplicated(same)
+    withdrawn_last = rows["missing_reason"].eq("withdrawn").sort_values(kind="stable").index
+    again = rows.loc[withdrawn_last].duplicated(same)
     rows.loc[again[again].index, "left_out"] = _AGAIN
     # Elsewhere values are stored in the order in which they were fetched, not rated.
     own = rows["first_id"].where(rows["source"].eq(_OWN_PAGES))
     rows["position"] = own.groupby(rows["scorer"]).rank(method="first")
-    return rows.drop(columns=["assignment", "revision", "last", "in_time", "first_id"])
+    return rows.drop(columns=["entered_after_reveal", "first_id"])
 
 
-def _revisions(connection: Connection) -> pd.DataFrame:
-    """Return for each rating its last revision, and the last one before a reveal (`in_time`)."""
-    g, a, w = table(Rating), table(Assignment), table(Rater)
+def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
+    g, a, w = counted_ratings(edits=edits), table(Assignment), table(Rater)
     adjudicated = a.c.purpose == ADJUDICATING
-    keys = g.c.assignment_id, g.c.construct_key
-    before = func.max(case((g.c.after_reveal, null()), else_=g.c.revision))
-    ends = (
-        select(
-            *keys,
-            func.max(g.c.revision).label("last"),
-            before.label("before"),
-            func.min(g.c.id).label("first_id"),
-        )
-        .group_by(*keys)
-        .subquery()
-    )
     found = selected(
         connection,
         select(
-            a.c.id.label("assignment"),
-            g.c.revision,
-            (g.c.revision == ends.c.last).label("last"),
-            func.coalesce(g.c.revision == ends.c.before, False).label("in_time"),
             a.c.response_id.label("response"),
             g.c.construct_key.label("construct"),
             g.c.construct_version,
@@ -120,20 +204,14 @@ def _revisions(connection: Connection) -> pd.DataFrame:
                 ),
                 else_=g.c.channel,
             ).label("source"),
-            ends.c.first_id,
+            g.c.edited,
+            g.c.entered_after_reveal,
+            g.c.first_id,
         )
         .join_from(g, a, g.c.assignment_id == a.c.id)
         .join(w, a.c.rater_id == w.c.id)
-        .join(
-            ends,
-            and_(
-                ends.c.assignment_id == g.c.assignment_id,
-                ends.c.construct_key == g.c.construct_key,
-                or_(ends.c.last == g.c.revision, ends.c.before == g.c.revision),
-            ),
-        )
         .where(or_(a.c.purpose.in_(MEASURING), and_(adjudicated, a.c.stratum.is_not(None))))
-        .order_by(g.c.revision),
+        .order_by(a.c.id, g.c.first_id),
     )
-    types: Any = {"value": "float64", "last": "bool", "in_time": "bool"}
+    types: Any = {"value": "float64", "edited": "bool", "entered_after_reveal": "bool"}
     return found.astype(types)

@@ -7,11 +7,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, case, func, select
+from sqlalchemy import Connection, select
 
 from study.columns import EXPECTED
+from study.facts.judgments import counted_judgments
 from study.facts.response_rows import current_responses
-from study.schema import PROMPT_NOT_WHOLE, JudgeRun, Judgment, Reading, table
+from study.schema import JudgeRun, Judgment, table
 
 LAST_LINE = "last_line"
 """Rule of a value that stands alone on the last line, after its reason."""
@@ -97,40 +98,15 @@ def answers_that_count(connection: Connection, responses: Collection[int]) -> It
 
 
 def _answers(connection: Connection, responses: list[int]) -> Iterator[Said]:
-    j, run, g = table(Judgment), table(JudgeRun), table(Reading)
-    last = (
-        select(g.c.judgment_id, func.max(g.c.revision).label("revision"))
-        .group_by(g.c.judgment_id)
-        .subquery()
+    j, run = table(Judgment), table(JudgeRun)
+    columns = ("id", "run_id", "response_id", "construct_key", "construct_version", "value")
+    rows = counted_judgments(
+        (*columns, "missing_reason", "rule", "raw_answer"),
+        j.c.response_id.in_(responses),
+        j.c.repeat == 0,
     )
-    again = g.c.id.is_not(None)
-    cut = case((j.c.missing_reason.in_(PROMPT_NOT_WHOLE), 1), else_=0)
-    same = (j.c.run_id, j.c.response_id, j.c.construct_key, j.c.construct_version)
-    turn = func.row_number().over(partition_by=same, order_by=(cut, j.c.attempt)).label("turn")
-    rows = (
-        select(
-            run.c.name,
-            j.c.response_id,
-            j.c.construct_key,
-            j.c.construct_version,
-            case((again, g.c.value), else_=j.c.value).label("value"),
-            case((again, g.c.missing_reason), else_=j.c.missing_reason).label("missing_reason"),
-            case((again, g.c.rule), else_=j.c.rule).label("rule"),
-            j.c.raw_answer,
-            j.c.id,
-            turn,
-        )
-        .join_from(j, run, j.c.run_id == run.c.id)
-        .join(last, last.c.judgment_id == j.c.id, isouter=True)
-        .join(
-            g,
-            and_(g.c.judgment_id == last.c.judgment_id, g.c.revision == last.c.revision),
-            isouter=True,
-        )
-        .where(j.c.response_id.in_(responses), j.c.repeat == 0)
-        .subquery()
-    )
-    for row in connection.execute(select(rows).where(rows.c.turn == 1).order_by(rows.c.id)):
+    statement = select(rows, run.c.name).join(run, rows.c.run_id == run.c.id).order_by(rows.c.id)
+    for row in connection.execute(statement):
         yield Said(
             row.name,
             row.response_id,

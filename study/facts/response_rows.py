@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from study.facts.outputs import all_outputs, current_outputs
 from study.facts.response_roles import is_answer
 from study.facts.response_versions import response_versions
-from study.schema import Output, Passage, Query, Response, ResponseAlias, ResponsePassage, table
+from study.schema import Passage, Query, Response, ResponseAlias, ResponsePassage, table
 
 RESPONSE_COLUMNS = (
     "query_id",
@@ -33,13 +34,13 @@ class CurrentResponse(NamedTuple):
 
 def current_responses(connection: Connection) -> tuple[list[CurrentResponse], int]:
     """Return the responses that the tables speak of, and how many others there are."""
-    r, o = table(Response), table(Output)
-    outputs = connection.execute(select(o.c.response_id, o.c.query_id, o.c.system, o.c.revision))
+    r, o = table(Response), all_outputs()
+    outputs = connection.execute(select(o.c.response_id, o.c.current))
     rows = connection.execute(
         select(r.c.id, r.c.key, r.c.version).where(is_answer()).order_by(r.c.query_id, r.c.id)
     )
     found = [(row[0], row[1], row[2]) for row in rows]
-    versions = response_versions(found, ((row[0], row[1], row[2], row[3]) for row in outputs))
+    versions = response_versions(found, ((row[0], row[1]) for row in outputs))
     current = [
         CurrentResponse(response, versions.ids[response])
         for response, _, _ in found
@@ -75,15 +76,10 @@ def response_rows(
 
 
 def _systems(connection: Connection) -> dict[int, list[str]]:
-    o: Any = table(Output)
-    newest: dict[tuple[int, str], int] = {}
-    rows = connection.execute(
-        select(o.c.query_id, o.c.system, o.c.response_id).order_by(o.c.revision, o.c.id)
-    )
-    for query, system, response in rows:
-        newest[query, system] = response
+    o = current_outputs()
     systems: dict[int, list[str]] = {}
-    for (_, system), response in newest.items():
+    rows = connection.execute(select(o.c.response_id, o.c.system).order_by(o.c.first_id))
+    for response, system in rows:
         systems.setdefault(response, []).append(system)
     return systems
 

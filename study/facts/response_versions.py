@@ -19,22 +19,20 @@ class Versions(NamedTuple):
 
 
 def response_versions(
-    responses: Iterable[tuple[int, str, int]], outputs: Iterable[tuple[int, int, str, int]]
+    responses: Iterable[tuple[int, str, int]], outputs: Iterable[tuple[int, bool]]
 ) -> Versions:
     """Return which versions are in use, and their ids.
 
-    `responses` are (database key, key, version); `outputs` are (response, query, system,
-    revision). In use is what a system's newest output leads to, and the newest version of a
-    key where no system ever gave it.
+    `responses` are (database key, key, version); `outputs` are (response, whether it is the
+    system's current output), as `study.facts.outputs.all_outputs` has them. In use is every current
+    output, and the newest version of a key that is no system's output, past or current.
     """
     given: set[int] = set()
-    newest_output: dict[tuple[int, str], tuple[int, int]] = {}
-    for response, query, system, revision in outputs:
+    current: set[int] = set()
+    for response, is_current in outputs:
         given.add(response)
-        newest_output[query, system] = max(
-            newest_output.get((query, system), (0, 0)), (revision, response)
-        )
-    current = {response for _, response in newest_output.values()}
+        if is_current:
+            current.add(response)
     by_key: dict[str, list[tuple[int, int]]] = {}
     for response, key, version in responses:
         by_key.setdefault(key, []).append((version, response))

@@ -8,23 +8,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, Table, and_, case, false, func, select
+from sqlalchemy import Connection, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.facts.comparison_decisions import decision_rows
 from study.facts.frames import selected
+from study.facts.judgments import judge_scores
 from study.facts.juries import with_juries
-from study.facts.ratings import Edits, rating_rows
+from study.facts.outputs import all_outputs
+from study.facts.ratings import Edits, human_scores
 from study.facts.response_versions import response_versions
-from study.facts.score_distributions import expected_scores
 from study.schema import (
-    PROMPT_NOT_WHOLE,
-    JudgeRun,
-    Judgment,
-    Output,
     Preference,
     Query,
-    Reading,
     Response,
     Score,
     table,
@@ -60,7 +56,7 @@ def score_table(
     """
     outputs = _outputs(connection)
     responses = _responses(connection, outputs)
-    parts = [_scores(connection), rating_rows(connection, edits), _judgments(connection)]
+    parts = [_scores(connection), human_scores(connection, edits), judge_scores(connection)]
     # Of one type each, so that an empty part or column has no say in the type of the whole.
     alike = [_of_stored_types(part) for part in parts]
     scores = pd.concat(alike, ignore_index=True)
@@ -183,48 +179,6 @@ def _preferences(connection: Connection) -> pd.DataFrame:
     )
 
 
-def _judgments(connection: Connection) -> pd.DataFrame:
-    """Return the first answer to each whole prompt, as it was last read.
-
-    Later attempts would select for the parseable, so they count only where no earlier prompt
-    reached the model whole. Where none did, the first stands for them.
-    """
-    j, run, g = table(Judgment), table(JudgeRun), table(Reading)
-    last = _newest(g, g.c.judgment_id, by="revision")
-    read = (
-        select(g.c.judgment_id, g.c.value, g.c.missing_reason, g.c.rule)
-        .join(last, and_(last.c.judgment_id == g.c.judgment_id, last.c.newest == g.c.revision))
-        .subquery()
-    )
-    again = read.c.judgment_id.is_not(None)
-    frame = selected(
-        connection,
-        select(
-            j.c.response_id.label("response"),
-            j.c.construct_key.label("construct"),
-            j.c.construct_version,
-            run.c.name.label("scorer"),
-            j.c.repeat,
-            case((again, read.c.value), else_=j.c.value).label("value"),
-            case((again, read.c.missing_reason), else_=j.c.missing_reason).label("missing_reason"),
-            case((again, read.c.rule), else_=j.c.rule).label("rule"),
-            j.c.attempt,
-            func.coalesce(j.c.missing_reason.in_(PROMPT_NOT_WHOLE), false()).label("cut"),
-            j.c.distribution,
-        )
-        .join_from(j, run, j.c.run_id == run.c.id)
-        .join(read, read.c.judgment_id == j.c.id, isouter=True),
-    )
-    if (frame["attempt"] > 1).any():
-        frame = frame.sort_values(["cut", "attempt"], kind="stable").drop_duplicates(
-            ["scorer", "response", "construct", "construct_version", "repeat"]
-        )
-    if frame["distribution"].notna().any():
-        frame = pd.concat([frame, expected_scores(frame)], ignore_index=True)
-    frame = frame.drop(columns=["attempt", "cut", "distribution"])
-    return frame.assign(scorer_kind="judge", inclusion_prob=1.0, stratum=None, source="own")
-
-
 def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
     """Return each response with its id in the table, and whether it is in use."""
     r, q = table(Response), table(Query)
@@ -236,10 +190,9 @@ def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
     )
     texts = responses.pop("text")
     responses["response_words"] = [float(len(text.split())) for text in texts]
-    given = outputs[["response", "query_id", "system", "revision"]]
     versions = response_versions(
         responses[["response", "key", "version"]].itertuples(index=False, name=None),
-        given.itertuples(index=False, name=None),
+        outputs[["response", "current"]].itertuples(index=False, name=None),
     )
     responses["response_id"] = responses["response"].map(versions.ids)
     responses["in_use"] = responses["response"].isin(versions.in_use)
@@ -247,23 +200,16 @@ def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _outputs(connection: Connection) -> pd.DataFrame:
-    o = table(Output)
+    o = all_outputs()
     outputs = selected(
-        connection,
-        select(o.c.response_id.label("response"), o.c.query_id, o.c.system, o.c.revision),
+        connection, select(o.c.response_id.label("response"), o.c.system, o.c.current)
     )
-    newest = outputs.groupby(["query_id", "system"])["revision"].transform("max")
-    outputs["current"] = outputs["revision"] == newest
-    return outputs
+    return outputs.astype({"current": "bool"})
 
 
 def _replaced(responses: pd.DataFrame) -> set[int]:
     """Return the responses that a later version or a later output has taken the place of."""
     return set(responses.loc[~responses["in_use"], "response"])
-
-
-def _newest(source: Table, *keys: Any, by: str) -> Any:
-    return select(*keys, func.max(source.c[by]).label("newest")).group_by(*keys).subquery()
 
 
 def _of_stored_types(frame: pd.DataFrame) -> pd.DataFrame:
