@@ -11,7 +11,9 @@ from uuid import uuid4
 from tests.golden import normal
 from tests.golden.product import ccrs
 
-_HIDDEN = re.compile(r"(_at|_until|seconds|latency|started|finished|_ms)$|^(latency|seconds)")
+_HIDDEN = re.compile(
+    r"(_at|_until|seconds|latency|started|finished|_ms|milliseconds)$|^(latency|seconds)"
+)
 
 
 def record_schema(work: Path, out: Path) -> None:
@@ -22,7 +24,7 @@ def record_schema(work: Path, out: Path) -> None:
     (out / "study.toml").write_text((work / "fresh" / "study.toml").read_text(), encoding="utf-8")
     with sqlite3.connect(work / "fresh" / "study.db") as connection:
         (out / "sqlite.txt").write_text(sqlite_schema(connection), encoding="utf-8")
-        (out / "sqlite-rows.txt").write_text(dump(connection), encoding="utf-8")
+        (out / "sqlite-rows.txt").write_text(normal.text(dump(connection), work), encoding="utf-8")
     connection.close()
     address = os.environ.get("CCRS_TEST_POSTGRESQL")
     if address:
@@ -42,9 +44,11 @@ def sqlite_schema(connection: sqlite3.Connection) -> str:
             ]
             keys = connection.execute(f"PRAGMA foreign_key_list({name!r})").fetchall()
             lines += sorted(f"    foreign key {' '.join(map(str, k[2:]))}" for k in keys)
+            found = []
             for index in connection.execute(f"PRAGMA index_list({name!r})").fetchall():
                 of = connection.execute(f"PRAGMA index_info({index[1]!r})").fetchall()
-                lines.append(f"    index {index[2:]} on {', '.join(str(c[2]) for c in of)}")
+                found.append(f"    index {index[2:]} on {', '.join(str(c[2]) for c in of)}")
+            lines += sorted(found)
             lines += sorted(f"    check {found}" for found in _constraints(sql or ""))
         else:
             lines.append("    " + " ".join((sql or "").split()))
@@ -122,8 +126,8 @@ def dump(connection: sqlite3.Connection) -> str:
         " ORDER BY name"
     ).fetchall()
     for (name,) in tables:
-        width = len(connection.execute(f"PRAGMA table_info({name!r})").fetchall())
-        order = ", ".join(str(n + 1) for n in range(min(width, 4)))
+        names = [str(c[1]) for c in connection.execute(f"PRAGMA table_info({name!r})")]
+        order = "id" if "id" in names else ", ".join(names)
         rows = connection.execute(f"SELECT * FROM {name!r} ORDER BY {order}")
         columns = [c[0] for c in rows.description]
         found = [_row(dict(zip(columns, row, strict=True))) for row in rows]

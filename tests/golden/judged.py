@@ -10,7 +10,16 @@ from tests.golden.product import ccrs, stub
 from tests.golden.studies import responses
 
 RULES: tuple[dict[str, Any], ...] = ()
-_NOISE = ((r"\b\d+(\.\d+)? (s|seconds?|ms|minutes?)\b", "SECONDS"), (r"pid \d+", "pid PID"))
+_NOISE = (
+    (r"[\d,]+ tokens a second", "RATE tokens a second"),
+    (r'("tokens_a_second": )[\d.]+', r"\1RATE"),
+    (r"time: [\d.]+ to", "time: FROM to"),
+    (r"\b\d\d:\d\d\b", "CLOCK"),
+    (r",\d+\.\d{6,},TIME", ",MILLISECONDS,TIME"),
+    (r'("?(milli)?seconds"?: )[\d.]+', r"\1SECONDS"),
+    (r"\b\d+(\.\d+)? (s|seconds?|ms|minutes?)\b", "SECONDS"),
+    (r"pid \d+", "pid PID"),
+)
 
 
 def record(work: Path, out: Path) -> None:
@@ -53,11 +62,10 @@ def record(work: Path, out: Path) -> None:
         "status-json": ("status", "judged", "--json"),
     }.items():
         _say(work, out, name, *words)
-    (out / "second.csv").write_text(
-        normal.text((work / "second.csv").read_text(encoding="utf-8"), work), encoding="utf-8"
-    )
+    shown = normal.text(normal.taken(work / "second.csv"), work, *_NOISE)
+    (out / "second.csv").write_text(shown, encoding="utf-8")
     with sqlite3.connect(work / "judged" / "study.db") as connection:
-        rows = normal.text(dump(connection), work)
+        rows = normal.text(dump(connection), work, *_NOISE)
     connection.close()
     (out / "rows.txt").write_text(rows, encoding="utf-8")
 

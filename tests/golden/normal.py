@@ -44,3 +44,8 @@ def without(document: Any, keys: Sequence[str]) -> Any:
     if isinstance(document, list):
         return [without(each, keys) for each in document]
     return document
+
+
+def taken(path: Path) -> str:
+    """Return what a file holds, or that there is none."""
+    return path.read_text(encoding="utf-8") if path.exists() else "(there is no such file)\n"

@@ -10,7 +10,7 @@ from uuid import UUID
 from flask.testing import FlaskClient
 
 from tests.golden import normal
-from tests.golden.product import ccrs, make_app
+from tests.golden.product import ccrs, make_app, seed_random_ids
 from tests.golden.studies import PASSWORD, make_pages_study
 
 _NOISE = (
@@ -18,7 +18,7 @@ _NOISE = (
     (r'(name="csrf-token" content=")[^"]+', r"\1CSRF"),
     (r"/static/[0-9a-f]{12}", "/static/VERSION"),
     (r"\b\d+(\.\d+)? ?(s|seconds?|minutes?|milliseconds)\b", "SECONDS"),
-    (r"\b\d\d:\d\d(:\d\d)?\b", "CLOCK"),
+    (r"(\b\d\d-\d\d )?\b\d\d:\d\d(:\d\d)?\b", "CLOCK"),
     (r'nonce="[^"]+"|nonce-[\w+/=-]+', "NONCE"),
 )
 
@@ -68,7 +68,8 @@ class Visitor:
         headers = "\n".join(
             f"{k}: {v}"
             for k, v in sorted(answer.headers.items())
-            if k not in ("Content-Length", "Date", "Set-Cookie") and not k.startswith("X-RateLimit")
+            if k not in ("Content-Length", "Date", "Set-Cookie")
+            and not k.startswith(("X-RateLimit", "Retry-After"))
         )
         text = f"{asked}\n{answer.status} at {answer.request.path}\n{headers}\n\n{shown}"
         self.out.mkdir(parents=True, exist_ok=True)
@@ -84,28 +85,29 @@ class Visitor:
                 return {each["name"]: unescape(each.get("value", "")) for each in of}
         return {}
 
-    def sections(self) -> list[tuple[str, str, int]]:
-        """Return address, construct and revision of everything that the page asks."""
-        found = []
-        for tag in re.findall(r"<section [^>]*data-save-url[^>]*>", self.page, re.S):
-            of = {k: unescape(v) for k, v in re.findall(r'([a-z-]+)="([^"]*)"', tag)}
-            found.append((of["data-save-url"], of["data-key"], int(of.get("data-revision", "0"))))
-        return found
+    def sections(self) -> list[dict[str, str]]:
+        """Return the attributes of everything that the page asks."""
+        tags = re.findall(r"<section [^>]*data-save-url[^>]*>", self.page, re.S)
+        return [
+            {k: unescape(v) for k, v in re.findall(r'data-([a-z-]+)="([^"]*)"', tag)}
+            for tag in tags
+        ]
 
 
 def record(work: Path, out: Path) -> None:
     """Record the pages of a campaign with all its parts, and of one side by side in German."""
     links = make_pages_study(work, "pages", out)
+    seed_random_ids("pages")
     app, study = make_app(work / "pages")
     try:
         for rater in ("anna", "ben"):
             visitor = Visitor(app.test_client(), work, out / rater)
-            _rate_all(visitor, links[rater], low=rater == "ben", first=rater == "anna")
+            _rate_all(visitor, links[rater], low=False, first=rater == "anna")
         _enrol(Visitor(app.test_client(), work, out / "enrolled"), links["panel"])
         said = ccrs("adjudicate", "pages", "--rater", "dora", "--widest", "1", cwd=work)
         said += ccrs("invite", "pages", "dora", "--out", "dora.csv", cwd=work)
         (out / "adjudicate.txt").write_text(normal.text(said, work), encoding="utf-8")
-        link = (work / "dora.csv").read_text().splitlines()[1].rpartition(",")[2]
+        link = normal.taken(work / "dora.csv").splitlines()[-1].rpartition(",")[2]
         _rate_all(Visitor(app.test_client(), work, out / "dora"), link, low=False, first=False)
         _owner(Visitor(app.test_client(), work, out / "owner"))
         cara = Visitor(app.test_client(), work, out / "cara")
@@ -143,8 +145,8 @@ def _export(work: Path, out: Path) -> None:
     _say(work, out, "export", "pages", "--out", "exported")
     _say(work, out, "export", "pages", "--rater", "anna", "--out", "anna.json")
     (out / "export").mkdir(exist_ok=True)
-    for path in [*sorted((work / "exported").iterdir()), work / "anna.json"]:
-        shown = normal.text(path.read_text(encoding="utf-8"), work, *_NOISE)
+    for path in [*sorted((work / "exported").glob("*")), work / "anna.json"]:
+        shown = normal.text(normal.taken(path), work, *_NOISE)
         (out / "export" / path.name).write_text(shown, encoding="utf-8")
 
 
@@ -155,26 +157,29 @@ def _join(visitor: Visitor, link: str) -> None:
 
 
 def _rate_all(visitor: Visitor, link: str, *, low: bool, first: bool) -> None:
-    _join(visitor, link)
+    if link:
+        _join(visitor, link)
+    else:
+        visitor.get("/rate", "consent")
     if "/consent" in visitor.at:
         visitor.submit("/consent", "consent", answer="agree")
     visitor.get("/instructions", "instructions")
     visitor.submit("/instructions", "instructions-read")
     visitor.get("/rate", "desk")
-    for number in range(80):
+    for number in range(40):
         visitor.submit("/rate/next", "next")
         found = visitor.sections()
         page = visitor.at
         if not found and "feedback" not in page:
             break
-        for place, (url, key, revision) in enumerate(found):
-            _save(visitor, url, key, revision, 10 if low else 70, number, place)
-        if first and number in (3, 9) and found:
-            url, key, _ = found[0]
-            _save(visitor, url, key, 1, 30, number, 50)
-            _save(visitor, url, key, 0, 35, number, 51)
+        for place, of in enumerate(found):
+            _save(visitor, of, 0.1 if low else 0.7, number, place)
+        if first and number in (8, 12) and found:
+            of = found[0]
+            _save(visitor, {**of, "revision": "1"}, 0.3, number, 50)
+            _save(visitor, of, 0.4, number, 51)
             visitor.get(page, "again")
-        if first and number == 3:
+        if first and number == 8:
             visitor.get("/rate/history", "history")
     visitor.get("/rate/end", "end")
     visitor.submit("/rate/end", "end-sent", recognized="no")
@@ -184,30 +189,31 @@ def _rate_all(visitor: Visitor, link: str, *, low: bool, first: bool) -> None:
     visitor.submit("/leave", "left")
 
 
-def _save(
-    visitor: Visitor, url: str, key: str, revision: int, value: int, number: int, place: int
-) -> None:
-    if "/compare/" in url:
-        value = (number + place) % 5 - 2
+def _save(visitor: Visitor, of: dict[str, str], share: float, number: int, place: int) -> None:
+    """Save a value of what the page asks, some share of the way along its scale."""
+    compared = "/compare/" in of["save-url"]
+    low, high = (-2.0, 2.0) if compared else (float(of["min"]), float(of["max"]))
+    step = 1.0 if compared else float(of.get("step") or 1)
+    if "Practice" in visitor.page:
+        share = 0.1 if share < 0.5 else 0.9
     else:
-        value = (value + 7 * number + 3 * place) % 101
-    skipped = number == 5 and place == 0 and "/compare/" not in url
-    visitor.send(
-        url,
-        {
-            "construct": key,
-            "value": None if skipped else value,
-            "status": "cannot_judge" if skipped else "rated",
-            "reason": None,
+        share = (share + 0.07 * number + 0.13 * place) % 1
+    cannot = number == 7 and place == 0 and not compared
+    body = {
+        "construct": of["key"],
+        "value": None if cannot else low + step * round(share * (high - low) / step),
+        "status": "cannot_judge" if cannot else "rated",
+        "input_kind": "button" if compared else "typed",
+        "base_revision": int(of["revision"]),
+        "key": UUID(int=len(visitor.out.name) * 10**6 + number * 1000 + place).hex,
+    }
+    if not compared:
+        body |= {
             "comment": "A remark." if number == 2 else None,
             "flags": [],
-            "input_kind": "button" if "/compare/" in url else "typed",
             "active_seconds": 2.0,
-            "base_revision": revision,
-            "key": UUID(int=hash((len(visitor.out.name), number, place)) % 2**128).hex,
-        },
-        f"save-{key}",
-    )
+        }
+    visitor.send(of["save-url"], body, f"save-{of['key']}")
 
 
 def _enrol(visitor: Visitor, link: str) -> None:
@@ -215,6 +221,7 @@ def _enrol(visitor: Visitor, link: str) -> None:
     visitor.get(f"{address}?PROLIFIC_PID=person-1", "enrol")
     visitor.submit(address, "enrolled")
     visitor.get("/enrol/none-such", "unknown")
+    _rate_all(visitor, "", low=True, first=False)
 
 
 def _owner(visitor: Visitor) -> None:

@@ -1,6 +1,7 @@
 """The only places where the harness meets the product: commands, the application, the stub."""
 
 import os
+import random
 import sys
 import traceback
 from collections.abc import Iterator
@@ -8,10 +9,11 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import IO, Any
 
 import click
+from filelock import FileLock
 from flask import Flask
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,10 +37,14 @@ def make_app(folder: Path) -> tuple[Flask, Any]:
 
 @contextmanager
 def stub(*rules: Any) -> Iterator[Any]:
-    """Run the stub endpoint; it has `base_url` and `behave`."""
+    """Run the stub endpoint; it has `base_url` and `behave`.
+
+    Its address is a condition of a run, on which draws depend, so it is always the same.
+    """
     from tests.judge.stub.process import running_stub
 
-    with running_stub(*rules) as running:
+    lock = FileLock(Path(gettempdir()) / "golden-stub.lock")
+    with lock, running_stub(*rules, port=18431) as running:
         yield running
 
 
@@ -58,6 +64,12 @@ def commands() -> dict[str, click.Command]:
     for entry in entry_points(group="ccrs.commands"):
         add(f"ccrs {entry.name}", entry.load())
     return dict(sorted(known.items()))
+
+
+def seed_random_ids(label: str) -> None:
+    """Let ids and tokens of this process be the same in every recording."""
+    source = random.Random(label)
+    os.urandom = random._urandom = source.randbytes  # type: ignore[attr-defined]
 
 
 def ccrs(*words: str | Path, cwd: Path, feed: str = "") -> str:
@@ -103,6 +115,7 @@ def _become(words: list[str], cwd: Path, files: tuple[IO[str], ...]) -> None:
             if name.startswith(("CCRS_", "OPENAI_")):
                 del os.environ[name]
         os.environ.update(COLUMNS="100", NO_COLOR="1", TZ="UTC", OPENAI_API_KEY="x")
+        seed_random_ids(" ".join(words))
         sys.argv = ["ccrs", *words]
         (script,) = entry_points(group="console_scripts", name="ccrs")
         script.load()()

@@ -16,15 +16,13 @@ def record_example(work: Path, out: Path) -> None:
     _keep(said, work / "demo" / "report", work, out / "demo")
     said = ccrs("check", "demo", "--baseline", "demo/report/report.json", cwd=work)
     _write(out / "check-without-thresholds.txt", said, work)
-    gate = work / "gate.toml"
-    gate.write_text(
-        '[[check]]\nstatistic = "krippendorff_alpha"\nconstruct_key = "AC"\nminimum = 0.5\n'
-        'params = { level = "interval" }\n'
-        '[[check]]\nstatistic = "pearson"\nscope = "pooled"\nminimum = 0.99\n',
-        encoding="utf-8",
-    )
-    scores = EXAMPLE / "scores.csv"
-    said = ccrs("check", scores, "--scale", "0:100", "--thresholds", "gate.toml", cwd=work)
+    with (work / "demo" / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write(
+            '[[check]]\nstatistic = "krippendorff_alpha"\nconstruct_key = "AC"\nminimum = 0.5\n'
+            'params = { level = "interval" }\n'
+            '[[check]]\nstatistic = "pearson"\nscope = "pooled"\nminimum = 0.9\n'
+        )
+    said = ccrs("check", "demo", "--baseline", "demo/report/report.json", cwd=work)
     _write(out / "check.txt", said, work)
 
 
@@ -65,10 +63,10 @@ def record_doctor(work: Path, out: Path) -> None:
     small = ("--runs", "4", "--queries", "20,40", "--raters", "2,3", "--judged", "60")
     said = ccrs(
         "plan", "--components", "rater=8,judge=15", *small, "--scale", "0:100",
-        "--out", "plan.svg", cwd=work,
+        "--wanted", "bias=4", "--out", "plan.svg", cwd=work,
     )  # fmt: skip
     _write(out / "plan-components.txt", said, work)
-    _write(out / "plan.svg", (work / "plan.svg").read_text(encoding="utf-8"), work)
+    _write(out / "plan.svg", normal.taken(work / "plan.svg"), work)
     said = ccrs("plan", "five-levels.csv", "--scale", "1:5:1:ordinal", *small, "--json", cwd=work)
     _write(out / "plan-pilot.txt", said, work)
 
