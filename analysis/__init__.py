@@ -4,28 +4,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.core import Analysis as Analysis, Options as Options, analyse as analyse
+    from analysis.core.analysis import Analysis as Analysis
     from analysis.core.errors import AnalysisError as AnalysisError, TableError as TableError
     from analysis.core.estimates import Estimate as Estimate
+    from analysis.core.options import Options as Options
     from analysis.core.scales import Scale as Scale
     from analysis.core.tables import PreferenceTable as PreferenceTable, ScoreTable as ScoreTable
-    from analysis.render import write_report as write_report
+    from analysis.pipeline.estimation import analyse as analyse
+    from analysis.pipeline.report_files import write_report as write_report
+    from analysis.render.verdict.verdicts import verdicts as verdicts
     from analysis.statistics.answer_correctness.composed_ac import composed_ac as composed_ac
     from analysis.statistics.reliability.alpha import krippendorff_alpha as krippendorff_alpha
 
 _HOME = {
-    "Analysis": "analysis.core",
+    "Analysis": "analysis.core.analysis",
     "AnalysisError": "analysis.core.errors",
     "Estimate": "analysis.core.estimates",
-    "Options": "analysis.core",
+    "Options": "analysis.core.options",
     "PreferenceTable": "analysis.core.tables",
     "Scale": "analysis.core.scales",
     "ScoreTable": "analysis.core.tables",
     "TableError": "analysis.core.errors",
-    "analyse": "analysis.core",
+    "analyse": "analysis.pipeline.estimation",
     "composed_ac": "analysis.statistics.answer_correctness.composed_ac",
     "krippendorff_alpha": "analysis.statistics.reliability.alpha",
-    "write_report": "analysis.render",
+    "verdicts": "analysis.render.verdict.verdicts",
+    "write_report": "analysis.pipeline.report_files",
 }
 
 # A function named as its module is imported from there:

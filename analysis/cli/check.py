@@ -51,11 +51,11 @@ def check(
     ccrs check my-study --baseline my-study/report/report.json
     ccrs check scores.csv --scale 0:100 --thresholds gate.toml
     """
-    from analysis.core import analyse
     from analysis.core.errors import AnalysisError
     from analysis.gate.baseline import read_baseline
     from analysis.gate.evaluation import check as checked
     from analysis.gate.thresholds import Threshold
+    from analysis.pipeline.estimation import analyse
     from analysis.render.terminal import working
     from study.errors import StudyError
     from study.settings.study_toml import read_checks, read_config

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from analysis.core.hypothesis import Hypothesis
     from analysis.core.tables import ScoreTable
-    from analysis.statistics.discrimination.hypotheses import Hypothesis
     from study.settings.sections import HypothesisSpec
 
 
@@ -24,7 +24,7 @@ def declared(
     AnalysisError
         One speaks of a system, construct or scorer that nobody knows.
     """
-    from analysis.statistics.discrimination.hypotheses import Hypothesis, check_hypotheses
+    from analysis.core.hypothesis import Hypothesis, check_hypotheses
     from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 
     found = tuple(Hypothesis(**spec.model_dump()) for spec in specs)

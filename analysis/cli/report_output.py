@@ -11,7 +11,7 @@ from analysis.cli.source import Source
 
 
 def write(source: Source, title: str, folder: Path, verify: bool, as_json: bool) -> None:
-    from analysis.core import completed, headline
+    from analysis.pipeline.estimation import completed, headline
     from analysis.render import terminal
     from analysis.render.verdict.verdicts import verdicts
 
@@ -23,7 +23,7 @@ def write(source: Source, title: str, folder: Path, verify: bool, as_json: bool)
     if not as_json:
         terminal.say_verdicts(first, found)
 
-    from analysis.render import as_document, write_document
+    from analysis.pipeline.report_files import as_document, write_document
     from analysis.topics.agreement.largest_disagreements import furthest_apart
 
     with terminal.working("Computing every figure"):

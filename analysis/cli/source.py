@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from analysis.core import Options
     from analysis.core.instruction_mismatch import RulesApart
+    from analysis.core.options import Options
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
@@ -54,7 +54,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     from analysis.cli.hypothesis_options import declared
     from analysis.cli.response_traits import response_traits
     from analysis.cli.run_attributes import attributes
-    from analysis.core import Options
+    from analysis.core.options import Options
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
     from judge.inspect.run_record import run_record
@@ -258,7 +258,7 @@ def from_file(
     hypotheses: Path | None = None,
 ) -> Source:
     from analysis.cli.hypothesis_options import declared
-    from analysis.core import Options
+    from analysis.core.options import Options
     from analysis.core.scales import parse_scale
     from analysis.core.table_declarations import check_kinds, check_scales, read_kinds, read_scales
     from analysis.core.tables import PreferenceTable, ScoreTable

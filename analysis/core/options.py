@@ -8,8 +8,8 @@ from typing import get_args
 
 from analysis.core.construct_data import Reference
 from analysis.core.errors import AnalysisError
+from analysis.core.hypothesis import Hypothesis
 from analysis.core.instruction_mismatch import RulesApart
-from analysis.statistics.discrimination.hypotheses import Hypothesis
 
 
 @dataclass(frozen=True)

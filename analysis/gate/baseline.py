@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.core import Analysis, analyse
+from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate
 from analysis.core.tables import ScoreTable
+from analysis.pipeline.estimation import analyse
 
 Key = tuple[Any, ...]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate
 from analysis.gate.baseline import Key, key_of, noise_floors, value_then

@@ -1,19 +1,57 @@
-"""Writing a report to a folder: page, JSON and CSV files."""
+"""A report worked out from an analysis, and written to a folder: page, JSON and CSV files."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
-from analysis.core import Analysis
-from analysis.pipeline.document import Document, as_document
+from analysis.core.analysis import Analysis
+from analysis.core.report_inputs import Beside
+from analysis.pipeline.sections import chapters
 from analysis.render.csv_tables import csv_texts
+from analysis.render.document import Document
 from analysis.render.json_report import as_json
+from analysis.render.limitations import not_established
 from analysis.render.output_folder import check_folder
 from analysis.render.page import page
+from analysis.render.verdict.contradictions import with_contradictions
+from analysis.render.verdict.verdicts import Verdict, verdicts
+from analysis.topics.agreement.disagreement_tables import apart_records
+
+_PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
+
+
+def as_document(
+    analysis: Analysis,
+    command: str | None = None,
+    found: Sequence[Verdict] | None = None,
+    judge_runs: Sequence[Mapping[str, Any]] = (),
+    reasons: Mapping[tuple[str, str, str], str] | None = None,
+) -> Document:
+    """Work out a report: verdicts (unless `found` already), figures and tables.
+
+    The verdicts gain notes on figures that contradict each other, for which all must be computed.
+
+    `command` is how the report was made, and `judge_runs` what the judges' scores were made
+    with (as in schema.json). `reasons` are what judges wrote before their scores, by scorer,
+    response and construct.
+    """
+    analysis = replace(analysis, beside=Beside(tuple(judge_runs), dict(reasons or {})))
+    return Document(
+        analysis,
+        with_contradictions(analysis, verdicts(analysis) if found is None else found),
+        tuple(chapters(analysis)),
+        tuple(not_established(analysis)),
+        _provenance(analysis, command, judge_runs),
+        tuple(apart_records(analysis)),
+    )
 
 
 def write_report(
@@ -27,7 +65,7 @@ def write_report(
 ) -> Path:
     """Write report.html, report.json and tables/*.csv; return the path of report.html.
 
-    `judge_runs` and `reasons` are those of `analysis.render.as_document`.
+    `judge_runs` and `reasons` are those of `as_document`.
 
     Raises
     ------
@@ -60,3 +98,44 @@ def _replace(path: Path, text: str) -> None:
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(text, encoding="utf-8")
     os.replace(beside, path)  # noqa: PTH105  (atomic on every system)
+
+
+def _provenance(
+    analysis: Analysis, command: str | None, judge_runs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    options = analysis.options
+    preferences = analysis.preferences
+    return {
+        "versions": {"python": python_version()} | {name: _version(name) for name in _PACKAGES},
+        "seed": options.seed,
+        "options": {
+            "reference": options.reference,
+            "resamples": options.resamples,
+            "ci_level": options.level,
+            "ac_lambda": options.ac_lambda,
+            "second_metrics": list(options.second_metrics),
+            "published": options.published,
+            "non_inferiority_margin": options.non_inferiority_margin,
+            "bias_margin": options.bias_margin,
+            "alt_test_epsilon": options.alt_test_epsilon,
+            "overall": options.overall,
+            "wanted_width": options.wanted_width,
+            "looks": options.looks,
+            "layout": options.layout,
+        },
+        "input_hash": {
+            "scores": analysis.scores.digest(),
+            "preferences": preferences.digest() if preferences is not None else None,
+        },
+        "judge_runs": [dict(run) for run in judge_runs],
+        "command": command,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "verification": None,
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.core.estimates import to_frame
-from analysis.pipeline.document import Document
+from analysis.render.document import Document
 
 #: A spreadsheet would run a cell that begins so; an apostrophe before it keeps it text.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -6,8 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from analysis.pipeline.document import SCHEMA_VERSION, Document
-from analysis.topics.agreement.disagreement_tables import apart_records
+from analysis.render.document import SCHEMA_VERSION, Document
 
 
 def as_json(document: Document) -> dict[str, Any]:
@@ -42,7 +41,7 @@ def as_json(document: Document) -> dict[str, Any]:
             }
             for gap in gaps
         ],
-        "furthest_apart": apart_records(analysis),
+        "furthest_apart": [dict(record) for record in document.furthest_apart],
         "warnings": list(analysis.warnings),
         "not_established": list(document.not_established),
         "tables": [f"{name}.csv" for name in csv_names(document)],

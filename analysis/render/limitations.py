@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.formatting import counted, listed
 
 FEW_RATERS = 5

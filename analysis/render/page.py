@@ -13,8 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.core.resampling import PERCENTILE_FROM
-from analysis.pipeline.document import Document
 from analysis.render.csv_tables import csv_texts
+from analysis.render.document import Document
 from analysis.render.formatting import counted, listed
 from analysis.render.verdict.notes import reading
 

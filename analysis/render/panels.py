@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData
 
 FloatArray = npt.NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.figure import Figure
 from analysis.render.table import Table
 

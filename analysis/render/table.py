@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import pandas as pd
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.core.scales import Scale
 from analysis.render.formatting import between, correlation, points

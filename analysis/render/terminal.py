@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from analysis.core import Analysis
-from analysis.pipeline.document import Document
+from analysis.core.analysis import Analysis
+from analysis.render.document import Document
 from analysis.render.json_report import as_json
 from analysis.render.verdict.contradictions import OPENING
 from analysis.render.verdict.notes import reading

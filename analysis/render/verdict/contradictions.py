@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import amount, between, correlation, counted, percent, points
 from analysis.render.verdict.notes import ORDERS_WELL

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
+from analysis.core.expected_scorers import EXPECTED
 from analysis.render.formatting import between, correlation, counted, percent
 from analysis.render.verdict.bias_and_bounds import excludes_0, headline_bias, two_valued
-from analysis.topics.expected_score.estimates import EXPECTED
 
 #: Correlation from which a scorer orders well, and bias (share of the scale) that then matters.
 ORDERS_WELL, FAR_OFF = 0.7, 0.05

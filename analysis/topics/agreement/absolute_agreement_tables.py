@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.table import Table, TableBuilder
 
 _BETWEEN = {

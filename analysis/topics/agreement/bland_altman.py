@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure

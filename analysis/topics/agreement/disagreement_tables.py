@@ -8,7 +8,7 @@ from itertools import groupby
 
 import pandas as pd
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.formatting import points
 from analysis.render.sanitize import quoted
 from analysis.render.table import Cell, Table, TableBuilder

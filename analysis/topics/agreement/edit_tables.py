@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.formatting import listed, percent
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.topics.agreement.edits import LAST

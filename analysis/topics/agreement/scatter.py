@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.drawing import ACCENT, MUTED, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
 from analysis.render.formatting import correlation

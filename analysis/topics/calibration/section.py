@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.formatting import amount, between, correlation, on_scale, points
 from analysis.render.section import Section
 from analysis.topics.calibration.bias_by_system import bias_by_system

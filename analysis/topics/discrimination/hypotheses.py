@@ -8,7 +8,8 @@ import numpy as np
 
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.statistics.discrimination.hypotheses import Hypothesis, holm, hypothesis_p
+from analysis.core.hypothesis import Hypothesis
+from analysis.statistics.discrimination.hypotheses import holm, hypothesis_p
 from analysis.statistics.discrimination.tukey import RandomisedTukey
 from analysis.topics.discrimination.scored_systems import SystemsScored
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
 from analysis.render.formatting import p_value

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.drawing import ACCENT, INK, SOFT, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
 from analysis.render.formatting import percent

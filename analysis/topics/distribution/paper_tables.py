@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.scales import Scale
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.distribution.published import RESPONSES, SOURCE, SYSTEMS, published_figure

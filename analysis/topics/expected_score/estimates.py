@@ -7,7 +7,7 @@ have both, so that their difference is of the scores alone.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,25 +15,14 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.expected_scorers import number_of
 from analysis.core.resampling import Replicates
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.pairwise_accuracy import PairwiseAccuracy, pairwise_accuracy
 from analysis.topics.agreement.absolute_agreement import record_of
 
-#: What follows a judge's name in the name of the means of its distributions.
-EXPECTED = " (expected)"
-
 Measure = Literal["pearson", "kendall_tau_b", "pairwise_accuracy"]
 Scope = Literal["within_query", "pooled"]
-
-
-def number_of(scorer: str, scorers: Container[str]) -> str | None:
-    """The scorer of the numbers that a judge wrote, of whose distributions `scorer` is the mean.
-
-    None where `scorer` is no such mean, or where the numbers are not among the scorers.
-    """
-    name = scorer.removesuffix(EXPECTED)
-    return name if name != scorer and name in scorers else None
 
 
 def expected_scores(

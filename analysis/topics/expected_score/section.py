@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
+from analysis.core.expected_scorers import EXPECTED
 from analysis.render.formatting import listed
 from analysis.render.section import Section
-from analysis.topics.expected_score.estimates import EXPECTED
 from analysis.topics.expected_score.figures import expected_gain
 from analysis.topics.expected_score.tables import beside
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
+from analysis.core.expected_scorers import number_of
 from analysis.render.table import Table, TableBuilder
 from analysis.render.verdict.verdicts import leading_scope
-from analysis.topics.expected_score.estimates import number_of
 
 _AGREEMENT = {
     "pearson": "r with people",

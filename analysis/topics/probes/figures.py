@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure

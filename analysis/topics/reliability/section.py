@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.formatting import amount, between, correlation, listed
 from analysis.render.section import Section
 from analysis.topics.reliability.design_curves import designs as designs_drawn, reliability_of_means

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.formatting import listed, percent
 from analysis.render.section import Section
 from analysis.topics.runs.figures import judge_missing

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.formatting import counted
 from analysis.render.sanitize import quoted
 from analysis.render.table import Cell, Table, TableBuilder

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import Drawing
 from analysis.render.figure import Figure

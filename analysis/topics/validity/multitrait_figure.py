@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import to_frame
 from analysis.render.figure import Figure
 from analysis.render.formatting import counted

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from analysis.cli.report import report
-from analysis.statistics.discrimination.hypotheses import Hypothesis
+from analysis.core.hypothesis import Hypothesis
 from study.example import build_example
 from study.settings.study_toml import read_hypotheses
 from tests.analysis.scores import simulated

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, ScoreTable, analyse, write_report
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.core.scales import Scale
 from analysis.gate.baseline import key_of, noise_floors, read_baseline

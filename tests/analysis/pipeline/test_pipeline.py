@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 from analysis import Options, Scale, ScoreTable, analyse
-from analysis.core import completed, estimates, headline
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import EstimateList
 from analysis.core.options import Options as SameOptions
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.core.tables import PreferenceTable
-from analysis.render import verdicts
+from analysis.pipeline.estimation import completed, estimates, headline
+from analysis.render.verdict.verdicts import verdicts
 from tests.analysis.scores import POINTS, rows, simulated, table
 
 QUICK = Options(resamples=200)

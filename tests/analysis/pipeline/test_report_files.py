@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from analysis import Options, PreferenceTable, Scale, ScoreTable, analyse, write_report
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.errors import ReportError
-from analysis.render import as_document, write_document
+from analysis.pipeline.report_files import as_document, write_document
 from analysis.render.csv_tables import csv_text
 from analysis.render.json_report import as_json, schema
 from analysis.render.labels import shortened, told_apart

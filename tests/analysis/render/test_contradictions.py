@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from analysis import Options, analyse
-from analysis.core import Analysis
-from analysis.pipeline.document import as_document
+from analysis.core.analysis import Analysis
+from analysis.pipeline.report_files import as_document
 from analysis.render.verdict.contradictions import OPENING
 from tests.analysis.scores import simulated, table
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, Scale, analyse
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.scales import Level
 from analysis.render.verdict.notes import reading

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, analyse
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.table import Table
 from analysis.topics.agreement.bare_answer_tables import answers_read, from_bare_numbers
 from tests.analysis.scores import simulated, table

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, Scale, analyse
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.section import chapter
 from analysis.topics.calibration.section import SECTION
 from tests.analysis.scores import simulated, table

@@ -7,8 +7,8 @@ import pytest
 
 from analysis import Options, Scale, ScoreTable
 from analysis.core.analysis import Analysis, _analysis, _context
+from analysis.core.hypothesis import Hypothesis
 from analysis.render.formatting import p_value
-from analysis.statistics.discrimination.hypotheses import Hypothesis
 from analysis.topics.discrimination.asl_curves import asl_curves
 from analysis.topics.discrimination.differences_figure import system_differences
 from analysis.topics.discrimination.estimates import discrimination

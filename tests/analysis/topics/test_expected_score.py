@@ -8,13 +8,13 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 from analysis import Options, analyse
-from analysis.core import Analysis
-from analysis.core.analysis import headline
+from analysis.core.analysis import Analysis, headline
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
+from analysis.core.expected_scorers import EXPECTED, number_of
 from analysis.render.section import chapter
 from analysis.render.verdict.verdicts import verdicts
-from analysis.topics.expected_score.estimates import EXPECTED, expected_scores, number_of
+from analysis.topics.expected_score.estimates import expected_scores
 from analysis.topics.expected_score.figures import expected_gain
 from analysis.topics.expected_score.section import SECTION
 from analysis.topics.expected_score.tables import beside

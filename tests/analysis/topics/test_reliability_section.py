@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, Scale, analyse, write_report
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.section import Chapter, chapter
 from analysis.topics.reliability import section
 from tests.analysis.scores import POINTS, simulated, table

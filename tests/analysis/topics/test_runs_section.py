@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from analysis import Options, analyse, write_report
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.json_report import schema
 from analysis.topics.runs import tables
 from tests.analysis.scores import simulated, table

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.core import Analysis, Options, analyse
+from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
+from analysis.core.options import Options
 from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
+from analysis.pipeline.estimation import analyse
 from analysis.render.section import chapter
 from analysis.topics.stability.estimates import stability
 from analysis.topics.stability.section import SECTION

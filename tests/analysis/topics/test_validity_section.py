@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, analyse, write_report
-from analysis.core import Analysis
+from analysis.core.analysis import Analysis
 from analysis.render.section import chapter
 from analysis.render.table import Table
 from analysis.topics.distribution import section as on_scores

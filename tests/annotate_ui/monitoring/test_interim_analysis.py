@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from analysis.cli.source import from_study
-from analysis.core import headline
+from analysis.pipeline.estimation import headline
 from analysis.render.limitations import not_established
 from annotate_ui.monitoring.background_job import Note, computing_lock, read_note, write_note
 from annotate_ui.monitoring.interim_analysis import failure, look, newest, running, start

@@ -1,0 +1,129 @@
+"""The whole analysis: every estimate of a report, in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+
+from analysis.core.analysis import Analysis
+from analysis.core.context import Context
+from analysis.core.errors import AnalysisError
+from analysis.core.estimates import Estimate, EstimateList
+from analysis.core.layouts import of_one_layout, values_by_layout
+from analysis.core.options import Options
+from analysis.core.probe_table import ProbeTable
+from analysis.core.tables import PreferenceTable, ScoreTable
+from analysis.core.threads import one_blas_thread
+from analysis.topics.agreement.association import judge_against_humans
+from analysis.topics.agreement.human_ceiling import biases, ceilings, raters_against_others
+from analysis.topics.agreement.preferences import preferences as on_preferences
+from analysis.topics.distribution.estimates import ends_of_scale
+from analysis.topics.expected_score.estimates import expected_scores
+from analysis.topics.reliability.estimates import alphas
+
+
+def estimates(
+    scores: ScoreTable,
+    preferences: PreferenceTable | None = None,
+    options: Options | None = None,
+) -> list[Estimate]:
+    """All figures of a report, in its order; undefined ones carry their reason."""
+    return list(analyse(scores, preferences, options).estimates)
+
+
+def analyse(
+    scores: ScoreTable,
+    preferences: PreferenceTable | None = None,
+    options: Options | None = None,
+    title: str = "Judge against people",
+    edited: ScoreTable | None = None,
+    probes: ProbeTable | None = None,
+) -> Analysis:
+    """Analyse a table of scores, with preferences if there are any.
+
+    `edited` is the table with what raters changed after they had been shown more, which is
+    reported beside the figures of the other. `probes` are answers of judges to altered prompts.
+
+    Raises
+    ------
+    AnalysisError
+        Both tables are empty.
+    """
+    return _analysis(title, _context(scores, preferences, options, edited, probes), _everything)
+
+
+def headline(
+    scores: ScoreTable,
+    preferences: PreferenceTable | None = None,
+    options: Options | None = None,
+    title: str = "Judge against people",
+    edited: ScoreTable | None = None,
+    probes: ProbeTable | None = None,
+) -> Analysis:
+    """Only the figures that the verdict speaks of, in a fraction of the time; see `completed`."""
+    return _analysis(title, _context(scores, preferences, options, edited, probes), _headline)
+
+
+def completed(analysis: Analysis) -> Analysis:
+    """The whole analysis that a headline belongs to, on the same resamples."""
+    return _analysis(analysis.title, analysis.context, _everything)
+
+
+def _context(
+    scores: ScoreTable,
+    preferences: PreferenceTable | None,
+    options: Options | None,
+    edited: ScoreTable | None,
+    probes: ProbeTable | None = None,
+) -> Context:
+    if scores.frame.empty and (preferences is None or preferences.frame.empty):
+        raise AnalysisError("there are no scores and no preferences to analyze")
+    options = options or Options()
+    scores, said = of_one_layout(scores, options.layout)
+    if edited is not None and said is not None:
+        (layout,) = values_by_layout(scores)
+        edited, _ = of_one_layout(edited, layout)
+    return Context(scores, preferences, options, edited, said, probes)
+
+
+def _analysis(
+    title: str, context: Context, figures: Callable[[Context], Iterator[Estimate]]
+) -> Analysis:
+    scores, preferences = context.scores, context.preferences
+    warnings = [*scores.warnings, *(preferences.warnings if preferences else ())]
+    with one_blas_thread():
+        found = EstimateList(tuple(figures(context)))
+    if context.layout_left_out is not None:
+        warnings.insert(0, context.layout_left_out)
+    return Analysis(title, context, found, (*warnings, *_weights(scores)))
+
+
+def _everything(context: Context) -> Iterator[Estimate]:
+    # What the verdict needs is loaded first; the rest while it is being read.
+    from analysis.pipeline.all_estimates import everything
+
+    return everything(context)
+
+
+def _headline(context: Context) -> Iterator[Estimate]:
+    yield from judge_against_humans(context, ("pearson", "bias"), ("pooled", "within_query"))
+    yield from ceilings(context, ("pearson",))
+    yield from expected_scores(context, ("pearson",))
+    yield from raters_against_others(context)
+    yield from biases(context)
+    for construct, data in context.rated.items():
+        if data.raters:
+            yield from alphas(context, data, (context.level(construct),))
+    yield from on_preferences(context, ("pearson",))
+    yield from ends_of_scale(context)
+
+
+def _weights(scores: ScoreTable) -> list[str]:
+    probability: pd.Series[float] = scores.frame["inclusion_prob"]
+    if (probability == 1).all():
+        return []
+    return [
+        "responses were drawn with unequal or stated probabilities; corrected means are weighted "
+        "by them, all other figures describe the rated responses as they are"
+    ]
