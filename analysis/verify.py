@@ -44,7 +44,7 @@ _MEASURES: tuple[Measure, ...] = ("pearson", "spearman", "kendall_tau_b")
 
 
 @dataclass(frozen=True)
-class Check:
+class LibraryCheck:
     """One figure computed twice; `agrees` is None where it could not be, with the reason."""
 
     statistic: str
@@ -63,9 +63,9 @@ class Check:
         return {**asdict(self), "scorers": list(self.scorers)}
 
 
-def verify(scores: ScoreTable) -> list[Check]:
+def verify(scores: ScoreTable) -> list[LibraryCheck]:
     """Check agreement of people, and of each judge with them, construct by construct."""
-    found: list[Check] = []
+    found: list[LibraryCheck] = []
     for construct in scores.constructs:
         data = construct_data(scores, construct)
         found += _alphas(data)
@@ -74,7 +74,7 @@ def verify(scores: ScoreTable) -> list[Check]:
     return found
 
 
-def _alphas(data: ConstructData) -> Iterator[Check]:
+def _alphas(data: ConstructData) -> Iterator[LibraryCheck]:
     rated = data.ratings[np.isfinite(data.ratings).sum(axis=1) >= 2]
     if not rated.size:
         return
@@ -103,7 +103,7 @@ def _krippendorff(values: FloatArray, level: Level) -> float:
     return float(krippendorff.alpha(reliability_data=values.T, level_of_measurement=level))
 
 
-def _iccs(data: ConstructData) -> Iterator[Check]:
+def _iccs(data: ConstructData) -> Iterator[LibraryCheck]:
     if len(data.raters) < 2:
         return
     complete = data.ratings[np.isfinite(data.ratings).all(axis=1)][:LARGEST]
@@ -144,7 +144,7 @@ def _pingouin(values: FloatArray, form: Form) -> float:
     return float(table.loc[table["Type"].isin(names), "ICC"].iloc[0])
 
 
-def _associations(data: ConstructData) -> Iterator[Check]:
+def _associations(data: ConstructData) -> Iterator[LibraryCheck]:
     if not data.raters:
         return
     from scipy import stats
@@ -174,7 +174,7 @@ def _associations(data: ConstructData) -> Iterator[Check]:
         yield from _within_queries(data, scorer, values)
 
 
-def _within_queries(data: ConstructData, scorer: str, values: FloatArray) -> Iterator[Check]:
+def _within_queries(data: ConstructData, scorer: str, values: FloatArray) -> Iterator[LibraryCheck]:
     """Pearson within queries against pingouin's repeated-measures correlation."""
     both = np.flatnonzero(np.isfinite(values) & np.isfinite(data.reference))[:LARGEST_WITHIN]
     part = values[both], data.reference[both], data.query[both]
@@ -201,7 +201,7 @@ def _compared(
     ours: float,
     theirs: Callable[[], float],
     n: int,
-) -> Check:
+) -> LibraryCheck:
     with warnings.catch_warnings():
         # Their warnings are about their own insides, and no concern of a report's reader.
         warnings.simplefilter("ignore")
@@ -212,7 +212,7 @@ def _compared(
             return _skipped(statistic, data, scorers, library, reason, n)
     if math.isnan(ours) or math.isnan(other):
         undefined = math.isnan(ours) and math.isnan(other)
-        return Check(
+        return LibraryCheck(
             statistic,
             data.construct,
             scorers,
@@ -225,7 +225,7 @@ def _compared(
             "undefined on this part",
         )
     close = math.isclose(ours, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return Check(
+    return LibraryCheck(
         statistic, data.construct, scorers, library, _version(library), ours, other, n, close
     )
 
@@ -237,8 +237,8 @@ def _skipped(
     library: str,
     reason: str,
     n: int = 0,
-) -> Check:
-    return Check(
+) -> LibraryCheck:
+    return LibraryCheck(
         statistic, data.construct, scorers, library, _version(library), None, None, n, None, reason
     )
 

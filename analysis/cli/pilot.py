@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.cli.source import Source
+from analysis.cli.source import AnalysisInput
 
 if TYPE_CHECKING:
     from analysis.planning.components import Components
 
 
 def pilot_of(
-    found: Source, construct: str | None, scorer: str | None
+    found: AnalysisInput, construct: str | None, scorer: str | None
 ) -> tuple[Components, int, float, str]:
     """Components of the first construct that gives some, with responses a query and the width."""
     import numpy as np

@@ -12,7 +12,7 @@ from analysis.cli.source import CannotRun, from_file, from_study
 from analysis.cli.table_options import SCALE_FORM, kind_option
 
 if TYPE_CHECKING:
-    from analysis.planning.simulation import Plan
+    from analysis.planning.simulation import StudyPlan
 
 #: Half widths asked for where none is named; those in points are for a scale 100 wide.
 WANTED = {
@@ -206,7 +206,7 @@ def _numbers(option: str, text: str) -> list[int]:
         raise CannotRun(f"--{option} {text}: write numbers with commas, such as 25,50") from None
 
 
-def _say(done: Plan, notes: list[str]) -> None:
+def _say(done: StudyPlan, notes: list[str]) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from analysis.cli.source import Source
+from analysis.cli.source import AnalysisInput
 
 
-def write(source: Source, title: str, folder: Path, verify: bool, as_json: bool) -> None:
+def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json: bool) -> None:
     from analysis.pipeline.estimation import completed, headline
     from analysis.render import terminal
     from analysis.render.verdict.verdicts import verdicts

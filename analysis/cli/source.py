@@ -27,7 +27,7 @@ def _no_reasons(places: Sequence[Place]) -> dict[Place, str]:
     return {}
 
 
-class Source(NamedTuple):
+class AnalysisInput(NamedTuple):
     """What a report is made of."""
 
     scores: ScoreTable
@@ -50,7 +50,7 @@ class CannotRun(click.ClickException):
     exit_code = 2
 
 
-def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
+def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from analysis.cli.hypothesis_options import declared
     from analysis.cli.response_traits import response_traits
     from analysis.cli.run_attributes import attributes
@@ -115,7 +115,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> Source:
     options = Options(**{**settings, **chosen})
     probes = _probes(config, probed, suspects, traits)
     reasons = _reasons_of(folder, versions)
-    return Source(scores, compared, options, config.name, runs, edited, probes, reasons)
+    return AnalysisInput(scores, compared, options, config.name, runs, edited, probes, reasons)
 
 
 def _own_scales(
@@ -256,7 +256,7 @@ def from_file(
     preference_scale: str | None,
     chosen: dict[str, Any],
     hypotheses: Path | None = None,
-) -> Source:
+) -> AnalysisInput:
     from analysis.cli.hypothesis_options import declared
     from analysis.core.options import Options
     from analysis.core.scales import parse_scale
@@ -290,4 +290,4 @@ def from_file(
 
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"made_of": _made_of(scores), **chosen})
-    return Source(scores, compared, options, path.stem)
+    return AnalysisInput(scores, compared, options, path.stem)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from analysis.core.errors import AnalysisError
 from analysis.planning.simulated_study import STATISTICS
-from analysis.planning.simulation import Plan
+from analysis.planning.simulation import StudyPlan
 from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, as_svg, canvas, head
 
 _DASHES = ("-", "--", ":", "-.")
@@ -28,7 +28,7 @@ _COLUMNS = (
 )
 
 
-def write_curves(plan: Plan, path: Path) -> None:
+def write_curves(plan: StudyPlan, path: Path) -> None:
     """Write the curves to NAME.svg (one wanted figure) or NAME.html (any number, with answers).
 
     Raises
@@ -55,7 +55,7 @@ def write_curves(plan: Plan, path: Path) -> None:
         raise AnalysisError(f"{path} can't be written: {error.strerror}") from None
 
 
-def drawn(plan: Plan, name: str) -> Drawing:
+def drawn(plan: StudyPlan, name: str) -> Drawing:
     """The curve of one figure."""
     cells = [c for c in plan.cells if c.statistic == name and c.reason is None]
     unit = "points" if STATISTICS[name].points else "half width"
@@ -96,7 +96,7 @@ def drawn(plan: Plan, name: str) -> Drawing:
         return as_svg(figure, f"plan-{name}", f"Width of {name}", described)
 
 
-def caption(plan: Plan) -> str:
+def caption(plan: StudyPlan) -> str:
     """How the curves were computed."""
     parts = ", ".join(
         f"{name} {value:g}"
@@ -112,7 +112,7 @@ def caption(plan: Plan) -> str:
     )
 
 
-def _page(plan: Plan, drawings: list[Drawing]) -> str:
+def _page(plan: StudyPlan, drawings: list[Drawing]) -> str:
     css = files("analysis.render").joinpath("report.css").read_text(encoding="utf-8")
     rows = []
     for answer in plan.answers:

@@ -139,7 +139,7 @@ def _sums(study: Simulated, system: int) -> QuerySums:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedStatistic:
     """A figure that can be planned for."""
 
     interval: Callable[[Simulated], Interval]
@@ -153,13 +153,19 @@ class Planned:
 
 
 #: By the id that the report gives the figure, where it has one by itself.
-STATISTICS: dict[str, Planned] = {
-    "krippendorff_alpha": Planned(_alpha, "agreement of people, these raters", 2),
-    "icc": Planned(_icc, "ICC(A,1), raters like these", 2),
-    "bias": Planned(_bias, "judge minus people, raters like these", 2, points=True),
-    "pearson": Planned(_pearson, "judge against people, pooled", 1),
-    "pearson_within_query": Planned(_pearson_within, "judge against people, within a query", 1, 2),
-    "human_ceiling_difference": Planned(_ceiling, "judge minus rater, against the others", 2),
-    "ppi_mean": Planned(_ppi_mean, "a system's corrected mean", 1, points=True),
-    "ppi_difference": Planned(_ppi_difference, "corrected difference of 2 systems", 1, 2, True),
+STATISTICS: dict[str, PlannedStatistic] = {
+    "krippendorff_alpha": PlannedStatistic(_alpha, "agreement of people, these raters", 2),
+    "icc": PlannedStatistic(_icc, "ICC(A,1), raters like these", 2),
+    "bias": PlannedStatistic(_bias, "judge minus people, raters like these", 2, points=True),
+    "pearson": PlannedStatistic(_pearson, "judge against people, pooled", 1),
+    "pearson_within_query": PlannedStatistic(
+        _pearson_within, "judge against people, within a query", 1, 2
+    ),
+    "human_ceiling_difference": PlannedStatistic(
+        _ceiling, "judge minus rater, against the others", 2
+    ),
+    "ppi_mean": PlannedStatistic(_ppi_mean, "a system's corrected mean", 1, points=True),
+    "ppi_difference": PlannedStatistic(
+        _ppi_difference, "corrected difference of 2 systems", 1, 2, True
+    ),
 }

@@ -20,7 +20,7 @@ _FARTHEST = 20
 
 
 @dataclass(frozen=True)
-class Cell:
+class SimulatedDesign:
     """Half width of a figure's interval in one design: the mean over simulated studies.
 
     `assured` is the half width that a share of the studies (the plan's `assurance`) keeps to. Both
@@ -38,7 +38,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Answer:
+class NeededQueries:
     """Queries that reach a wanted half width with a number of raters; None with the reason.
 
     Where the smallest design that was simulated is enough, it is the answer: fewer may do.
@@ -55,13 +55,13 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """What was simulated, and what follows for each wanted width and number of raters."""
 
     components: Components
     wanted: Mapping[str, float]
-    cells: tuple[Cell, ...]
-    answers: tuple[Answer, ...]
+    cells: tuple[SimulatedDesign, ...]
+    answers: tuple[NeededQueries, ...]
     responses_per_query: int
     level: float
     assurance: float
@@ -93,7 +93,7 @@ def plan(
     runs: int = 40,
     seed: int = 0,
     progress: Advance | None = None,
-) -> Plan:
+) -> StudyPlan:
     """Simulate designs, and say which reach the wanted half widths.
 
     Parameters
@@ -120,7 +120,7 @@ def plan(
 
     Returns
     -------
-    Plan
+    StudyPlan
         With a cell for each design and statistic, and an answer for each wanted width and number
         of raters.
 
@@ -136,7 +136,7 @@ def plan(
     """
     _check(wanted, queries, raters, responses_per_query, runs, judged, minutes)
     designs = [Design(q, r, responses_per_query) for r in raters for q in queries]
-    cells: list[Cell] = []
+    cells: list[SimulatedDesign] = []
     for done, design in enumerate(designs):
         if progress is not None:
             progress(done, len(designs))
@@ -148,7 +148,7 @@ def plan(
         for name, width in wanted.items()
         for count in raters
     ]
-    return Plan(
+    return StudyPlan(
         components, dict(wanted), tuple(cells), tuple(answers), responses_per_query, level,
         assurance, runs, judged, minutes, seed,
     )  # fmt: skip
@@ -184,7 +184,7 @@ def _cells(
     runs: int,
     seed: int,
     judged: int,
-) -> list[Cell]:
+) -> list[SimulatedDesign]:
     level, assurance = shares
     widths: dict[str, list[float]] = {name: [] for name in wanted}
     reasons: dict[str, str | None] = dict.fromkeys(wanted)
@@ -208,7 +208,7 @@ def _cells(
             reason = f"no interval in {runs - given.size} of {runs} simulated studies"
         nan = float("nan")
         cells.append(
-            Cell(
+            SimulatedDesign(
                 name, design.queries, design.raters, design.n_responses, design.n_ratings,
                 nan if reason else float(given.mean()),
                 nan if reason else float(np.quantile(given, assurance)),
@@ -219,13 +219,18 @@ def _cells(
 
 
 def _answer(
-    name: str, width: float, raters: int, cells: Sequence[Cell], responses: int, minutes: float
-) -> Answer:
+    name: str,
+    width: float,
+    raters: int,
+    cells: Sequence[SimulatedDesign],
+    responses: int,
+    minutes: float,
+) -> NeededQueries:
     own = [c for c in cells if (c.statistic, c.raters) == (name, raters)]
     there = [c for c in own if c.reason is None]
 
-    def without(reason: str) -> Answer:
-        return Answer(name, width, raters, None, None, None, None, reason)
+    def without(reason: str) -> NeededQueries:
+        return NeededQueries(name, width, raters, None, None, None, None, reason)
 
     if not there:
         return without(own[0].reason or "no interval")
@@ -239,7 +244,7 @@ def _answer(
     # Below what was simulated the fit is a guess: the smallest design is known to do.
     needed = max(needed, min(counts))
     n = needed * responses
-    return Answer(name, width, raters, needed, n, n * raters, n * raters * minutes / 60)
+    return NeededQueries(name, width, raters, needed, n, n * raters, n * raters * minutes / 60)
 
 
 def _fit(

@@ -1,7 +1,7 @@
 import pytest
 
 from analysis import verify as verifying
-from analysis.verify import Check, verify
+from analysis.verify import LibraryCheck, verify
 from tests.analysis.scores import simulated, table
 
 
@@ -27,7 +27,7 @@ def test_nobody_to_check_gives_no_checks() -> None:
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verifying, "_krippendorff", lambda *_: 0.123)
     checks = verify(table(simulated()))
-    wrong: list[Check] = [check for check in checks if check.agrees is False]
+    wrong: list[LibraryCheck] = [check for check in checks if check.agrees is False]
     assert {check.library for check in wrong} == {"krippendorff"}
 
 

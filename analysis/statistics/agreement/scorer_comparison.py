@@ -25,7 +25,7 @@ _LARGEST = 5
 
 
 @dataclass(frozen=True)
-class Figure:
+class ComparedValue:
     """A value with its interval; null, with the reason, where there is none."""
 
     value: float | None
@@ -52,8 +52,8 @@ class TurnedPair:
     """
 
     systems: tuple[str, str]
-    first: Figure
-    second: Figure
+    first: ComparedValue
+    second: ComparedValue
     decision: Decision
     """`opposite`: each scorer alone decides, and they decide differently."""
 
@@ -70,11 +70,11 @@ class TwoScorers:
     n_queries: int
     equal: float | None
     """Share of the scores that are the same."""
-    shift: Figure
+    shift: ComparedValue
     """Mean of second minus first."""
-    moved: Figure
+    moved: ComparedValue
     """Mean size of a move, up or down."""
-    order_within_queries: Figure
+    order_within_queries: ComparedValue
     """Kendall's tau-b of the pairs of responses inside queries."""
     largest: tuple[Move, ...]
     """The largest moves, the largest one first."""
@@ -160,7 +160,7 @@ def _compared(
     both = np.isfinite(old) & np.isfinite(new)
     resampling = QueryResampling(len(names), resamples, seed, level)
 
-    def figure(measure: Any, scope: Any = "pooled") -> Figure:
+    def figure(measure: Any, scope: Any = "pooled") -> ComparedValue:
         statistic = association(measure, new, old, query, scope, n_queries=len(names))
         return _figure(statistic, resampling, correlation=measure == "kendall_tau_b")
 
@@ -183,9 +183,11 @@ def _compared(
     )
 
 
-def _figure(statistic: QueryStatistic, resampling: QueryResampling, *, correlation: bool) -> Figure:
+def _figure(
+    statistic: QueryStatistic, resampling: QueryResampling, *, correlation: bool
+) -> ComparedValue:
     interval = resampling.interval(statistic, "fisher_z" if correlation else None)
-    return Figure(
+    return ComparedValue(
         _null(statistic.point),
         _null(interval.low),
         _null(interval.high),
@@ -228,7 +230,9 @@ def _turned(
             continue
         intervals = (found.people_intervals, found.judge_intervals)
         figures = [
-            Figure(_null(size), _null(of.low[place]), _null(of.high[place]), of.reasons[place])
+            ComparedValue(
+                _null(size), _null(of.low[place]), _null(of.high[place]), of.reasons[place]
+            )
             for size, of in zip(sizes, intervals, strict=True)
         ]
         pair = (systems[found.first[place]], systems[found.second[place]])
@@ -272,7 +276,7 @@ def shift_lines(found: Sequence[TwoScorers]) -> list[str]:
     return lines
 
 
-def _said(figure: Figure, form: str) -> str:
+def _said(figure: ComparedValue, form: str) -> str:
     if figure.value is None:
         return f"not defined ({figure.reason})"
     if figure.low is None or figure.high is None:
