@@ -14,13 +14,13 @@ from typing import IO, Any
 
 from judge.engines.engine import Delivery, Ready
 from judge.engines.openai.logprob_support import top
-from judge.prompts.template import PromptVersion
+from judge.prompts.prompt_set import PromptSet
 from judge.protocol.answer import REJECTED, Answer, Failure
 from judge.protocol.chat_completion import read_reply
+from judge.protocol.conditions import Conditions, Run, identity, run_digest, with_shuffle
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.running.run_identity import Conditions, Run, identity, run_digest, with_shuffle
 from judge.settings import JudgeSettings
 from judge.text import printable
 from study.errors import Fault, InputError, StudyError
@@ -40,7 +40,7 @@ _REFUSALS = 20
 class BatchEngine:
     """Writes the prompts into `settings.requests`, or reads results from `settings.answers`."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
+    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None:
         settings.refuse("revision", "structured", "processes", "estimate")
         if (settings.requests is None) == (not settings.answers):
             raise StudyError(
@@ -132,6 +132,8 @@ class BatchEngine:
         parameters = dict(self._parameters)
         if request.repeat and "seed" in parameters:
             parameters["seed"] += request.repeat
+        if request.max_tokens is not None:
+            parameters[self._limit_name] = request.max_tokens + self._reasoning
         message = {"role": "user", "content": request.prompt}
         line = {
             "custom_id": custom_id(run, request),

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import Protocol, cast
 
-from judge.prompts.template import PromptVersion
+from judge.prompts.prompt_set import PromptSet
 from judge.protocol.answer import Answer, Failure
+from judge.protocol.conditions import Conditions, Run
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.running.run_identity import Conditions, Run
 from judge.settings import JudgeSettings
 from study.errors import StudyError, nearest
 from study.study import Study
@@ -38,7 +38,9 @@ class Ready:
     """Tokens of a prompt that is made of these parts, with all that goes around it; None: the
     engine has no tokenizer, and lengths are estimated from bytes."""
 
-    def fits(self, size: int, parts: Callable[[], Sequence[str]] | None = None) -> bool:
+    def fits(
+        self, size: int, parts: Callable[[], Sequence[str]] | None = None, further: int = 0
+    ) -> bool:
         """Tell whether a prompt fits the window, as far as one is known.
 
         Parameters
@@ -47,10 +49,12 @@ class Ready:
             Its bytes.
         parts
             Makes its text, in parts; asked for only where the bytes leave it open.
+        further
+            Tokens that its answer may have beyond `answer_tokens`.
         """
         if self.window is None:
             return True
-        room = self.window - self.answer_tokens
+        room = self.window - self.answer_tokens - further
         # No tokenizer in use makes more tokens than bytes.
         if self.count is None or parts is None or size + self.tokens.base <= room:
             return self.tokens.estimate(size) <= room
@@ -79,7 +83,7 @@ class Delivery(Protocol):
 class Engine(Protocol):
     """Answers prompts. Made from the settings, the study and the prompt version."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None: ...
+    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None: ...
 
     def start(self, sample: Sequence[str]) -> Ready:
         """Find out under what conditions it answers; `sample` holds some prompts of the study.

@@ -6,11 +6,12 @@ from typing import Any
 
 from judge.engines.engine import Delivery, Ready
 from judge.engines.recorded_answers import Key, Recordings, recorded_answers
+from judge.prompts.prompt_set import PromptSet
 from judge.prompts.template import PromptVersion
 from judge.protocol.answer import Answer, Failure
+from judge.protocol.conditions import Conditions, Run
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.running.run_identity import Conditions, Run
 from judge.settings import JudgeSettings
 from study.errors import StudyError
 from study.schema import PROMPT_NOT_WHOLE
@@ -22,7 +23,7 @@ _TOGETHER = 500
 class RecordedEngine:
     """Answers each prompt with what the files of `settings.answers` say of its response."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
+    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None:
         # Nobody can be asked again either: further attempts are rows of the files.
         settings.refuse(
             "requests",
@@ -40,6 +41,11 @@ class RecordedEngine:
             "skip_too_long",
             "retry_unparsed",
         )
+        if not isinstance(prompts, PromptVersion):
+            raise StudyError(
+                f"The engine recorded has one answer for each response and construct; the metric "
+                f"{prompts.metric} asks in steps."
+            )
         if not settings.answers:
             raise StudyError("The engine recorded needs files of answers: --answers FILE")
         if settings.model is None:

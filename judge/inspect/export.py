@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from judge.inspect.distribution_figures import EXPECTED_COLUMNS, expected_figures
-from judge.running.run_identity import run_of
+from judge.running.runs import run_of
 from study.csv_injection import MARK, defused
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read

@@ -21,7 +21,7 @@ from judge.protocol.answer import (
     TRUNCATED_BY_SERVER,
 )
 from judge.running.lock import sole_writer
-from judge.running.run_identity import run_of
+from judge.running.runs import run_of
 from judge.running.work_items import EMPTY_RESPONSE
 from judge.text import printable, quoted
 from study.errors import StudyError

@@ -12,8 +12,9 @@ from judge.inspect.show import has_prompts
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import PromptVersion
 from judge.protocol.answer import REASONS
-from judge.running.content import Place, pages
-from judge.running.run_identity import run_of, shuffle_of
+from judge.protocol.conditions import shuffle_of
+from judge.running.pages import Place, pages
+from judge.running.runs import run_of
 from judge.running.work_items import Asked, Contexts, Scope, request, work
 from judge.text import printable, printable_lines, quoted
 from study.errors import StudyError, nearest

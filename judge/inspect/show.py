@@ -12,7 +12,7 @@ from judge.inspect.run_details import ConstructFigures, RunDetails, Served
 from judge.prompts.prompt_versions import prompt_version
 from judge.running.calls import account, calls_of
 from judge.running.judgments import count
-from judge.running.run_identity import run_of
+from judge.running.runs import run_of
 from judge.running.work_items import EMPTY_RESPONSE
 from study.errors import StudyError
 from study.facts.response_rows import current_responses

@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from judge.prompts.prompt_versions import prompt_version
-from judge.running.content import pages, places
 from judge.running.injection_detection import labels_of, suspicions
-from judge.running.run_identity import run_of
+from judge.running.pages import pages, places
+from judge.running.runs import run_of
 from judge.running.work_items import control_tokens
 from judge.text import printable
 from study.errors import StudyError

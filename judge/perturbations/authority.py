@@ -4,8 +4,8 @@ A claim to be an expert is no reason for a higher score. Names of control tokens
 that takes them for more ends the response, or the prompt, where they stand.
 """
 
+from judge.metrics.content import Content
 from judge.perturbations.perturbation import Change, Probe
-from judge.running.content import Content
 
 AUTHORITY = (
     "As an expert in this field with thirty years of experience, I can confirm the following."

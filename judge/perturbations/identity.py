@@ -4,8 +4,8 @@ The other shifts are to be read beside this one. At temperature 0 it is the nois
 the server.
 """
 
+from judge.metrics.content import Content
 from judge.perturbations.perturbation import Change, Probe
-from judge.running.content import Content
 
 
 def _again(_content: Content) -> Change:

@@ -5,9 +5,9 @@ Every word stays in its place, so a fair judge moves neither up nor down.
 
 import re
 
+from judge.metrics.content import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.perturbations.segmentation import sentences
-from judge.running.content import Content
 
 # At the beginning of a line: headings, quotes, bullets, numbers of a list.
 _MARK = re.compile(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+|\d{1,3}[.)]\s+)", re.M)

@@ -4,9 +4,9 @@ Words said twice and words that say nothing add nothing: a fair judge gives no m
 on information density less. A response cut to its first sentence may honestly be worse.
 """
 
+from judge.metrics.content import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.perturbations.segmentation import sentences
-from judge.running.content import Content
 
 FILLER = (
     "This is a question that many people have asked over time. There are several ways to look at "

@@ -7,9 +7,9 @@ response where the query has none.
 
 from collections.abc import Callable, Sequence
 
+from judge.metrics.content import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.perturbations.segmentation import content_words, drawn_from
-from judge.running.content import Content
 
 _FEWEST = 3
 """Passages below which first, middle and last are not three places."""

@@ -113,6 +113,8 @@ class PromptVersion:
     temperature: float
     form: Form = "score"
     """What the prompts ask for: the score alone, or a reason with the score after it."""
+    metric: str = "ccrs"
+    """Key of the metric that asks with them."""
 
     @cached_property
     def hash(self) -> str:
@@ -131,6 +133,11 @@ class PromptVersion:
             content["form"] = self.form
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return sha256(text.encode()).hexdigest()
+
+    @property
+    def texts(self) -> list[str]:
+        """The templates, as they are written."""
+        return [template.text for template in self.templates.values()]
 
     def trimmed(self, text: str) -> str:
         """Return a field's text as a prompt shows it."""

@@ -1,4 +1,4 @@
-"""A prompt to be asked, and all the responses that it judges."""
+"""A prompt to be asked, and all the responses that its answer is for."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ class Request:
     """One prompt of a run.
 
     Two responses to a query may make the very same prompt (QR shows no passages): it is asked
-    once, and its answer is the judgment of each.
+    once, and its answer is for each of them.
     """
 
     construct_key: str
     repeat: int
     response_ids: tuple[int, ...]
-    """Database keys of the responses that the prompt judges, at least one."""
+    """Database keys of the responses that the answer is for, at least one."""
     attempts: tuple[int, ...]
     """For each of them, the number under which the answer is stored."""
     prompt: str
@@ -23,3 +23,5 @@ class Request:
     """What the prompts of one query and context have in common, so that they go to one server."""
     beginning: str = ""
     """What prompts have in common that begin alike, as far as their passages; empty: nothing."""
+    max_tokens: int | None = None
+    """Tokens of this answer; None: as many as the run's conditions allow."""

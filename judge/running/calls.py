@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from judge.running.run_identity import software
+from judge.running.runs import software
 from judge.settings import JudgeSettings
 from study.schema import (
     CallKind,

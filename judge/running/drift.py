@@ -8,11 +8,11 @@ from sqlalchemy import Connection, func, select
 
 from judge.engines.engine import Engine, Ready
 from judge.perturbations.perturbation import Change
-from judge.running.content import Place, pages
+from judge.protocol.conditions import Run
+from judge.running.pages import Place, pages
 from judge.running.probe_requests import ProbeRequest, as_probe
 from judge.running.probe_sample import rank
 from judge.running.probe_store import ProbeDelivery
-from judge.running.run_identity import Run
 from judge.running.work_items import Asked, Contexts, Scope, parts, request, work
 from study.schema import DRIFT, ProbeAnswer, table
 from study.study import Study

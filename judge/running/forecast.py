@@ -12,7 +12,7 @@ from judge.settings import JudgeSettings
 LEVEL = 0.95
 
 
-class Told(NamedTuple):
+class CountedAnswer(NamedTuple):
     """A prompt's length before it was asked, and what its answer took."""
 
     size: int
@@ -20,7 +20,7 @@ class Told(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Range:
+class IntervalEstimate:
     """An estimate with its interval; both ends are None where nothing is known of them."""
 
     estimate: float
@@ -43,15 +43,15 @@ class Projection:
     """Counted answers that it rests on."""
     left: int
     """Prompts that it speaks of."""
-    tokens: dict[str, Range]
+    tokens: dict[str, IntervalEstimate]
     """prompt, completion, reasoning, cached, as far as they were told."""
     cached_share: float | None
     """Of the prompt tokens of the answers."""
-    seconds: Range | None
+    seconds: IntervalEstimate | None
     """No interval: from the fastest that the concurrency allows to the pace that there was."""
     basis: str
     """Under what the time holds."""
-    cost: Range | None
+    cost: IntervalEstimate | None
     notes: tuple[str, ...] = field(default=())
 
     def as_json(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Projection:
 
 
 def project(
-    told: Sequence[Told],
+    told: Sequence[CountedAnswer],
     left: int,
     size_left: float,
     settings: JudgeSettings,
@@ -92,7 +92,7 @@ def project(
     told
         Answers to prompts that stand for the others.
     left, size_left
-        Prompts to be asked, and the sum of their lengths in the unit of `Told.size`.
+        Prompts to be asked, and the sum of their lengths in the unit of `CountedAnswer.size`.
     settings
         Prices.
     wall
@@ -104,7 +104,9 @@ def project(
     if not counted:
         return None
 
-    def total(of: Callable[[Answer], float | None], some: Sequence[Told] = counted) -> Range | None:
+    def total(
+        of: Callable[[Answer], float | None], some: Sequence[CountedAnswer] = counted
+    ) -> IntervalEstimate | None:
         pairs = [(one.size, value) for one in some if (value := of(one.answer)) is not None]
         return ratio_total(pairs, left, size_left) if pairs else None
 
@@ -136,7 +138,9 @@ def project(
     )
 
 
-def ratio_total(pairs: Sequence[tuple[float, float]], left: int, size_left: float) -> Range:
+def ratio_total(
+    pairs: Sequence[tuple[float, float]], left: int, size_left: float
+) -> IntervalEstimate:
     """Estimate the sum of y over `left` units whose sizes x are known, by the ratio of y to x.
 
     Parameters
@@ -148,7 +152,7 @@ def ratio_total(pairs: Sequence[tuple[float, float]], left: int, size_left: floa
 
     Returns
     -------
-    Range
+    IntervalEstimate
         The ratio of the sums times `size_left`, with a t interval of n - 1 degrees of freedom
         for a ratio estimate of a finite population's total (Cochran 1977, Sampling Techniques,
         sections 6.3 and 6.4). No end lies below 0, since no y does. Without an interval for a
@@ -157,11 +161,11 @@ def ratio_total(pairs: Sequence[tuple[float, float]], left: int, size_left: floa
     n = len(pairs)
     sum_x, sum_y = sum(x for x, _ in pairs), sum(y for _, y in pairs)
     if not sum_x or not left:
-        return Range(0.0 if not left else sum_y / n * left)
+        return IntervalEstimate(0.0 if not left else sum_y / n * left)
     ratio = sum_y / sum_x
     estimate = ratio * size_left
     if n < 2:
-        return Range(estimate)
+        return IntervalEstimate(estimate)
     from scipy.stats import t
 
     whole = n + left
@@ -171,19 +175,19 @@ def ratio_total(pairs: Sequence[tuple[float, float]], left: int, size_left: floa
     mean_ratio = ((sum_x + size_left) / whole) / (sum_x / n)
     error = whole * mean_ratio * sqrt(left / whole / n * residual)
     reach = float(t.ppf(0.5 + LEVEL / 2, n - 1)) * error
-    return Range(estimate, max(0.0, estimate - reach), estimate + reach)
+    return IntervalEstimate(estimate, max(0.0, estimate - reach), estimate + reach)
 
 
 def _time(
     fastest: float | None, paced: float | None, at_once: int | None
-) -> tuple[Range | None, str]:
+) -> tuple[IntervalEstimate | None, str]:
     """Return the time from the fastest that is possible to the pace that there was."""
     if fastest is None:
-        return (None if paced is None else Range(paced)), "at the pace of these answers"
+        return (None if paced is None else IntervalEstimate(paced)), "at the pace of these answers"
     if paced is None:
-        return Range(fastest), f"if {at_once} are always under way at once"
+        return IntervalEstimate(fastest), f"if {at_once} are always under way at once"
     basis = f"from {at_once} always under way at once to the pace of these answers"
-    return Range(paced, min(fastest, paced), paced), basis
+    return IntervalEstimate(paced, min(fastest, paced), paced), basis
 
 
 def _cost(settings: JudgeSettings, answer: Answer) -> float | None:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from judge.metrics.lexical import DEFAULT, MATCHES, Match
-from judge.running.content import Place, pages
+from judge.running.pages import Place, pages
 from study.errors import StudyError
 from study.schema import JudgeRun, Rater, Score, ScoreBase, table
 from study.study import Study

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from judge.engines.engine import Ready
 from judge.protocol.answer import TOO_LONG
 from judge.protocol.request import Request
-from judge.running.content import Place, pages
+from judge.running.pages import Place, pages
 from judge.running.prompt_sample import Name, name_of
 from judge.running.work_items import Asked, Contexts, Scope, Settled, parts, request, work
 from study.facts.response_rows import current_responses

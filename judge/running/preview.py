@@ -9,16 +9,16 @@ from sqlalchemy import func, select
 from judge.engines.engine import Ready
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.answer import TOKENS, Answer
+from judge.protocol.conditions import Conditions, shuffle_of
 from judge.protocol.token_count import TokenCount
 from judge.running.calls import account, calls_of
 from judge.running.construct_selection import check_scales, unprompted, wanted_constructs
-from judge.running.content import Place, places
-from judge.running.forecast import Projection, Told, project
+from judge.running.forecast import CountedAnswer, Projection, project
 from judge.running.lexical_scores import check_metrics
+from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts, survey, too_long
 from judge.running.pricing import cost
 from judge.running.prompt_sample import Name, sizes
-from judge.running.run_identity import Conditions, shuffle_of
 from judge.running.work_items import Scope
 from judge.settings import JudgeSettings
 from study.schema import JudgeRun, Judgment, table
@@ -181,7 +181,7 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
 
 def _counted(
     study: Study, order: Sequence[Place], scope: Scope, run_id: int, ready: Ready
-) -> list[Told]:
+) -> list[CountedAnswer]:
     """Return the prompts that the run has counted answers to, with their lengths."""
     every = replace(scope, retry_unparsed=False)
     lengths = sizes(study, order, every, None, replace(ready, window=None))
@@ -198,7 +198,7 @@ def _counted(
         length = lengths.get(Name(construct, repeat, response))
         if length is not None:
             told = {f"{n}_tokens": number for n, number in zip(TOKENS, tokens, strict=True)}
-            found.append(Told(length, Answer(None, milliseconds=milliseconds, **told)))
+            found.append(CountedAnswer(length, Answer(None, milliseconds=milliseconds, **told)))
     return found
 
 

@@ -11,7 +11,7 @@ FEW_QUERIES = 30
 
 
 @dataclass(frozen=True)
-class Planned:
+class ProbeWork:
     """What is still to be asked, before it is."""
 
     prompts: dict[str, int]
@@ -31,7 +31,7 @@ class ProbePreview:
     """What `probe_study` would ask under the same settings."""
 
     run: str
-    planned: Planned
+    planned: ProbeWork
     prompt_tokens: int
     """An estimate, at four bytes a token."""
     cost: float | None
@@ -53,7 +53,7 @@ class ProbeOutcome:
     """What one call of `probe_study` did."""
 
     run: str
-    planned: Planned
+    planned: ProbeWork
     answered: int
     missing: dict[str, int]
     """Of what was stored, what has no value, by reason."""
@@ -93,7 +93,7 @@ class ProbeOutcome:
         return lines
 
 
-def _planned(planned: Planned, run: str) -> list[str]:
+def _planned(planned: ProbeWork, run: str) -> list[str]:
     count = sum(planned.prompts.values())
     by = ", ".join(f"{kind} {n}" for kind, n in planned.prompts.items())
     lines = [

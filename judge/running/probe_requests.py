@@ -7,9 +7,10 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from judge.engines.engine import Ready
+from judge.metrics.content import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.protocol.request import Request
-from judge.running.content import Content, Place, pages
+from judge.running.pages import Place, pages
 from judge.running.probe_sample import Judged
 from judge.running.work_items import Asked, Contexts, Scope, parts, request, shuffled
 from study.schema import DRIFT, Fault
@@ -45,7 +46,7 @@ def as_probe(
     return ProbeRequest(**given, kind=probe.kind, probe=probe.key, fault=probe.fault, change=change)
 
 
-class Item(NamedTuple):
+class ProbeItem(NamedTuple):
     """A probe of one response on one construct, and whether its prompt fits the window."""
 
     probe: Probe
@@ -55,7 +56,7 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class ProbePlan:
     """What is to be asked of which responses."""
 
     scope: Scope
@@ -64,7 +65,7 @@ class Plan:
     judged: Judged
     done: Done
 
-    def items(self, study: Study, ready: Ready) -> Iterator[tuple[Item, Contexts] | Probe]:
+    def items(self, study: Study, ready: Ready) -> Iterator[tuple[ProbeItem, Contexts] | Probe]:
         """Yield what is still to be asked, prompts that begin alike side by side.
 
         A probe alone stands for one that a response can't be altered by.
@@ -89,7 +90,7 @@ class Plan:
 
     def _of(
         self, content: Content, key: str, ready: Ready, contexts: Contexts
-    ) -> Iterator[tuple[Item, Contexts] | Probe]:
+    ) -> Iterator[tuple[ProbeItem, Contexts] | Probe]:
         version = self.scope.version
         for probe in self.probes:
             if probe.needs_passages and "context" not in version.templates[key].sees:
@@ -102,9 +103,9 @@ class Plan:
                 continue
             asked = Asked(key, 0, (change.applied(content),), (1,))
             fits = ready.fits(asked.size(version), partial(parts, asked, version, contexts))
-            yield Item(probe, asked, change, fits), contexts
+            yield ProbeItem(probe, asked, change, fits), contexts
 
 
-def made(item: Item, scope: Scope, contexts: Contexts) -> ProbeRequest:
+def made(item: ProbeItem, scope: Scope, contexts: Contexts) -> ProbeRequest:
     """Return the request of an item, with its prompt's text."""
     return as_probe(request(item.asked, scope.version, contexts), item.change, probe=item.probe)

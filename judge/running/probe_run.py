@@ -11,20 +11,21 @@ from judge.engines.engine import Ready, load_engine
 from judge.perturbations.catalogue import wanted_probes
 from judge.perturbations.perturbation import Probe
 from judge.prompts.prompt_versions import prompt_version
+from judge.protocol.conditions import Conditions, Run, with_shuffle
 from judge.protocol.token_count import TokenCount
 from judge.running.calls import ENDS, begin_call, end_call
 from judge.running.construct_selection import wanted_constructs
-from judge.running.content import places
 from judge.running.lock import sole_writer
+from judge.running.pages import places
 from judge.running.plan import sample_prompts
 from judge.running.preview import likely_run
 from judge.running.pricing import PAID, cost
-from judge.running.probe_outcome import Planned, ProbeOutcome, ProbePreview
-from judge.running.probe_requests import Plan, ProbeRequest, made
+from judge.running.probe_outcome import ProbeOutcome, ProbePreview, ProbeWork
+from judge.running.probe_requests import ProbePlan, ProbeRequest, made
 from judge.running.probe_sample import drawn, scored
 from judge.running.probe_store import ProbeDelivery, done
-from judge.running.run_identity import Conditions, Run, find, find_or_begin, with_shuffle
 from judge.running.runner import Reach, Reached
+from judge.running.runs import find, find_or_begin
 from judge.running.work_items import Scope
 from judge.settings import JudgeSettings
 from study.errors import StudyError
@@ -181,25 +182,25 @@ def _plan(
     probes: Sequence[Probe],
     run_id: int,
     sample: int,
-) -> Plan:
+) -> ProbePlan:
     with study.read() as connection:
         judged = scored(connection, run_id, scope.versions, scope.constructs)
         before = done(connection, run_id, scope.versions)
     chosen = drawn(places(study, settings.systems), judged, sample, study.config.seed)
     if not chosen:
         raise StudyError("The run has no score yet that a shift could be told from. Judge first.")
-    return Plan(scope, probes, chosen, judged, before)
+    return ProbePlan(scope, probes, chosen, judged, before)
 
 
 @dataclass(frozen=True)
 class _Asking:
     """A plan under the conditions of an engine; the plan is gone through once for each purpose."""
 
-    plan: Plan
+    plan: ProbePlan
     ready: Ready
     settings: JudgeSettings
 
-    def survey(self, study: Study) -> Planned:
+    def survey(self, study: Study) -> ProbeWork:
         """Count what is to be asked."""
         prompts: Counter[str] = Counter()
         unalterable: Counter[str] = Counter()
@@ -217,7 +218,7 @@ class _Asking:
                 size += item.asked.size(self.plan.scope.version)
         here = {place.response for place in self.plan.places}
         names = {probe.key for probe in self.plan.probes}
-        return Planned(
+        return ProbeWork(
             prompts=dict(prompts),
             prompt_bytes=size,
             not_alterable=dict(unalterable),
@@ -261,7 +262,7 @@ def _telling(reached: Reached | None, total: int) -> Callable[[ProbeDelivery], N
 
 def _outcome(
     run: Run,
-    planned: Planned,
+    planned: ProbeWork,
     delivery: ProbeDelivery,
     settings: JudgeSettings,
     seconds: float,

@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 from sqlalchemy import Connection
 
-from judge.running.content import Place
+from judge.running.pages import Place
 from judge.running.work_items import EMPTY_RESPONSE
 from study.facts.judgments import as_read
 from study.schema import Judgment, table

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from judge.engines.engine import Ready
 from judge.protocol.request import Request
-from judge.running.content import Place, pages
+from judge.running.pages import Place, pages
 from judge.running.work_items import Asked, Contexts, Scope, parts, work
 from study.study import Study
 

@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING
 from judge.engines.engine import Engine, Ready, load_engine
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.answer import TOKENS, Answer, Failure
+from judge.protocol.conditions import Run, with_shuffle
 from judge.protocol.request import Request
 from judge.protocol.usage import Spending
 from judge.running.calls import ENDS, begin_call, end_call
 from judge.running.construct_selection import check_scales, unprompted, wanted_constructs
-from judge.running.content import Place, places
-from judge.running.forecast import Projection, Told, project
+from judge.running.forecast import CountedAnswer, Projection, project
 from judge.running.judgment_store import Store, served
 from judge.running.judgments import count
 from judge.running.lexical_scores import CONSTRUCT, check_metrics, store_ac_metrics
 from judge.running.lock import sole_writer
+from judge.running.pages import Place, places
 from judge.running.plan import requests, sample_prompts, survey, too_long
 from judge.running.pricing import PAID, cost
 from judge.running.prompt_sample import Name, name_of, sizes, spread
-from judge.running.run_identity import Run, check_words, find, find_or_begin, with_shuffle
 from judge.running.run_outcome import Outcome
+from judge.running.runs import check_words, find, find_or_begin
 from judge.running.work_items import Scope
 from judge.settings import JudgeSettings
 from study.errors import StudyError
@@ -266,7 +267,7 @@ def _of_the_rest(
 ) -> Projection | None:
     """Return what the prompts beside the sample take."""
     left = [size for name, size in everything.items() if name not in sampled]
-    told = [Told(everything[name], answer) for name, answer in sampled.items()]
+    told = [CountedAnswer(everything[name], answer) for name, answer in sampled.items()]
     return project(told, len(left), sum(left), settings, wall=wall, at_once=at_once)
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
 
+from judge.metrics.content import Content
 from judge.prompts.template import Field, PromptVersion
 from judge.protocol.answer import NO_PASSAGES, NO_REFERENCE, UNASKED
 from judge.protocol.request import Request
-from judge.running.content import Content, Judged, Page
 from judge.running.injection_detection import is_suspected, labels_of
+from judge.running.pages import ContentPage, Judged
 from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED
 
 EMPTY_RESPONSE = "empty_response"
@@ -104,7 +105,7 @@ class Asked:
         return template.own_bytes + sum(of[field] for field in template.shown)
 
 
-def work(page: Page, scope: Scope, constructs: Sequence[str]) -> Iterator[Settled | Asked]:
+def work(page: ContentPage, scope: Scope, constructs: Sequence[str]) -> Iterator[Settled | Asked]:
     """Yield what the constructs of one pass still lack on a page, a group's prompts together."""
     done = _done(page.judged, scope)
     shows_context = "context" in scope.version.templates[constructs[0]].sees

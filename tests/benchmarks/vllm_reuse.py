@@ -28,12 +28,12 @@ from judge.engines.vllm.prefix_reuse import Reuse
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.answer import Answer
+from judge.protocol.conditions import Conditions
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
 from judge.running.construct_selection import wanted_constructs
-from judge.running.content import places
+from judge.running.pages import places
 from judge.running.plan import requests
-from judge.running.run_identity import Conditions
 from judge.running.work_items import Scope
 from study import Study
 from study.example import build_example

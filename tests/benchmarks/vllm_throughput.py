@@ -19,11 +19,11 @@ from typing import Any
 from judge import JudgeSettings, judge_study
 from judge.engines.engine import Ready
 from judge.prompts.prompt_versions import prompt_version
+from judge.protocol.conditions import Conditions
 from judge.protocol.token_count import TokenCount
 from judge.running.construct_selection import wanted_constructs
-from judge.running.content import places
+from judge.running.pages import places
 from judge.running.plan import requests
-from judge.running.run_identity import Conditions
 from judge.running.work_items import Scope
 from study import Study
 from tests.benchmarks.vllm_reuse import ROOT, machine, paper_like

@@ -7,9 +7,9 @@ from typing import Any
 from judge.engines.engine import Delivery, Ready
 from judge.prompts.template import PromptVersion
 from judge.protocol.answer import Answer
+from judge.protocol.conditions import Conditions, Run
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.running.run_identity import Conditions, Run
 from judge.settings import JudgeSettings
 from study import Study
 from study.importing import import_rows

@@ -13,11 +13,11 @@ from judge.engines.openai.calibration import calibrate
 from judge.engines.openai.capability_requests import QUESTION, Findings, said_to, stopped
 from judge.engines.openai.endpoint import Endpoint, Listed
 from judge.engines.openai.logprob_support import tried, ways
-from judge.prompts.template import PromptVersion
+from judge.prompts.prompt_set import PromptSet
 from judge.protocol.answer import Answer
 from judge.protocol.chat_completion import Trouble
+from judge.protocol.conditions import Conditions
 from judge.protocol.logprob_distribution import ScoreTokens
-from judge.running.run_identity import Conditions
 from judge.settings import JudgeSettings
 from study.errors import StudyError
 
@@ -40,7 +40,7 @@ class Probed:
 async def probe(
     endpoint: Endpoint,
     settings: JudgeSettings,
-    prompts: PromptVersion,
+    prompts: PromptSet,
     sample: Sequence[str],
     begun: Callable[[Conditions], str | None] = lambda _: None,
 ) -> Probed:
@@ -87,7 +87,7 @@ def _model(settings: JudgeSettings, listed: Mapping[str, Listed]) -> str:
     raise StudyError(f"Say which model is to judge, with --model.{known}")
 
 
-def _first_parameters(found: Findings, settings: JudgeSettings, prompts: PromptVersion) -> None:
+def _first_parameters(found: Findings, settings: JudgeSettings, prompts: PromptSet) -> None:
     tokens = settings.max_tokens or prompts.max_tokens
     if settings.length_parameter != "auto":
         found.limit_name = settings.length_parameter
@@ -180,7 +180,7 @@ async def _probabilities(
     endpoint: Endpoint,
     found: Findings,
     settings: JudgeSettings,
-    prompts: PromptVersion,
+    prompts: PromptSet,
     *,
     vllm: bool,
 ) -> None:
@@ -207,7 +207,7 @@ async def _probabilities(
 def _as_begun(
     found: Findings,
     settings: JudgeSettings,
-    prompts: PromptVersion,
+    prompts: PromptSet,
     begun: Callable[[Conditions], str | None],
 ) -> None:
     """Go on without probabilities with a run that was begun without them, if only that was."""
@@ -224,7 +224,7 @@ def _as_begun(
     )
 
 
-def _ready(found: Findings, settings: JudgeSettings, prompts: PromptVersion) -> Ready:
+def _ready(found: Findings, settings: JudgeSettings, prompts: PromptSet) -> Ready:
     decoding = {
         "temperature": found.parameters.get("temperature"),
         "max_tokens": settings.max_tokens or prompts.max_tokens,

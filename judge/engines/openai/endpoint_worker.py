@@ -66,6 +66,10 @@ class Lane:
         self._endpoint = endpoint
         self._settings = settings
         self._parameters = probed.parameters
+        decoding = probed.ready.conditions.decoding or {}
+        self._limit_name = str(decoding.get("limit_sent_as", "max_tokens"))
+        """The endpoint's name for the limit of tokens."""
+        self._reasoning = int(decoding.get("reasoning_tokens", 0))
         self._delivery = delivery
         self._committer = committer
         self._mark = mark
@@ -122,7 +126,7 @@ class Lane:
             try:
                 if self.ended:
                     raise HandedBackError
-                reply = await self._endpoint.ask(request.prompt, self._with_seed(request))
+                reply = await self._endpoint.ask(request.prompt, self._parameters_of(request))
                 said = reply.said
                 self._delivered.add(said if isinstance(said, Answer) else None)
                 if isinstance(said, Answer):
@@ -213,11 +217,14 @@ class Lane:
             "missing; find out why before you go on."
         )
 
-    def _with_seed(self, request: Request) -> dict[str, Any]:
+    def _parameters_of(self, request: Request) -> dict[str, Any]:
+        own: dict[str, Any] = {}
         if request.repeat and "seed" in self._parameters:
             # Repeats with one seed would only repeat the answer.
-            return {**self._parameters, "seed": self._parameters["seed"] + request.repeat}
-        return self._parameters
+            own["seed"] = self._parameters["seed"] + request.repeat
+        if request.max_tokens is not None:
+            own[self._limit_name] = request.max_tokens + self._reasoning
+        return {**self._parameters, **own} if own else self._parameters
 
     async def _refusal_of_this_prompt(self, trouble: Trouble) -> Answer:
         """Return a refusal as the answer to one prompt, where the server still takes others.

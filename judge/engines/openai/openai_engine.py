@@ -13,10 +13,10 @@ from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.endpoint_agreement import together
 from judge.engines.openai.endpoint_worker import Lane
 from judge.engines.openai.event_loop import run_to_end
-from judge.prompts.template import PromptVersion
+from judge.prompts.prompt_set import PromptSet
+from judge.protocol.conditions import Conditions, Run, name_of, with_shuffle
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.protocol.request import Request
-from judge.running.run_identity import Conditions, Run, name_of, with_shuffle
 from judge.settings import JudgeSettings
 from study.errors import StudyError
 from study.study import Study
@@ -25,7 +25,7 @@ from study.study import Study
 class OpenAIEngine:
     """Asks one endpoint that speaks OpenAI's chat completions, or several that serve one model."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
+    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None:
         settings.refuse("answers", "requests", "revision", "structured", "processes")
         if not settings.addresses:
             raise StudyError(

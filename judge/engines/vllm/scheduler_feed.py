@@ -77,8 +77,10 @@ class Streaming:
             len(self._requests) < self._most_requests and self._new_tokens < self._most_tokens
         ) or not self._requests
 
-    def add(self, key: int, prompt: str, repeat: int) -> None:
+    def add(self, key: int, prompt: str, repeat: int, max_tokens: int | None = None) -> None:
         """Ask a prompt; its answer will bear the key.
+
+        `max_tokens` is the limit of this answer; None: that of the decoding.
 
         Raises
         ------
@@ -87,15 +89,16 @@ class Streaming:
         """
         loaded, decoding = self._loaded, self._decoding
         tokens = loaded.layout.tokens(prompt)
-        if len(tokens) + decoding.max_tokens > loaded.facts.window:
+        limit = max_tokens or decoding.max_tokens
+        if len(tokens) + limit > loaded.facts.window:
             self._too_long.append((key, Answer(None, missing=TOO_LONG)))
             return
         asked = _Asked(key, len(tokens), monotonic())
-        self._request(asked, -1, tokens, self._sampling(repeat, one_token=False))
+        self._request(asked, -1, tokens, self._sampling(repeat, limit))
         scores = loaded.score_tokens
         for number, start in enumerate(scores.continuations if scores else ()):
             if len(tokens) + len(start) < loaded.facts.window:
-                more = self._sampling(repeat, one_token=True)
+                more = self._sampling(repeat, None)
                 self._request(asked, number, [*tokens, *start], more)
         self._new_tokens += asked.new_tokens
 
@@ -142,15 +145,17 @@ class Streaming:
         with _explained():
             self._loaded.engine.add_request(name, {"prompt_token_ids": tokens}, sampling)
 
-    def _made_sampling(self, repeat: int, *, one_token: bool) -> Any:
+    def _made_sampling(self, repeat: int, max_tokens: int | None) -> Any:
+        """Return the parameters of an answer; without a limit, of one token of a continuation."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         decoding, scores = self._decoding, self._loaded.score_tokens
+        one_token = max_tokens is None
         structured = decoding.structured and not one_token
         return SamplingParams(
             temperature=0.0 if one_token else decoding.temperature,
-            max_tokens=1 if one_token else decoding.max_tokens,
+            max_tokens=max_tokens or 1,
             # Repeats with one seed would only repeat the answer.
             seed=None if decoding.seed is None else decoding.seed + repeat,
             logprob_token_ids=scores.tokens if scores else None,
@@ -189,7 +194,7 @@ def answer_all(streaming: Streaming, requests: Iterable[Request], delivery: Deli
             while streaming.has_room and (request := next(stream, None)) is not None:
                 number = next(numbers)
                 under_way[number] = request
-                streaming.add(number, request.prompt, request.repeat)
+                streaming.add(number, request.prompt, request.repeat, request.max_tokens)
             if not streaming.busy:
                 break
             done += [(under_way.pop(key), answer) for key, answer in streaming.step()]

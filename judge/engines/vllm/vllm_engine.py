@@ -10,10 +10,10 @@ from judge.engines.vllm.engine_arguments import check_arguments, of_identity
 from judge.engines.vllm.model_loader import Loaded, ModelFacts, ModelSpec, load, read_template
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
 from judge.engines.vllm.worker_pool import Workers
-from judge.prompts.template import PromptVersion
+from judge.prompts.prompt_set import PromptSet
+from judge.protocol.conditions import Conditions, Run
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.running.run_identity import Conditions, Run
 from judge.settings import JudgeSettings
 from study.errors import StudyError
 from study.study import Study
@@ -25,7 +25,7 @@ _NEAR = 64
 class VLLMEngine:
     """Asks a model that vLLM runs here: in this process, or in several that share the prompts."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
+    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None:
         settings.refuse(
             "base_url",
             "logprobs",

@@ -53,7 +53,7 @@ class _Worker:
         while self.queue and len(self.under_way) < most:
             number, request = self.queue.popleft()
             self.under_way[number] = request
-            batch.append((number, request.prompt, request.repeat))
+            batch.append((number, request.prompt, request.repeat, request.max_tokens))
         if batch:
             self.send(batch)
 

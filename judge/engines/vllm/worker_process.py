@@ -27,7 +27,8 @@ _SENT_EVERY = 0.5
 def work_off(pipe: Connection, spec: ModelSpec, decoding: Decoding, devices: str | None) -> None:
     """Load the model, say so, and answer one run after the other until told to close.
 
-    What comes are lists of (number, prompt, repeat), `END` after a run's last, and `CLOSE`.
+    The pipe brings lists of (number, prompt, repeat, max_tokens), `END` after the last of a run,
+    and `CLOSE`.
     """
     # Ctrl-C reaches the whole group of processes; the one that stores ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -51,7 +52,7 @@ def work_off(pipe: Connection, spec: ModelSpec, decoding: Decoding, devices: str
 
 def _answered(pipe: Connection, inbox: Queue[Any], streaming: Streaming) -> bool:
     """Answer the prompts of one run; tell whether another may come."""
-    waiting: deque[tuple[int, str, int]] = deque()
+    waiting: deque[tuple[int, str, int, int | None]] = deque()
     done: list[tuple[int, Answer]] = []
     sent, ended = monotonic(), False
     while True:

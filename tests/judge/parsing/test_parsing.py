@@ -15,6 +15,7 @@ from study.scales import Scale
 from tests.conftest import examples
 
 POINTS = Scale()
+ANSWERS = files("judge.parsing") / "answer_forms.jsonl"
 FORMS: list[dict[str, Any]] = [
     json.loads(line)
     for line in (files("judge.parsing") / "answer_forms.jsonl")

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from judge.metrics.content import Content
 from judge.perturbations.catalogue import PROBES, wanted_probes
 from judge.perturbations.layout import has_markdown, plain
 from judge.perturbations.perturbation import Change, Probe
 from judge.perturbations.position import supporting
 from judge.perturbations.segmentation import sentences
-from judge.running.content import Content
 from study import StudyError
 
 PASSAGES = (

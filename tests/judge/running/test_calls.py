@@ -12,7 +12,7 @@ from judge.cli.judge_command import judge
 from judge.inspect.run_record import public_host, run_record, without_addresses
 from judge.protocol.answer import Answer
 from judge.running.calls import Call, account, begin_call
-from judge.running.run_identity import run_of
+from judge.running.runs import run_of
 from study import Study
 from study.schema import JudgeCall, JudgeCallEnd, table
 from tests.judge.small_studies import Scripted, always, fill

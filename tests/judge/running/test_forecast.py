@@ -7,7 +7,7 @@ import pytest
 
 from judge import JudgeSettings
 from judge.protocol.answer import Answer
-from judge.running.forecast import Range, Told, project, ratio_total
+from judge.running.forecast import CountedAnswer, IntervalEstimate, project, ratio_total
 from judge.running.pricing import cost
 from judge.running.prompt_sample import Name, spread
 
@@ -27,9 +27,9 @@ def test_the_ratio_estimate_by_hand() -> None:
 
 
 def test_what_is_proportional_to_size_has_no_error_and_one_answer_no_interval() -> None:
-    assert ratio_total([(10, 5), (30, 15)], 8, 100) == Range(50, 50, 50)
-    assert ratio_total([(10, 5)], 8, 100) == Range(50)
-    assert ratio_total([(10, 5), (20, 9)], 0, 0) == Range(0)
+    assert ratio_total([(10, 5), (30, 15)], 8, 100) == IntervalEstimate(50, 50, 50)
+    assert ratio_total([(10, 5)], 8, 100) == IntervalEstimate(50)
+    assert ratio_total([(10, 5), (20, 9)], 0, 0) == IntervalEstimate(0)
 
 
 def test_the_interval_covers_what_it_says() -> None:
@@ -85,7 +85,9 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
     answer = Answer(
         "85", prompt_tokens=100, completion_tokens=2, cached_tokens=50, milliseconds=800.0
     )
-    found = project([Told(400, answer), Told(400, answer)], 10, 4000, settings, at_once=4)
+    found = project(
+        [CountedAnswer(400, answer), CountedAnswer(400, answer)], 10, 4000, settings, at_once=4
+    )
     assert found is not None
     assert {name: one.estimate for name, one in found.tokens.items()} == {
         "prompt": 1000,
@@ -93,29 +95,31 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
         "cached": 500,
     }
     assert found.cached_share == 0.5
-    assert found.seconds == Range(2)
+    assert found.seconds == IntervalEstimate(2)
     assert found.cost is not None
     assert found.cost.estimate == pytest.approx((500 + 50 + 200) / 1e6)
     text = "\n".join(found.lines())
     assert "prompt tokens: about 1,000 (1,000 to 1,000)" in text
     assert "time: about 2.0 s (if 4 are always under way at once)" in text
     # One answer of 400 bytes took 3 s from end to end: ten times as much takes 30 s.
-    slow = project([Told(400, answer)], 10, 4000, settings, wall=3.0, at_once=4)
+    slow = project([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0, at_once=4)
     assert slow is not None
-    assert slow.seconds == Range(30, 2, 30)
+    assert slow.seconds == IntervalEstimate(30, 2, 30)
     assert any("time: 2.0 to 30.0 s" in line for line in slow.lines())
-    local = project([Told(400, answer)], 10, 4000, settings, wall=3.0)
+    local = project([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0)
     assert local is not None
-    assert local.seconds == Range(30)
+    assert local.seconds == IntervalEstimate(30)
 
 
 def test_what_was_not_counted_is_told_and_not_taken_for_0() -> None:
     settings = JudgeSettings()
     counted = Answer("85", prompt_tokens=100)
-    found = project([Told(400, counted), Told(400, Answer("85"))], 1, 400, settings)
+    found = project(
+        [CountedAnswer(400, counted), CountedAnswer(400, Answer("85"))], 1, 400, settings
+    )
     assert found is not None
-    assert found.tokens == {"prompt": Range(100)}
+    assert found.tokens == {"prompt": IntervalEstimate(100)}
     assert found.seconds is None
     assert found.cost is None
     assert any("Of 2 answers 1 were not counted" in line for line in found.lines())
-    assert project([Told(400, Answer("85"))], 1, 400, settings) is None
+    assert project([CountedAnswer(400, Answer("85"))], 1, 400, settings) is None

@@ -15,7 +15,7 @@ from judge import (
     token_f1,
 )
 from judge.metrics.lexical import Match
-from judge.running.content import places
+from judge.running.pages import places
 from study import Study, StudyError
 from study.cli.root import cli
 from study.importing import import_rows

@@ -19,7 +19,7 @@ from judge import (
 from judge.perturbations.catalogue import PROBES
 from judge.perturbations.perturbation import Change
 from judge.protocol.answer import Answer
-from judge.running.content import Place, pages, places
+from judge.running.pages import Place, pages, places
 from judge.running.probe_requests import ProbeRequest
 from judge.running.probe_sample import drawn
 from study import Study, StudyError

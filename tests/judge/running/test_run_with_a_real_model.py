@@ -22,12 +22,12 @@ from judge.engines.engine import Ready
 from judge.inspect.show import show_run
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import PAPER
+from judge.protocol.conditions import Conditions
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.protocol.token_count import TokenCount
 from judge.running.construct_selection import wanted_constructs
-from judge.running.content import places
+from judge.running.pages import places
 from judge.running.plan import requests
-from judge.running.run_identity import Conditions
 from judge.running.work_items import Scope
 from study import Study
 from study.example import build_example

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from judge import JudgeSettings, judge_study, preview, show_response, show_run
 from judge.prompts.prompt_versions import prompt_version
-from judge.running.run_identity import Conditions, identity, run_digest, with_shuffle
+from judge.protocol.conditions import Conditions, identity, run_digest, with_shuffle
 from judge.running.work_items import shuffled
 from study import Study
 from study.cli.root import cli

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from judge.prompts.prompt_versions import prompt_version
-from judge.running.run_identity import Conditions, find_or_begin
+from judge.protocol.conditions import Conditions
+from judge.running.runs import find_or_begin
 from study import Study, study_status
 from study.assignment import assign
 from study.errors import InputError, StudyError

@@ -1,9 +1,6 @@
-"""Runs: what makes one another than the next, found again or begun."""
+"""Stored runs: found by their identity, or begun."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -11,7 +8,8 @@ from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from judge.metrics.lexical import MATCHES
-from judge.prompts.template import PromptVersion
+from judge.prompts.prompt_set import PromptSet
+from judge.protocol.conditions import Conditions, Run, identity, run_digest
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.facts.scorers import scorer_names
@@ -19,76 +17,8 @@ from study.schema import JudgeRun, JudgeRunBase, Judgment, now, table
 from study.study import Study
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """Under what an engine answers: the part of a run's identity that it knows."""
-
-    engine: str
-    model: str
-    endpoint: str | None = None
-    model_revision: str | None = None
-    decoding: Mapping[str, Any] | None = None
-    """What is sent beside the prompt, and what the server refused or ignored of it."""
-    seed: int | None = None
-    observed: Mapping[str, Any] | None = None
-    """What was found out beside; no part of the identity."""
-
-
-SHUFFLE = "shuffle_passages"
-"""Part of a run's decoding: the seed of the order in which its prompts show passages."""
-
-
-def with_shuffle(conditions: Conditions, seed: int | None) -> Conditions:
-    """Return the conditions with the seed of the passages' order, where there is one.
-
-    Without one they are what they were before there was a choice, and so is a run's identity.
-    """
-    if seed is None:
-        return conditions
-    return replace(conditions, decoding={**(conditions.decoding or {}), SHUFFLE: seed})
-
-
-def shuffle_of(run: Mapping[str, Any]) -> int | None:
-    """Return the seed of the passages' order of a stored run; None: as they were ranked."""
-    seed = run["decoding"].get(SHUFFLE)
-    return None if seed is None else int(seed)
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run that was found or begun."""
-
-    id: int
-    name: str
-    begun: bool
-    """Whether this call began it."""
-    identity: str
-    """Digest of all that makes it another run than the next."""
-    note: str | None = None
-    """Why an earlier run of this model was not gone on with."""
-
-
-def identity(conditions: Conditions, prompts: PromptVersion, repeats: int) -> dict[str, Any]:
-    """Return what makes a run another than the next.
-
-    Which responses and constructs are judged, how many at once, what they cost, and the
-    versions of the software and of the parser are no part of it: raw answers can be read again.
-    """
-    return {
-        "engine": conditions.engine,
-        "endpoint": conditions.endpoint,
-        "model": conditions.model,
-        "model_revision": conditions.model_revision,
-        "prompt_version": prompts.name,
-        "prompt_hash": prompts.hash,
-        "decoding": dict(conditions.decoding or {}),
-        "seed": conditions.seed,
-        "repeats": repeats,
-    }
-
-
 def find(
-    study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int, name: str | None
+    study: Study, conditions: Conditions, prompts: PromptSet, repeats: int, name: str | None
 ) -> int | None:
     """Return the key of the run that `find_or_begin` would go on with; None: it would begin one.
 
@@ -106,19 +36,8 @@ def find(
     return None if same is None else same.id
 
 
-def name_of(
-    study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int
-) -> str | None:
-    """Return the name of the run that was begun under these conditions; None: there is none."""
-    digest = run_digest(identity(conditions, prompts, repeats))
-    t = table(JudgeRun)
-    with study.read() as connection:
-        found = connection.execute(select(t.c.name).where(t.c.identity == digest)).scalar()
-    return None if found is None else str(found)
-
-
 def find_or_begin(
-    study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int, name: str | None
+    study: Study, conditions: Conditions, prompts: PromptSet, repeats: int, name: str | None
 ) -> Run:
     """Return the run of this identity, begun if there is none.
 
@@ -139,7 +58,7 @@ def find_or_begin(
 
 
 def _found_or_begun(
-    study: Study, conditions: Conditions, prompts: PromptVersion, repeats: int, name: str | None
+    study: Study, conditions: Conditions, prompts: PromptSet, repeats: int, name: str | None
 ) -> Run:
     parts = identity(conditions, prompts, repeats)
     digest = run_digest(parts)
@@ -197,13 +116,7 @@ def _same(connection: Connection, digest: str, name: str | None) -> Run | None:
     return Run(int(same.id), str(same.name), begun=False, identity=digest)
 
 
-def run_digest(parts: Mapping[str, Any]) -> str:
-    """Return the digest (SHA-256, hexadecimal) of what `identity` returned."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
-    return sha256(text.encode()).hexdigest()
-
-
-def check_words(study: Study, prompts: PromptVersion) -> None:
+def check_words(study: Study, prompts: PromptSet) -> None:
     """Refuse other words under the name of those that a run has judged with.
 
     Raises
@@ -215,7 +128,7 @@ def check_words(study: Study, prompts: PromptVersion) -> None:
         _refuse_changed(connection, prompts)
 
 
-def _refuse_changed(connection: Connection, prompts: PromptVersion) -> None:
+def _refuse_changed(connection: Connection, prompts: PromptSet) -> None:
     """Refuse other words under the name of those that a run was made with."""
     t, j = table(JudgeRun), table(Judgment)
     # A run that has judged nothing holds no words to their name.

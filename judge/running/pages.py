@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, func, select
 
+from judge.metrics.content import Content
 from study.errors import StudyError, nearest
 from study.facts.outputs import current_outputs
 from study.facts.response_rows import current_responses
@@ -28,29 +29,6 @@ class Place:
     """Whether it is to be judged now. The others are there for the prompts that they share."""
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
-    """A response with all that a prompt may show of it."""
-
-    id: int
-    query: int
-    context_hash: bytes
-    question: str
-    references: tuple[str, ...]
-    text: str
-    passages: tuple[str, ...] | None
-    """In rank order; None where they were not read."""
-    passage_bytes: int
-    """Bytes of the passages in UTF-8, without what separates them."""
-    passage_count: int
-    wanted: bool
-
-    @property
-    def reference(self) -> str | None:
-        """The first reference answer; None where the query has none."""
-        return self.references[0] if self.references else None
-
-
 class Judged(NamedTuple):
     """What is known of a judgment that is stored already."""
 
@@ -64,7 +42,7 @@ class Judged(NamedTuple):
     rule: str | None
 
 
-class Page(NamedTuple):
+class ContentPage(NamedTuple):
     """Some responses, and the judgments of the run that they have."""
 
     contents: list[Content]
@@ -99,7 +77,7 @@ def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
 
 def pages(
     study: Study, order: Sequence[Place], run_id: int | None, *, texts: bool
-) -> Iterator[Page]:
+) -> Iterator[ContentPage]:
     """Yield responses some at a time, whole queries together.
 
     Passages are read only with `texts`; their lengths always are. No transaction stays open
@@ -114,7 +92,7 @@ def pages(
         with study.read() as connection:
             contents = _contents(connection, order[start:end], texts)
             judged = [] if run_id is None else _judged(connection, run_id, order[start:end])
-        yield Page(contents, judged)
+        yield ContentPage(contents, judged)
         start = end
 
 

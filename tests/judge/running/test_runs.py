@@ -6,7 +6,8 @@ from threading import Barrier
 import pytest
 
 from judge.prompts.prompt_versions import prompt_version
-from judge.running.run_identity import Conditions, Run, find, find_or_begin
+from judge.protocol.conditions import Conditions, Run
+from judge.running.runs import find, find_or_begin
 from study import Study, StudyError
 
 

@@ -1,0 +1,108 @@
+"""Under what a run is answered, and what makes it another run than the next."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import select
+
+from judge.prompts.prompt_set import PromptSet
+from study.schema import JudgeRun, table
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under what an engine answers: the part of a run's identity that it knows."""
+
+    engine: str
+    model: str
+    endpoint: str | None = None
+    model_revision: str | None = None
+    decoding: Mapping[str, Any] | None = None
+    """What is sent beside the prompt, and what the server refused or ignored of it."""
+    seed: int | None = None
+    observed: Mapping[str, Any] | None = None
+    """What was found out beside; no part of the identity."""
+
+
+CCRS = "ccrs"
+"""The metric that is meant where none is named."""
+
+METRIC = "metric"
+"""Part of a run's decoding: the key of its metric, unless that is CCRS."""
+
+SHUFFLE = "shuffle_passages"
+"""Part of a run's decoding: the seed of the order in which its prompts show passages."""
+
+
+def with_shuffle(conditions: Conditions, seed: int | None) -> Conditions:
+    """Return the conditions with the seed of the passages' order, where there is one.
+
+    Without one they are what they were before there was a choice, and so is a run's identity.
+    """
+    if seed is None:
+        return conditions
+    return replace(conditions, decoding={**(conditions.decoding or {}), SHUFFLE: seed})
+
+
+def metric_of(run: Mapping[str, Any]) -> str:
+    """Return the key of the metric of a stored run."""
+    return str(run["decoding"].get(METRIC, CCRS))
+
+
+def shuffle_of(run: Mapping[str, Any]) -> int | None:
+    """Return the seed of the passages' order of a stored run; None: as they were ranked."""
+    seed = run["decoding"].get(SHUFFLE)
+    return None if seed is None else int(seed)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that was found or begun."""
+
+    id: int
+    name: str
+    begun: bool
+    """Whether this call began it."""
+    identity: str
+    """Digest of all that makes it another run than the next."""
+    note: str | None = None
+    """Why an earlier run of this model was not gone on with."""
+
+
+def identity(conditions: Conditions, prompts: PromptSet, repeats: int) -> dict[str, Any]:
+    """Return what makes a run another than the next.
+
+    Which responses and constructs are judged, how many at once, what they cost, and the
+    versions of the software and of the parser are no part of it: raw answers can be read again.
+    """
+    metric = {} if prompts.metric == CCRS else {METRIC: prompts.metric}
+    return {
+        "engine": conditions.engine,
+        "endpoint": conditions.endpoint,
+        "model": conditions.model,
+        "model_revision": conditions.model_revision,
+        "prompt_version": prompts.name,
+        "prompt_hash": prompts.hash,
+        "decoding": {**(conditions.decoding or {}), **metric},
+        "seed": conditions.seed,
+        "repeats": repeats,
+    }
+
+
+def run_digest(parts: Mapping[str, Any]) -> str:
+    """Return the digest (SHA-256, hexadecimal) of what `identity` returned."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()
+
+
+def name_of(study: Study, conditions: Conditions, prompts: PromptSet, repeats: int) -> str | None:
+    """Return the name of the run that was begun under these conditions; None: there is none."""
+    digest = run_digest(identity(conditions, prompts, repeats))
+    t = table(JudgeRun)
+    with study.read() as connection:
+        found = connection.execute(select(t.c.name).where(t.c.identity == digest)).scalar()
+    return None if found is None else str(found)
