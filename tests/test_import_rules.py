@@ -71,9 +71,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "server",
         "cli",
     ),
-}
-PRESENT = [name for name in sorted(OURS) if (ROOT / name).is_dir()]
-ROOMS: dict[str, tuple[str, ...]] = {
     "judge": (
         "text",
         "parsing",
@@ -88,8 +85,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "cli",
     ),
 }
-"""Folders and modules at the top of a package, from the bottom to the top: imports go down only."""
-
+PRESENT = [name for name in sorted(OURS) if (ROOT / name).is_dir()]
 FOREIGN_TO_ANALYSIS = {"sqlmodel", "sqlalchemy", "alembic", "flask", "aiohttp", "flask_wtf", "vllm"}
 
 
@@ -174,60 +170,6 @@ def test_a_package_imports_only_what_the_house_allows(package: str) -> None:
             continue
         ours = set(imported(path)) & OURS - {package}
         assert ours <= ALLOWED[package], f"{path.relative_to(ROOT)} imports {ours}"
-
-
-def room_of(package: str, module: str) -> int | None:
-    """Return the place of a module's room; None for the package itself."""
-    parts = module.split(".")
-    if parts[0] != package or len(parts) == 1:
-        return None
-    assert parts[1] in ROOMS[package], f"{module} lies in no room of {package}"
-    return ROOMS[package].index(parts[1])
-
-
-def inner_imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield line and name of each module that a file imports, at any depth."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                is_module = (ROOT / Path(*name.split("."))).with_suffix(".py").exists()
-                is_folder = (ROOT / Path(*name.split("."))).is_dir()
-                yield node.lineno, name if is_module or is_folder else str(node.module)
-
-
-@pytest.mark.parametrize("package", ROOMS)
-def test_no_import_goes_up(package: str) -> None:
-    upward = []
-    for path in files(package):
-        if path == ROOT / package / "__init__.py":
-            continue
-        here = room_of(package, ".".join(path.relative_to(ROOT).with_suffix("").parts))
-        for line, name in inner_imports(path):
-            there = room_of(package, name)
-            if name == package or (there is not None and here is not None and there > here):
-                upward.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
-    assert not upward, "\n".join(upward)
-
-
-@pytest.mark.parametrize("package", ROOMS)
-def test_no_two_modules_of_a_package_have_one_name(package: str) -> None:
-    found: dict[str, list[Path]] = {}
-    for path in files(package):
-        if path.name != "__init__.py" and "topics" not in path.parts:
-            found.setdefault(path.name, []).append(path.relative_to(ROOT))
-    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
-
-
-def test_no_two_public_classes_have_one_name() -> None:
-    found: dict[str, list[Path]] = {}
-    for path in (path for package in ROOMS for path in files(package)):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found.setdefault(node.name, []).append(path.relative_to(ROOT))
-    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 
 
 def test_the_root_command_imports_no_package_above_it() -> None:

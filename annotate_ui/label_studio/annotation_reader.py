@@ -32,7 +32,7 @@ _LONGEST = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ConstructAnswer:
     """What an annotation says of a construct."""
 
     construct_key: str
@@ -80,7 +80,7 @@ class Annotation:
     by_another: bool = False
     """Whether somebody else changed it last: over there every member may."""
     comment: str | None = None
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ConstructAnswer] = field(default_factory=list)
     unfit: list[Unfit] = field(default_factory=list)
 
 
@@ -169,7 +169,7 @@ def _annotation(
     )
     if annotation.skipped:
         annotation.answers = [
-            Answer(meaning["construct"], meaning["construct_version"], None)
+            ConstructAnswer(meaning["construct"], meaning["construct_version"], None)
             for meaning in controls.values()
             if meaning["kind"] == "number"
         ]
@@ -226,7 +226,7 @@ def _results(
             annotation.unfit.append(Unfit(key, _raw(number), problem))
             continue
         annotation.answers.append(
-            Answer(key, meaning["construct_version"], float(number), flags.get(key, ()))
+            ConstructAnswer(key, meaning["construct_version"], float(number), flags.get(key, ()))
         )
     if annotation.comment is not None and not annotation.answers:
         annotation.unfit.append(Unfit(None, _raw(annotation.comment), ALONE))

@@ -17,11 +17,7 @@ from tests.conftest import examples
 POINTS = Scale()
 ANSWERS = files("judge.parsing") / "answer_forms.jsonl"
 FORMS: list[dict[str, Any]] = [
-    json.loads(line)
-    for line in (files("judge.parsing") / "answer_forms.jsonl")
-    .read_text("utf-8")
-    .strip()
-    .split("\n")
+    json.loads(line) for line in ANSWERS.read_text("utf-8").strip().split("\n")
 ]
 RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
 STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
