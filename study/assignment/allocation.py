@@ -1,4 +1,4 @@
-"""Who is given which block: within languages and hours, and balanced."""
+"""Who is given which block: within languages, and balanced."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from study.assignment.demand import Block
-from study.assignment.load_balance import Limits, Loads, choose_raters
+from study.assignment.load_balance import Loads, choose_raters
 from study.assignment.rater_profiles import Person
 from study.errors import StudyError
 
@@ -15,7 +15,6 @@ from study.errors import StudyError
 Work = Mapping[int, Mapping[int, frozenset[str]]]
 
 TOO_FEW_READ = "too few raters read {}"
-HOURS_END = "the raters' hours end"
 
 
 @dataclass
@@ -26,8 +25,6 @@ class Shared:
     """Place of a rater to the blocks they are given."""
     unread: list[tuple[Block, str]] = field(default_factory=list)
     """Blocks that too few raters may be given, with the reason."""
-    over: list[Block] = field(default_factory=list)
-    """Blocks for which the hours do not reach."""
 
 
 def share_out(
@@ -36,8 +33,6 @@ def share_out(
     able: Mapping[int, frozenset[int]],
     works: Sequence[Work],
     shown: Mapping[int, set[int]],
-    most: Sequence[float],
-    order: Callable[[Block], tuple[float, ...]],
     cost: Callable[[int, Mapping[int, frozenset[str]]], float],
     rng: np.random.Generator,
     *,
@@ -55,10 +50,6 @@ def share_out(
         What each rater has of the main rating already.
     shown
         Rater to queries of which they were shown a later stage.
-    most
-        The words of the main rating that each rater may come to.
-    order
-        The turn of a block where hours end.
     cost
         Words of responses to a query.
 
@@ -79,11 +70,6 @@ def share_out(
         else:
             raise _too_few(block, len(people) - len(taken), len(people), per_item)
     units = [block.responses[0] if split_queries else block.query for block in free]
-    limits = Limits(
-        words=np.array(most, dtype=float),
-        able=[able[block.query] for block in free],
-        order=sorted(range(len(free)), key=lambda index: order(free[index])),
-    )
     chosen = choose_raters(
         free,
         units,
@@ -91,11 +77,9 @@ def share_out(
         [cost(block.query, _alike(block)) for block in free],
         _loads(people, works, shown, cost, split_queries),
         rng,
-        limits,
+        [able[block.query] for block in free],
     )
     for block, places in zip(free, chosen, strict=True):
-        if not places:
-            shared.over.append(block)
         for one in places:
             shared.blocks[one].append(block)
     return shared

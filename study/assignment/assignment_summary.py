@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from study.assignment.allocation import HOURS_END, Shared
+from study.assignment.allocation import Shared
 from study.assignment.assignment_rows import Row
 from study.assignment.comparison_plan import ComparisonsPlanned
 from study.assignment.demand import Block, Needs
@@ -122,8 +122,7 @@ def summary(
     query_of |= {one.response: one.query for one in desk.imported}
     query_of |= desk.copies.queries | {one.response: one.query for one in desk.given}
     given = {(block.query, r) for block in found.blocks for r in block.responses}
-    over = {(b.query, r) for b in shared.over for r in b.responses}
-    over |= {(b.query, r) for b, _ in shared.unread for r in b.responses}
+    over = {(b.query, r) for b, _ in shared.unread for r in b.responses}
     new: Counter[int | None] = Counter()
     further: Counter[str] = Counter()
     # The desk is not used after this, so what is new may be entered into what there was.
@@ -235,8 +234,6 @@ def _left_over(shared: Shared, desk: Desk, per_hour: float) -> list[LeftOver]:
     by_reason: dict[str, list[Block]] = {}
     for block, reason in shared.unread:
         by_reason.setdefault(reason, []).append(block)
-    if shared.over:
-        by_reason[HOURS_END] = shared.over
     found = []
     for reason, blocks in sorted(by_reason.items()):
         words = sum(

@@ -36,12 +36,8 @@ class Material:
     """Response to its number of words."""
     layout: Callable[[int], str]
     """Query to the layout in which the rater has it."""
-    cost: Callable[[int, Responses, Piece], float]
-    """Words that a rater reads more of a query for a check."""
     rank: Callable[[int], float] = float
     """Response to its place among the originals of its query: the same for all raters."""
-    room: float = np.inf
-    """Words that the rater's hours leave."""
     taken: frozenset[int] = field(default_factory=frozenset)
     """Responses that the rater was given before."""
 
@@ -123,7 +119,8 @@ def _copy_into(group: Group, responses: Responses, material: Material) -> bool:
             continue
         ordered = tuple(sorted(keys))
         piece = Piece(copy, ordered, "check", layout=material.layout(group.query))
-        return _afford(group, responses, piece, material)
+        group.pieces.append(piece)
+        return True
     return False
 
 
@@ -147,19 +144,9 @@ def _join_imported(
         alone = group is None
         group = group or Group(one.query)
         piece = Piece(one.response, keys, "check", layout=material.layout(one.query))
-        if not _afford(group, work.get(one.query, {}), piece, material):
-            continue
+        group.pieces.append(piece)
         barred.add(one.query)
         if alone:
             groups.insert(int(rng.integers(len(groups) + 1)), group)
         made += 1
     return made
-
-
-def _afford(group: Group, responses: Responses, piece: Piece, material: Material) -> bool:
-    cost = material.cost(group.query, responses, piece)
-    if cost > material.room:
-        return False
-    material.room -= cost
-    group.pieces.append(piece)
-    return True

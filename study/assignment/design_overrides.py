@@ -17,7 +17,6 @@ NAMES = (
     "allocation",
     "per_item",
     "overlap",
-    "hours",
     "layout",
     "calibration",
     "checks",

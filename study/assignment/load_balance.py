@@ -27,22 +27,6 @@ class Loads:
     """Queries of which each rater was shown a later stage: they are asked last."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What raters may be given."""
-
-    words: NDArray[np.float64]
-    """The most words of each rater, those of before included."""
-    able: Sequence[frozenset[int]]
-    """The places of those who may take each block, such as by language."""
-    order: Sequence[int]
-    """The blocks in the order in which they are left out last where hours end."""
-
-    def ends(self) -> bool:
-        """Whether anybody's hours end."""
-        return bool(np.isfinite(self.words).any())
-
-
 def choose_raters(
     blocks: Sequence[Block],
     units: Sequence[int],
@@ -50,11 +34,9 @@ def choose_raters(
     words: Sequence[float],
     loads: Loads,
     rng: np.random.Generator,
-    limits: Limits | None = None,
+    able: Sequence[frozenset[int]] | None = None,
 ) -> list[tuple[int, ...]]:
     """Return the places (in `raters`) of those who are given each block, adding to `loads`.
-
-    A block that `limits` leave too few raters for is given to nobody.
 
     Parameters
     ----------
@@ -69,8 +51,8 @@ def choose_raters(
         What the raters have already; it is brought up to date.
     rng
         Breaks ties.
-    limits
-        Who may take what, and how much; everybody everything unless given.
+    able
+        The places of those who may take each block, such as by language; everybody by default.
 
     Raises
     ------
@@ -81,21 +63,11 @@ def choose_raters(
     counts = np.array([len(mine) for mine in loads.units], dtype=np.int64)
     chosen: list[tuple[int, ...]] = [()] * len(blocks)
     group = _groups(loads.shared)
-    everybody, full = set(range(len(raters))), set[frozenset[int]]()
-    for index in _order(blocks, words, limits, rng):
+    everybody = set(range(len(raters)))
+    for index in _order(blocks, words, rng):
         block = blocks[index]
         taken = {place[rater] for rater in block.taken_by if rater in place}
-        out = set(taken)
-        if limits is not None:
-            able = limits.able[index]
-            out.update(everybody - able)
-            room = loads.words + words[index] <= limits.words
-            out.update(np.flatnonzero(~room).tolist())
-            # What comes later in the order stays out too: what is rated is then the beginning of
-            # a random order, and no selection of what was short.
-            if able in full or len(raters) - len(out) < block.need:
-                full.add(able)
-                continue
+        out = taken if able is None else taken | (everybody - able[index])
         unit = units[index]
         known = np.array([unit in mine for mine in loads.units])
         shown = np.zeros(len(raters), dtype=bool)
@@ -130,11 +102,8 @@ def choose_raters(
 def _order(
     blocks: Sequence[Block],
     words: Sequence[float],
-    limits: Limits | None,
     rng: np.random.Generator,
 ) -> list[int]:
-    if limits is not None and limits.ends():
-        return list(limits.order)
     # Many raters first, and then longest first: each rater then has some of the long ones, and
     # the short ones even it out.
     chance = rng.permutation(len(blocks))

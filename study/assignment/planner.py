@@ -20,7 +20,7 @@ from study.assignment.rater_profiles import Person, able_by_query, people_of
 from study.assignment.raters import raters_by_code
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import Frame, frame_of
-from study.assignment.workload import calibration_of, most_main_words, portion_of
+from study.assignment.workload import calibration_of, portion_of
 from study.errors import StudyError, nearest
 from study.facts.rating_progress import OWN_CHANNEL
 from study.schema import Assignment, AssignmentBase, Rater, table
@@ -71,7 +71,7 @@ def assign(
         Store nothing. Until something else is stored, storing gives this very plan.
     **design
         Settings of `[design]` that go before study.toml's: sample, sample_of, strata, allocation,
-        overlap, hours, layout, calibration, checks, repeats, one_construct_a_pass.
+        overlap, layout, calibration, checks, repeats, one_construct_a_pass.
 
     Returns
     -------
@@ -103,11 +103,11 @@ def assign(
         if not frame.answers:
             raise _no_responses(study)
         codes = {} if open_slots else raters_by_code(connection, study, raters, dry_run=dry_run)
-        people = people_of(connection, study, plan, codes)
+        people = people_of(connection, study, codes)
         able = able_by_query(people, frame)
         everybody = len(people)
         at_work = _at_work(connection, given)
-        takers = able_by_query(people_of(connection, study, plan, at_work | codes), frame)
+        takers = able_by_query(people_of(connection, study, at_work | codes), frame)
         sample = draw_sample(
             connection,
             study,
@@ -125,11 +125,6 @@ def assign(
         rng = np.random.default_rng([study.config.seed, _count(connection)])
         shared, notes = Shared(), list(sample.notes)
         if open_slots:
-            if plan.hours is not None:
-                notes.append(
-                    "Hours are not counted for open slots: an enrolment link says how many "
-                    "queries each takes."
-                )
             rows = of_slots(
                 [(_group(block, plan.layout), block.need) for block in found.blocks],
                 desk.last.get(None, -1),
@@ -141,10 +136,10 @@ def assign(
         else:
             shown = shown_later_stages(connection)
             shared, rows, more = _portions(
-                desk, found, people, able, shown, sample, rng, split_queries=split_queries
+                desk, found, people, able, shown, rng, split_queries=split_queries
             )
             notes += more
-        chances = sample.chances(_cut(sample, shared, given))
+        chances = sample.chances()
         _with_chances(rows, sample, chances, frame, given)
         _with_places(rows, given)
         changed = _changed(sample, chances, given)
@@ -220,7 +215,6 @@ def _portions(
     people: Sequence[Person],
     able: Mapping[int, frozenset[int]],
     shown: Mapping[int, set[int]],
-    sample: Sample,
     rng: np.random.Generator,
     *,
     split_queries: bool,
@@ -229,18 +223,12 @@ def _portions(
     if not desk.design.ratings:
         return Shared(), [], []
     calibration = [calibration_of(desk, person) for person in people]
-    ranks = sample.ranks()
     shared = share_out(
         found.blocks,
         people,
         able,
         [desk.works.get(person.id, {}) for person in people],
         shown,
-        [
-            most_main_words(desk, person, groups)
-            for person, (groups, _) in zip(people, calibration, strict=True)
-        ],
-        lambda block: (_turn(block, sample, ranks), block.query, block.responses[0]),
         desk.cost,
         rng,
         per_item=desk.design.per_item,
@@ -261,40 +249,20 @@ def _portions(
     if short["calibration"]:
         notes.append(
             f"Calibration: {short['calibration']} of the raters' queries are in a language that "
-            "the rater does not read, or beyond their hours."
+            "the rater does not read."
         )
     if short["check"]:
         notes.append(
             f"Checks: {short['check']} fewer than asked for, since raters have no more queries "
-            "that are not begun, fit to be copied and within their hours."
+            "that are not begun and fit to be copied."
         )
     return shared, rows, notes
-
-
-def _turn(block: Block, sample: Sample, ranks: Mapping[int, float]) -> float:
-    """Return how early a block goes where hours end; what was assigned before goes first."""
-    units = (block.query,) if sample.of_queries else block.responses
-    return min((ranks.get(unit, 1.0) for unit in units), default=1.0)
 
 
 def _group(block: Block, layout: str) -> Group:
     return Group(
         block.query, [Piece(r, block.construct_keys, layout=layout) for r in block.responses]
     )
-
-
-def _cut(sample: Sample, shared: Shared, given: Sequence[Given]) -> set[int]:
-    """Return the units that go to nobody, because hours end."""
-    if not shared.over:
-        return set()
-
-    def units(block: Block) -> set[int]:
-        return {block.query} if sample.of_queries else set(block.responses)
-
-    at_work = {one.query if sample.of_queries else one.response for one in given if one.counts}
-    over = set().union(*map(units, shared.over))
-    placed = [block for blocks in shared.blocks.values() for block in blocks]
-    return over.difference(at_work, *map(units, placed))
 
 
 def _with_chances(

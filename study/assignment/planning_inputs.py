@@ -92,13 +92,6 @@ class Desk:
         """Return the key of a query."""
         return self.frame.questions[query].key
 
-    def held_words(self, rater: int, *, purposes: Iterable[str] | None = None) -> float:
-        """Return the words of all that a rater has, or of some purposes alone."""
-        mine = self.by_rater.get(rater, ())
-        wanted = None if purposes is None else set(purposes)
-        some = [one for one in mine if wanted is None or one.purpose in wanted]
-        return words_of_held(self.reading, held_by_raters(some).get(rater, {}))
-
 
 def words_of_held(reading: Reading, passes: Mapping[Pass, Mapping[int, Responses]]) -> float:
     """Return the words of all passes of a rater; what is met again is read again."""

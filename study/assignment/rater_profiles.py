@@ -1,14 +1,12 @@
-"""What is known of the raters: the languages they read, and the hours they have."""
+"""What is known of the raters: the languages they read."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
 from sqlalchemy import Connection, select
 
 from study.assignment.sampling_frame import Frame, primary
 from study.schema import Rater, table
-from study.settings.campaign import DesignSpec
 from study.study import Study
 
 
@@ -20,31 +18,24 @@ class Person:
     code: str
     languages: frozenset[str] | None
     """Primary languages; None: any."""
-    words: float
-    """The most words in all; infinite without hours."""
 
     def reads(self, language: str | None) -> bool:
         """Whether texts of a language may be given to the rater."""
         return language is None or self.languages is None or language in self.languages
 
 
-def people_of(
-    connection: Connection, study: Study, design: DesignSpec, codes: Mapping[str, int]
-) -> list[Person]:
+def people_of(connection: Connection, study: Study, codes: Mapping[str, int]) -> list[Person]:
     """Return what is known of raters, those of study.toml before those of the store."""
     w = table(Rater)
     stored = {
         row.id: (row.attributes or {}).get("languages")
         for row in connection.execute(select(w.c.id, w.c.attributes))
     }
-    per_hour = study.config.rating.words_per_minute * 60
     found = []
     for code, rater in codes.items():
         said = study.config.raters.get(code)
         languages = said.languages if said is not None and said.languages else stored.get(rater)
-        hours = design.hours if said is None or said.hours is None else said.hours
-        words = np.inf if hours is None else hours * per_hour
-        found.append(Person(rater, code, _primaries(languages), float(words)))
+        found.append(Person(rater, code, _primaries(languages)))
     return found
 
 

@@ -46,10 +46,6 @@ class Reading:
         """Return the words of a response's own text."""
         return self._response[response]
 
-    def mean_length(self) -> float:
-        """Return the mean words of a response's own text; 0 without responses."""
-        return sum(self._response.values()) / max(len(self._response), 1)
-
     def words(self, query: int, responses: Mapping[int, frozenset[str]]) -> int:
         """Return the words that a rater reads of responses to one query.
 

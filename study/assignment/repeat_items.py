@@ -17,8 +17,6 @@ def repeats_of(
     *,
     key: Callable[[int], str],
     layout: Callable[[int], str],
-    cost: Callable[[int, Responses], float],
-    room: float,
 ) -> list[Group]:
     """Return the queries that a rater is to rate a second time, in addition to `repeated`.
 
@@ -28,8 +26,6 @@ def repeats_of(
         Query to what the rater has of it in the main rating.
     share
         Share of these queries; one at least where it is above 0.
-    room
-        Words that the rater's hours leave; what does not fit is not repeated.
     """
     if not share or not work:
         return []
@@ -41,10 +37,8 @@ def repeats_of(
     for query in turns:
         if len(groups) >= missing:
             break
-        words = cost(query, work[query])
-        if query in repeated or words > room:
+        if query in repeated:
             continue
-        room -= words
         pieces = [
             Piece(response, tuple(sorted(keys)), "repeat", 1, layout(query))
             for response, keys in work[query].items()

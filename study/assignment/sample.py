@@ -45,18 +45,10 @@ class Sample:
             return {answer.id for answer in self.answers if answer.query in units}
         return units
 
-    def ranks(self) -> dict[int, float]:
-        """Return how far behind each unit is in its stratum's sample, as a share of it."""
-        return {
-            unit.id: (place + 0.5) / len(one.chosen)
-            for one in self.strata
-            for place, unit in enumerate(one.chosen)
-        }
-
-    def chances(self, cut: Collection[int] = ()) -> dict[int, tuple[float, str | None]]:
+    def chances(self) -> dict[int, tuple[float, str | None]]:
         """Return probability and stratum of each unit that is rated."""
         names = {unit.id: one.stratum for one in self.strata for unit in one.chosen}
-        found = probabilities(self.strata, cut, self.by_cell)
+        found = probabilities(self.strata, self.by_cell)
         left = {answer.id: self.at_stake[answer.query] for answer in self.answers}
         return {
             unit: (chance if self.of_queries else chance * left[unit], names[unit])

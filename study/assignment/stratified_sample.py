@@ -122,27 +122,23 @@ def _seats(
     return seats
 
 
-def probabilities(
-    drawn: Sequence[Drawn], cut: Collection[int] = (), by_cell: Collection[str | None] = ()
-) -> dict[int, float]:
-    """Return the probability of each unit of the sample, units that were cut excepted.
+def probabilities(drawn: Sequence[Drawn], by_cell: Collection[str | None] = ()) -> dict[int, float]:
+    """Return the inclusion probability of each unit of the sample.
 
-    Where raters' hours did not reach to the end of a stratum's sample (`cut`), what is rated of
-    each cell is the beginning of its random order, and the probability is its share of the cell.
-    So it is in the strata `by_cell`, where other units may be barred in one cell than in another.
+    In the strata `by_cell`, units may be barred in one cell and not in another. What is drawn of a
+    cell is then the beginning of its random order, and the probability is its share of the cell.
     """
     found: dict[int, float] = {}
     for one in drawn:
-        if one.stratum not in by_cell and not any(unit.id in cut for unit in one.chosen):
+        if one.stratum not in by_cell:
             found |= dict.fromkeys((unit.id for unit in one.chosen), one.probability)
             continue
         cells: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
         for unit in one.units:
             cells[unit.cell][1] += 1
-        rated = [unit for unit in one.chosen if unit.id not in cut]
-        for unit in rated:
+        for unit in one.chosen:
             cells[unit.cell][0] += 1
-        for unit in rated:
+        for unit in one.chosen:
             taken, there = cells[unit.cell]
             found[unit.id] = taken / there
     return found

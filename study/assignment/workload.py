@@ -9,13 +9,10 @@ from study.assignment.assignment_rows import Group, Piece, Row, in_order
 from study.assignment.check_items import Material, strew
 from study.assignment.damaged_copies import must_fall
 from study.assignment.demand import Block
-from study.assignment.planning_inputs import Desk, Responses, Work, original_rank
+from study.assignment.planning_inputs import Desk, Work, original_rank
 from study.assignment.rater_profiles import Person
 from study.assignment.repeat_items import repeats_of
 from study.assignment.sampling_frame import Answer
-
-# A check is about as long as any other response; the reserve for it allows for longer ones.
-_RESERVE = 1.5
 
 
 @dataclass
@@ -28,14 +25,13 @@ class Portion:
 
 
 def calibration_of(desk: Desk, person: Person) -> tuple[list[Group], int]:
-    """Return the calibration that a rater has not yet, and how many queries do not fit."""
+    """Return the calibration that a rater has not yet, and how many queries they cannot read."""
     had = {
         (one.response, key)
         for one in desk.by_rater.get(person.id, ())
         if one.purpose == "calibration"
         for key in one.construct_keys
     }
-    room = person.words - desk.held_words(person.id) if np.isfinite(person.words) else np.inf
     groups, missing = [], 0
     for query in desk.calibration:
         if not person.reads(desk.frame.questions[query].language):
@@ -47,31 +43,9 @@ def calibration_of(desk: Desk, person: Person) -> tuple[list[Group], int]:
             if keys:
                 layout = desk.layout(person.id, query)
                 pieces.append(Piece(answer.id, keys, "calibration", layout=layout))
-        words = desk.cost(query, _of_pieces(pieces)) if pieces else 0.0
-        if words > room:
-            missing += 1
-        elif pieces:
-            room -= words
+        if pieces:
             groups.append(Group(query, pieces))
     return groups, missing
-
-
-def most_main_words(desk: Desk, person: Person, calibration: Sequence[Group]) -> float:
-    """Return how many words of the main rating a rater may come to, those of before included.
-
-    What is left of their hours is shared between the main rating and the repeats of it; there is
-    a reserve for the checks.
-    """
-    if not np.isfinite(person.words):
-        return float("inf")
-    main = desk.held_words(person.id, purposes=("main",))
-    repeats = desk.held_words(person.id, purposes=("repeat",))
-    share = desk.design.repeats
-    room = person.words - desk.held_words(person.id)
-    room -= sum(desk.cost(group.query, _of_pieces(group.pieces)) for group in calibration)
-    room -= checks_missing(desk, person.id) * desk.reading.mean_length() * _RESERVE * _times(desk)
-    due = max(share * main - repeats, 0.0)
-    return main + max((room - due) / (1 + share), 0.0)
 
 
 def checks_missing(desk: Desk, rater: int) -> int:
@@ -112,10 +86,9 @@ def portion_of(
     new = list(by_query.values())
     groups = [new[index] for index in rng.permutation(len(new))]
     work = _with(desk.works.get(person.id, {}), groups)
-    room = _room(desk, person, [*calibration, *groups])
     wanted = checks_missing(desk, person.id) if work else 0
     if wanted:
-        groups, made, room = _with_checks(desk, person, groups, work, wanted, room, rng)
+        groups, made = _with_checks(desk, person, groups, work, wanted, rng)
         portion.missing["check"] = wanted - made
     behind = position + len(portion.rows)
     portion.rows += in_order(person.id, groups, behind, rounds, orders, rng)
@@ -128,8 +101,6 @@ def portion_of(
         desk.seed,
         key=desk.key,
         layout=lambda query: desk.layout(person.id, query),
-        cost=desk.cost,
-        room=room,
     )
     first = _orders(desk, person.id, groups, portion.rows)
     # Constructs have a turn that is another than the first time's, for most.
@@ -174,9 +145,8 @@ def _with_checks(
     groups: list[Group],
     work: Work,
     wanted: int,
-    room: float,
     rng: np.random.Generator,
-) -> tuple[list[Group], int, float]:
+) -> tuple[list[Group], int]:
     """Strew checks among what is new and what the rater has and has not begun."""
     waiting = _not_begun(desk, person.id, {group.query for group in groups})
     everything = [*waiting, *groups]
@@ -194,16 +164,11 @@ def _with_checks(
         falling=must_fall(desk.everything),
         length=desk.reading.length,
         layout=lambda query: desk.layout(person.id, query),
-        cost=lambda query, responses, piece: (
-            desk.cost(query, {**responses, piece.response: frozenset(piece.construct_keys)})
-            - (desk.cost(query, responses) if responses else 0.0)
-        ),
         rank=lambda response: original_rank(desk, response),
-        room=room,
         taken=desk.had.get(person.id, frozenset()),
     )
     made = strew(everything, work, wanted, material, barred, rng)
-    return everything, made, material.room
+    return everything, made
 
 
 def _keys_of_imported(desk: Desk, response: int) -> tuple[str, ...]:
@@ -231,22 +196,3 @@ def _with(work: Work, groups: Sequence[Group]) -> Work:
         for piece in group.pieces:
             mine[piece.response] = mine.get(piece.response, frozenset()).union(piece.construct_keys)
     return found
-
-
-def _room(desk: Desk, person: Person, groups: Sequence[Group]) -> float:
-    if not np.isfinite(person.words):
-        return float("inf")
-    new = sum(desk.cost(group.query, _of_pieces(group.pieces)) for group in groups)
-    return person.words - desk.held_words(person.id) - new
-
-
-def _of_pieces(pieces: Sequence[Piece]) -> Responses:
-    found: dict[int, frozenset[str]] = {}
-    for piece in pieces:
-        found[piece.response] = found.get(piece.response, frozenset()).union(piece.construct_keys)
-    return found
-
-
-def _times(desk: Desk) -> int:
-    """Return how often a response is read."""
-    return len(desk.specs) if desk.design.one_construct_a_pass else 1

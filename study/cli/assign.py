@@ -67,12 +67,6 @@ if TYPE_CHECKING:
     help="Share of the queries that go to K raters; the others go to one.",
 )
 @click.option(
-    "--hours",
-    type=click.FloatRange(0, min_open=True),
-    metavar="H",
-    help="Reading hours that a rater is given at most.",
-)
-@click.option(
     "--layout",
     type=click.Choice(["single", "side_by_side"]),
     help="One response a page, or all of a rater's responses to a query beside each other.",
@@ -127,7 +121,7 @@ def assign(
     Examples:
       ccrs assign my-study --raters anna,ben,cara --per-item 2
       ccrs assign my-study --raters 6 --dry-run
-      ccrs assign my-study --sample 200 --strata domain --hours 10
+      ccrs assign my-study --sample 200 --strata domain
       ccrs assign my-study --calibration 3 --checks 5 --repeats 0.1
       ccrs assign my-study --open --per-item 3
       ccrs assign my-study --open --per-item 2 --channel label_studio

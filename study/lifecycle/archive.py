@@ -193,7 +193,7 @@ def _whole(path: Path) -> None:
 
 def _settings(study: Study) -> str:
     raw = tomllib.loads((study.folder / "study.toml").read_text(encoding="utf-8-sig"))
-    # Raters' languages and hours are theirs; an address may name people and machines.
+    # Raters' languages are theirs; an address may name people and machines.
     raw.pop("raters", None)
     raw["database"] = _DATABASE
     if "label_studio" in raw:

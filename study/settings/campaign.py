@@ -45,9 +45,6 @@ class DesignSpec(Section):
         le=1,
         description="share of the queries that go to per_item raters; the others go to one",
     )
-    hours: float | None = Field(
-        default=None, gt=0, description="reading hours that a rater is given at most"
-    )
     calibration: int = Field(
         default=0, ge=0, description="queries that every rater rates first, kept out of agreement"
     )
@@ -121,9 +118,6 @@ class RaterSpec(Section):
     languages: tuple[str, ...] = Field(
         default=(),
         description="languages of queries that the rater is given; all unless given",
-    )
-    hours: float | None = Field(
-        default=None, gt=0, description="reading hours of this rater; design.hours unless given"
     )
 
 

@@ -50,7 +50,6 @@ seed = 0
 # bands = []                    # [50, 80]: below 50, 50 to below 80, from 80
 # per_item = 3                  # raters for each response
 # overlap = 1.0                 # share of the queries that go to per_item raters
-# hours = 10                    # reading hours of a rater at most; no end unless given
 # calibration = 0               # queries that everybody rates first
 # training = 0                  # training responses of one attempt
 # pass_mark = 0.8
@@ -66,7 +65,6 @@ seed = 0
 
 # [raters."anna"]
 # languages = ["de", "en"]      # all unless given
-# hours = 4                     # design.hours unless given
 
 # [rating]
 # disclosure = "staged"          # or "all": every field at once

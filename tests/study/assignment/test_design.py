@@ -1,4 +1,4 @@
-"""What `[design]` asks for is what is stored: sample, overlap, hours, languages, layout, rounds."""
+"""What `[design]` asks for is what is stored: sample, overlap, languages, layout, rounds."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -139,27 +139,13 @@ def with_settings(folder: Path, settings: str) -> Study:
     return Study.create(folder, settings)
 
 
-def test_hours_are_never_exceeded_and_what_is_over_is_counted(tmp_path: Path) -> None:
-    study = with_settings(tmp_path / "s", '[raters."anna"]\nhours = 0.004\n')
+def test_the_reading_hours_of_all_purposes_add_up(study: Study) -> None:
     fill(study, 40)
-    design: dict[str, Any] = {"hours": 0.012, "repeats": 0.2, "checks": 1, "calibration": 1}
-    plan = assign(study, ["anna", "ben", "cara"], per_item=2, **design, dry_run=True)
-    done = assign(study, ["anna", "ben", "cara"], per_item=2, **design)
-    assert same_but_stored(plan, done)
-    caps = {"anna": 0.004, "ben": 0.012, "cara": 0.012}
+    done = assign(study, 3, per_item=2, repeats=0.2, checks=1, calibration=1)
     for load in done.raters:
-        assert 0.5 * caps[load.rater] < load.hours <= caps[load.rater]
+        assert load.hours_by_purpose.keys() == {"main", "calibration", "check", "repeat"}
+        assert min(load.hours_by_purpose.values()) > 0
         assert load.hours == pytest.approx(sum(load.hours_by_purpose.values()))
-    (over,) = done.left_over
-    assert over.reason == "the raters' hours end"
-    rated = {row.query_id for row in by_purpose(study, "main")}
-    assert len(rated) + len(over.queries) == 39
-    assert over.hours > 0
-    # What is rated is the beginning of the random order, so it has a probability.
-    assert {row.inclusion_prob for row in by_purpose(study, "main")} == {len(rated) / 40}
-    more = assign(study, ["anna", "ben", "cara", "dora"], per_item=2, **design)
-    assert all(load.hours <= caps.get(load.rater, 0.012) for load in more.raters)
-    study.close()
 
 
 def test_languages_are_obeyed_and_what_nobody_reads_is_named(tmp_path: Path) -> None:
@@ -397,10 +383,8 @@ def test_slots_have_the_design_too(any_study: Study) -> None:
         sample=4,
         layout="side_by_side",
         one_construct_a_pass=True,
-        hours=1,
     )
     assert done.open_slots == 4 * 2 * 2 * 5
-    assert done.notes[0].startswith("Hours are not counted for open slots")
     assert {(row.layout, row.inclusion_prob) for row in rows(any_study)} == {("side_by_side", 0.4)}
     assert {row.round for row in rows(any_study)} == {0, 1, 2, 3, 4}
 
@@ -435,7 +419,6 @@ def test_a_design_that_cannot_be_is_refused(
             "checks": st.integers(0, 2),
             "repeats": st.sampled_from([0.0, 0.5]),
             "one_construct_a_pass": st.booleans(),
-            "hours": st.sampled_from([None, 0.01, 0.003]),
             "sample_of": st.sampled_from(["queries", "responses"]),
         }
     ),
@@ -479,8 +462,6 @@ def _sound(study: Study, done: Assigned, options: dict[str, Any]) -> None:
         if row.purpose == "main":
             raters.update((row.response_id, key) for key in row.construct_keys)
     assert max(raters.values(), default=0) <= options["per_item"]
-    for load in done.raters:
-        assert options["hours"] is None or load.hours <= options["hours"] + 1e-12
     calibration = {row.query_id for row in given if row.purpose == "calibration"}
     assert not calibration & {row.query_id for row in given if row.purpose == "main"}
     for code in {row.code for row in given}:

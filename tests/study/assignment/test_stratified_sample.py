@@ -100,14 +100,14 @@ def test_what_was_assigned_stays_with_all_that_come_before_it(
         assert sorted(unit.number for unit in one.chosen) == numbers[: len(chosen)]
 
 
-def test_what_hours_leave_over_is_reckoned_by_cell() -> None:
-    there = [Unit(i, i / 10, None, cell="de" if i % 2 else "en") for i in range(10)]
-    (one,) = drawn = draw(there, 8, allocation="proportional", seed=0)
-    assert one.probability == 8 / 10
-    # Of en 0 2 4 6 8, those up to 6 were drawn; 6 is cut. Of de 1 3 5 7 9, 1 to 7.
-    assert probabilities(drawn, {6}) == {
-        **dict.fromkeys((0, 2, 4), 3 / 5),
-        **dict.fromkeys((1, 3, 5, 7), 4 / 5),
+def test_where_cells_differ_a_probability_is_the_share_of_its_cell() -> None:
+    there = [Unit(i, i / 10, None, cell="de" if i % 3 else "en") for i in range(10)]
+    (one,) = drawn = draw(there, 7, allocation="proportional", seed=0)
+    assert probabilities(drawn) == dict.fromkeys(range(7), 7 / 10)
+    # Of en 0 3 6 9, those up to 6 are drawn; of de 1 2 4 5 7 8, those up to 5.
+    assert probabilities(drawn, {one.stratum}) == {
+        **dict.fromkeys((0, 3, 6), 3 / 4),
+        **dict.fromkeys((1, 2, 4, 5), 4 / 6),
     }
 
 

@@ -155,17 +155,6 @@ def test_the_sample_the_hours_by_purpose_and_what_is_left_over_are_shown(study: 
     assert max(map(len, lines[:-1])) <= 80
 
 
-def test_hours_that_end_say_how_many_more_it_takes(study: Study) -> None:
-    fill(study, 30, response_of_six=True)
-    words = ("--raters", "2", "--per-item", "1", "--hours", "0.01")
-    told = " ".join(run(study, *words).output.split())
-    assert "Left over, since the raters' hours end:" in told
-    assert "Sample: " in told
-    figures = json.loads(run(study, *words, "--json").output)
-    assert figures["left_over"][0]["reason"] == "the raters' hours end"
-    assert all(load["hours"] <= 0.01 for load in figures["raters"])
-
-
 def test_settings_of_the_design_count_and_options_go_before_them(study: Study) -> None:
     fill(study, 10)
     (study.folder / "study.toml").write_text("[design]\nper_item = 2\nsample = 5\n")
