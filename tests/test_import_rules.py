@@ -56,6 +56,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "verify",
         "cli",
     ),
+    "study": (
+        *("errors", "types", "scales", "columns", "csv_injection", "text", "progress"),
+        *("settings", "schema", "facts", "study", "status"),
+        *("importing", "assignment", "export", "lifecycle", "datasets", "example", "cli"),
+    ),
     "annotate_ui": (
         "participation",
         "participants",

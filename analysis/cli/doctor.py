@@ -16,7 +16,7 @@ from analysis.cli.table_options import kind_option, scale_option
 if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable
     from analysis.doctor.diagnosis import Diagnosis
-    from study.importing.readers.source import Source
+    from study.importing.readers.source import RecordSource
 
 #: Words in a scorer's name that speak for a kind; anybody else is taken for a person.
 _HINTS = {
@@ -91,10 +91,10 @@ def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Pat
 def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patient:
     from analysis.core.table_declarations import read_kinds
     from study.importing.importer_registry import importer_for
-    from study.importing.readers.source import Source
+    from study.importing.readers.source import RecordSource
     from study.settings.constructs import CCRS
 
-    source = Source(path)
+    source = RecordSource(path)
     name = shlex.quote(str(path))
     known = tuple(construct.key for construct in CCRS)
     columns = _columns(source)
@@ -117,7 +117,7 @@ def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patien
     return Patient(scores, f"{form} table of scores", columns, guessed, f"ccrs report {name}")
 
 
-def _columns(source: Source) -> dict[str, str]:
+def _columns(source: RecordSource) -> dict[str, str]:
     """Each column with what it holds."""
     from study.importing.formats import preferences, responses, scores, scores_wide
     from study.importing.read_table import wide_constructs
@@ -144,7 +144,7 @@ def _columns(source: Source) -> dict[str, str]:
     }
 
 
-def _without_kind(source: Source, columns: dict[str, str]) -> list[str]:
+def _without_kind(source: RecordSource, columns: dict[str, str]) -> list[str]:
     """Scorers whose kind no row says, in order of appearance."""
     from study.importing.readers.input_file import Record
 

@@ -17,7 +17,7 @@ from annotate_ui.label_studio.export_inventory import is_reference
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
 from study.importing.readers.input_file import Record
-from study.importing.readers.source import Source
+from study.importing.readers.source import RecordSource
 from study.scales import Scale
 
 REFERENCES = (
@@ -34,7 +34,7 @@ _NAMED = 5
 class Annotations:
     """Reads the annotations of an export's tasks, and counts those that don't count."""
 
-    source: Source
+    source: RecordSource
     controls: Mapping[str, Mapping[str, Any]]
     scales: Mapping[str, Scale]
     """By construct: what its values were given on."""

@@ -8,8 +8,8 @@ from annotate_ui.label_studio.annotation_reader import storable_text
 from annotate_ui.label_studio.export_inventory import Seen, seen_controls
 from annotate_ui.label_studio.export_ranges import range_faults
 from study.errors import Fault, InputError, nearest
-from study.importing.formats.format_options import Options
-from study.importing.readers.source import Source
+from study.importing.formats.format_options import FormatOptions
+from study.importing.readers.source import RecordSource
 from study.text import names as names_of
 
 
@@ -28,14 +28,14 @@ def meanings(
     }
 
 
-def asked(source: Source, options: Options) -> list[str]:
+def asked(source: RecordSource, options: FormatOptions) -> list[str]:
     """Return the controls that rate and whose construct nobody has said."""
     found = meanings(_rating(seen_controls(source)), options.controls, options.names)
     return [control for control, key in found.items() if key is None]
 
 
 def controls_of(
-    source: Source, seen: Mapping[str, Seen], options: Options
+    source: RecordSource, seen: Mapping[str, Seen], options: FormatOptions
 ) -> dict[str, dict[str, Any]]:
     """Return what each control that rates means.
 
@@ -65,7 +65,7 @@ def _rating(seen: Mapping[str, Seen]) -> list[str]:
     return [name for name, control in seen.items() if control.rates]
 
 
-def _unmapped(found: Mapping[str, str | None], options: Options) -> Iterator[Fault]:
+def _unmapped(found: Mapping[str, str | None], options: FormatOptions) -> Iterator[Fault]:
     for control, key in found.items():
         if key is None:
             yield Fault(
@@ -98,7 +98,7 @@ def _two_of_one(found: Mapping[str, str | None], said: Mapping[str, str]) -> Ite
 
 
 def _strange(
-    seen: Mapping[str, Seen], found: Mapping[str, str | None], options: Options
+    seen: Mapping[str, Seen], found: Mapping[str, str | None], options: FormatOptions
 ) -> Iterator[Fault]:
     """Yield a fault for each control that the caller names and that can't be meant."""
     rating = f"Those that rate: {names_of(map(repr, found))}." if found else "None here rates."

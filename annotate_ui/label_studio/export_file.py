@@ -24,14 +24,14 @@ from annotate_ui.label_studio.export_ranges import Range, range_warnings, said_r
 from annotate_ui.label_studio.export_users import users
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields, folded
 from study.importing.readers.input_file import Record
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 from study.text import names as names_of
 
@@ -67,12 +67,12 @@ def refuses(head: Head) -> Fault | None:
     )
 
 
-def asks(source: Source, options: Options) -> list[str]:
+def asks(source: RecordSource, options: FormatOptions) -> list[str]:
     """Return the controls whose construct nobody has said."""
     return asked(source, options)
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read responses and ratings; of a person's several annotations of a task the latest.
 
     Raises
@@ -213,7 +213,7 @@ def _scores(
     annotation: Annotation,
     scorer: str,
     seen: Mapping[str, Seen],
-    source: Source,
+    source: RecordSource,
 ) -> Rows:
     given: dict[str, tuple[float | None, str | None]] = {}
     for answer in annotation.answers:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from study.importing.readers.input_file import Record
-from study.importing.readers.source import Source
+from study.importing.readers.source import RecordSource
 
 STARS = "rating"
 _RATING = {"number", STARS}
@@ -35,7 +35,7 @@ class Seen:
         return ", ".join(sorted(self.types)) or "nothing"
 
 
-def seen_controls(source: Source) -> dict[str, Seen]:
+def seen_controls(source: RecordSource) -> dict[str, Seen]:
     """Return the controls of an export in their order, by name."""
     found: dict[str, Seen] = {}
     for record in source.records():

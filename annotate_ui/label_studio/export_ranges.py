@@ -8,7 +8,7 @@ from shlex import quote
 from annotate_ui.label_studio.annotation_reader import storable_text
 from annotate_ui.label_studio.export_inventory import Seen
 from study.errors import Fault
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.scales import Scale
 
 # As many as there are unless the form says otherwise.
@@ -52,7 +52,9 @@ class Range:
         return self.given.max - self.given.min
 
 
-def said_range(control: str, key: str, seen: Mapping[str, Seen], options: Options) -> Range | None:
+def said_range(
+    control: str, key: str, seen: Mapping[str, Seen], options: FormatOptions
+) -> Range | None:
     """Return the range that is said of a control; None: its construct's scale."""
     if control not in options.ranges:
         return None
@@ -62,7 +64,7 @@ def said_range(control: str, key: str, seen: Mapping[str, Seen], options: Option
 
 
 def range_faults(
-    seen: Mapping[str, Seen], found: Mapping[str, str | None], options: Options
+    seen: Mapping[str, Seen], found: Mapping[str, str | None], options: FormatOptions
 ) -> Iterator[Fault]:
     """Yield what is wrong with the ranges of controls that rate, by control to construct."""
     for control, key in found.items():
@@ -77,7 +79,7 @@ def range_faults(
 
 
 def range_warnings(
-    seen: Mapping[str, Seen], controls: Mapping[str, str], options: Options
+    seen: Mapping[str, Seen], controls: Mapping[str, str], options: FormatOptions
 ) -> Iterator[str]:
     """Warn of numbers that were probably given on another range, by control to construct."""
     for control, key in controls.items():

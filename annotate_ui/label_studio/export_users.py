@@ -3,14 +3,14 @@
 from annotate_ui.label_studio.annotation_reader import user_of, whole
 from annotate_ui.label_studio.export_inventory import annotations_of
 from study.errors import Fault, InputError
-from study.importing.formats.format_options import Options
-from study.importing.readers.source import Source
+from study.importing.formats.format_options import FormatOptions
+from study.importing.readers.source import RecordSource
 from study.text import names as names_of
 
 PREFIX = "ls-"
 
 
-def users(source: Source, options: Options) -> dict[int, str | None]:
+def users(source: RecordSource, options: FormatOptions) -> dict[int, str | None]:
     """Return the scorer that each user of an export is; None: said to be left out.
 
     Raises

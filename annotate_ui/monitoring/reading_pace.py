@@ -28,7 +28,7 @@ def reading_shares(
     compared by query. Only the first pass counts: a second one need not be read again. Values
     without a time (from other places) do not enter.
     """
-    from study.assignment.reading_time import Reading
+    from study.assignment.reading_time import WordCounts
 
     timed = values[
         values["purpose"].isin(["main", "calibration"])
@@ -39,7 +39,7 @@ def reading_shares(
         return {}
     first = timed.groupby(["rater", "query"])["round"].transform("min")
     timed = timed[timed["round"] == first]
-    reading = Reading(connection, config.constructs)
+    reading = WordCounts(connection, config.constructs)
     found: dict[str, list[float]] = {}
     passes: Any = timed.groupby(["rater", "query"], sort=False)
     for (rater, query), rows in passes:

@@ -199,7 +199,7 @@ def _check_for(
 ) -> tuple[int, Taken] | None:
     """Return a damaged copy of one of these responses, and that response."""
     from study.assignment.damaged_copies import LEAST_WORDS, Copies, must_fall
-    from study.assignment.reading_time import Reading
+    from study.assignment.reading_time import WordCounts
     from study.assignment.sampling_frame import frame_of
 
     a, c, r = table(Assignment), table(CheckPair), table(Response)
@@ -216,7 +216,7 @@ def _check_for(
     texts = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(originals)))
     long_enough = {row.id for row in texts if len(row.text.split()) >= LEAST_WORDS}
     measured = [answer.id for answer in frame_of(connection).answers]
-    reading = Reading(connection, study.config.constructs)
+    reading = WordCounts(connection, study.config.constructs)
     copies = Copies(connection, study.config.seed, measured, reading, dry_run=False)
     for original, one in originals.items():
         copy = copies.of(original, falling) if original in long_enough else None

@@ -16,7 +16,7 @@ from study.importing.import_summary import ImportSummary
 from study.importing.readers.column_layout import Fields, has, missing_column
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Source
+from study.importing.readers.source import RecordSource
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
 from study.text import shown
@@ -93,7 +93,7 @@ def recorded_answers(
     found = _Found(held, [c.key for c in study.config.constructs], prompts)
     notes: list[str] = []
     for path in paths:
-        source = Source(path)
+        source = RecordSource(path)
         found.read(source)
         told = ImportSummary.of(source.tally, path.name, "answers").lines()[1:]
         notes += [f"{path.name}: {line}" for line in told]
@@ -127,7 +127,7 @@ class _Found:
                 self.counts["further attempts, beside the ones taken"] += len(attempts) - 1
         return chosen
 
-    def read(self, source: Source) -> None:
+    def read(self, source: RecordSource) -> None:
         """Take in a file."""
         reader = Reader(source, FIELDS)
         reader.require("construct", "answer")
@@ -144,7 +144,7 @@ class _Found:
         if faults:
             raise InputError(source.path.name, faults, source.tally.notes)
 
-    def _take(self, cells: RecordCells, source: Source) -> Fault | None:
+    def _take(self, cells: RecordCells, source: RecordSource) -> Fault | None:
         """Take in a row; return what stands against it, beside what is noted in the cells."""
         response, construct = self._response(cells), self._construct(cells)
         repeat, attempt = _numbered(cells, "repeat", 0), _numbered(cells, "attempt", 1)

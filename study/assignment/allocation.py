@@ -8,7 +8,7 @@ import numpy as np
 
 from study.assignment.demand import Block
 from study.assignment.load_balance import Loads, choose_raters
-from study.assignment.rater_profiles import Person
+from study.assignment.rater_profiles import RaterProfile
 from study.errors import StudyError
 
 # A rater's main work: query to response to constructs.
@@ -29,7 +29,7 @@ class Shared:
 
 def share_out(
     blocks: Sequence[Block],
-    people: Sequence[Person],
+    people: Sequence[RaterProfile],
     able: Mapping[int, frozenset[int]],
     works: Sequence[Work],
     shown: Mapping[int, set[int]],
@@ -94,7 +94,7 @@ def _too_few(block: Block, free: int, everybody: int, per_item: int) -> StudyErr
 
 
 def _loads(
-    people: Sequence[Person],
+    people: Sequence[RaterProfile],
     works: Sequence[Work],
     shown: Mapping[int, set[int]],
     cost: Callable[[int, Mapping[int, frozenset[str]]], float],

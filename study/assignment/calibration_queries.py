@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterable
 
-from study.assignment.existing_assignments import Given
-from study.assignment.sampling_frame import Answer, Frame
+from study.assignment.existing_assignments import ExistingAssignment
+from study.assignment.sampling_frame import Frame, FrameResponse
 from study.assignment.sampling_strata import query_number
 
 
 def calibration_queries(
     wanted: int,
-    answers: Iterable[Answer],
+    answers: Iterable[FrameResponse],
     frame: Frame,
-    given: Iterable[Given],
+    given: Iterable[ExistingAssignment],
     seed: int,
     *,
     spoken_for: Collection[int],

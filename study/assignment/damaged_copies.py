@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
-from study.assignment.reading_time import Reading
+from study.assignment.reading_time import WordCounts
 from study.assignment.sampling_frame import primary
 from study.schema import (
     Assignment,
@@ -57,7 +57,7 @@ class Copies:
         connection: Connection,
         seed: int,
         answers: Sequence[int],
-        reading: Reading,
+        reading: WordCounts,
         *,
         dry_run: bool,
     ) -> None:

@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from study.assignment.existing_assignments import Given
-from study.assignment.sampling_frame import Answer, Frame
+from study.assignment.existing_assignments import ExistingAssignment
+from study.assignment.sampling_frame import Frame, FrameResponse
 from study.settings.constructs import ConstructSpec
 
 NO_PASSAGES = "the response has no passages"
@@ -45,7 +45,7 @@ _Alike = tuple[int, tuple[str, ...], int, frozenset[int], int | None]
 def needs(
     frame: Frame,
     constructs: Sequence[ConstructSpec],
-    given: Iterable[Given],
+    given: Iterable[ExistingAssignment],
     raters_of: Callable[[int], int],
     *,
     among: Container[int] | None = None,
@@ -64,7 +64,7 @@ def needs(
         The responses that are to be rated; all unless given.
     """
     found = Needs()
-    by_response: dict[int, list[Given]] = defaultdict(list)
+    by_response: dict[int, list[ExistingAssignment]] = defaultdict(list)
     for one in given:
         by_response[one.response].append(one)
     alike: dict[_Alike, list[int]] = {}
@@ -87,7 +87,7 @@ def needs(
 
 
 def _missing(
-    keys: Iterable[str], given: Sequence[Given], per_item: int
+    keys: Iterable[str], given: Sequence[ExistingAssignment], per_item: int
 ) -> list[tuple[tuple[str, ...], int, frozenset[int]]]:
     """Return constructs that want equally many raters together, with those who had them."""
     groups: dict[tuple[int, frozenset[int]], list[str]] = {}
@@ -103,7 +103,7 @@ def _missing(
 
 
 def _ratable(
-    answer: Answer, constructs: Iterable[ConstructSpec], left_out: Counter[tuple[str, str]]
+    answer: FrameResponse, constructs: Iterable[ConstructSpec], left_out: Counter[tuple[str, str]]
 ) -> list[str]:
     keys = []
     for construct in constructs:

@@ -18,7 +18,7 @@ Held = dict[int, dict[Pass, dict[int, dict[int, frozenset[str]]]]]
 """Rater to pass to query to response to the constructs it is rated on."""
 
 
-class Given(NamedTuple):
+class ExistingAssignment(NamedTuple):
     """One assignment."""
 
     id: int
@@ -48,7 +48,7 @@ class Given(NamedTuple):
         return phase, self.round, self.repeat
 
 
-def given_so_far(connection: Connection) -> list[Given]:
+def given_so_far(connection: Connection) -> list[ExistingAssignment]:
     """Return all assignments, of whatever purpose."""
     a, r = table(Assignment), table(Response)
     successor = aliased(a)
@@ -81,7 +81,7 @@ def given_so_far(connection: Connection) -> list[Given]:
         first = row.purpose == "main" and row.repeat == 0
         unfinished = row.released_at is not None and not wanted <= finished.get(row.id, set())
         found.append(
-            Given(
+            ExistingAssignment(
                 id=row.id,
                 rater=row.rater_id,
                 query=row.query_id,
@@ -116,7 +116,7 @@ def _finished(connection: Connection) -> dict[int, set[str]]:
     return found
 
 
-def held_by_raters(given: Iterable[Given]) -> Held:
+def held_by_raters(given: Iterable[ExistingAssignment]) -> Held:
     """Return what each rater has to do; what was handed on is somebody else's."""
     held: Held = {}
     for one in given:

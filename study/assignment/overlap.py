@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from study.assignment.existing_assignments import Given
+from study.assignment.existing_assignments import ExistingAssignment
 from study.assignment.permanent_random_numbers import permanent_number
 
 
 def overlapping(
-    queries: Iterable[tuple[int, str]], share: float, given: Iterable[Given], seed: int
+    queries: Iterable[tuple[int, str]], share: float, given: Iterable[ExistingAssignment], seed: int
 ) -> set[int]:
     """Return the queries that are to have several raters.
 

@@ -13,10 +13,14 @@ from study.assignment.assignment_summary import Assigned, RaterLoad, summary
 from study.assignment.comparison_plan import ComparisonsPlanned, comparison_rows, store_comparisons
 from study.assignment.demand import Block, Needs, needs
 from study.assignment.design_overrides import constructs_of, design_of
-from study.assignment.existing_assignments import Given, given_so_far, shown_later_stages
+from study.assignment.existing_assignments import (
+    ExistingAssignment,
+    given_so_far,
+    shown_later_stages,
+)
 from study.assignment.overlap import overlapping
 from study.assignment.planning_inputs import Desk, desk_of
-from study.assignment.rater_profiles import Person, able_by_query, people_of
+from study.assignment.rater_profiles import RaterProfile, able_by_query, rater_profiles
 from study.assignment.raters import raters_by_code
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import Frame, frame_of
@@ -103,11 +107,11 @@ def assign(
         if not frame.answers:
             raise _no_responses(study)
         codes = {} if open_slots else raters_by_code(connection, study, raters, dry_run=dry_run)
-        people = people_of(connection, study, codes)
+        people = rater_profiles(connection, study, codes)
         able = able_by_query(people, frame)
         everybody = len(people)
         at_work = _at_work(connection, given)
-        takers = able_by_query(people_of(connection, study, at_work | codes), frame)
+        takers = able_by_query(rater_profiles(connection, study, at_work | codes), frame)
         sample = draw_sample(
             connection,
             study,
@@ -164,7 +168,7 @@ def assign(
         )
 
 
-def _at_work(connection: Connection, given: Sequence[Given]) -> dict[str, int]:
+def _at_work(connection: Connection, given: Sequence[ExistingAssignment]) -> dict[str, int]:
     """Return the raters who have work already by their codes; it was chosen for them too."""
     w = table(Rater)
     ids = {one.rater for one in given}
@@ -176,7 +180,7 @@ def _missing(
     study: Study,
     plan: DesignSpec,
     frame: Frame,
-    given: Sequence[Given],
+    given: Sequence[ExistingAssignment],
     sample: Sample,
     specs: Sequence[Any],
     split_queries: bool,
@@ -212,7 +216,7 @@ def _missing(
 def _portions(
     desk: Desk,
     found: Needs,
-    people: Sequence[Person],
+    people: Sequence[RaterProfile],
     able: Mapping[int, frozenset[int]],
     shown: Mapping[int, set[int]],
     rng: np.random.Generator,
@@ -270,7 +274,7 @@ def _with_chances(
     sample: Sample,
     chances: Chances,
     frame: Frame,
-    given: Sequence[Given],
+    given: Sequence[ExistingAssignment],
 ) -> None:
     """Enter probability and stratum into what is measured; all else is not drawn at random."""
     query_of = {answer.id: answer.query for answer in frame.answers}
@@ -284,9 +288,9 @@ def _with_chances(
             row["inclusion_prob"], row["stratum"] = known
 
 
-def _with_places(rows: Sequence[Row], given: Sequence[Given]) -> None:
+def _with_places(rows: Sequence[Row], given: Sequence[ExistingAssignment]) -> None:
     """Have new rows take the places of what was taken back, so that nobody else is handed it."""
-    vacant: dict[int, list[Given]] = {}
+    vacant: dict[int, list[ExistingAssignment]] = {}
     for one in given:
         if one.vacant:
             vacant.setdefault(one.response, []).append(one)
@@ -301,7 +305,9 @@ def _with_places(rows: Sequence[Row], given: Sequence[Given]) -> None:
                 break
 
 
-def _changed(sample: Sample, chances: Chances, given: Sequence[Given]) -> list[dict[str, Any]]:
+def _changed(
+    sample: Sample, chances: Chances, given: Sequence[ExistingAssignment]
+) -> list[dict[str, Any]]:
     """Return the assignments of before that were drawn with another probability than is stored."""
     found = []
     for one in given:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from study.assignment.check_items import Imported, imported_checks
 from study.assignment.damaged_copies import Copies
 from study.assignment.existing_assignments import (
-    Given,
+    ExistingAssignment,
     Held,
     Pass,
     begun,
@@ -19,8 +19,8 @@ from study.assignment.existing_assignments import (
 from study.assignment.passes import Rounds, rounds_of
 from study.assignment.permanent_random_numbers import permanent_number
 from study.assignment.presentation_order import Orders
-from study.assignment.reading_time import Reading
-from study.assignment.sampling_frame import Answer, Frame
+from study.assignment.reading_time import WordCounts
+from study.assignment.sampling_frame import Frame, FrameResponse
 from study.settings.campaign import DesignSpec
 from study.settings.constructs import ConstructSpec
 from study.study import Study
@@ -41,21 +41,21 @@ class Desk:
     everything: Sequence[ConstructSpec]
     """All constructs of the study."""
     frame: Frame
-    reading: Reading
+    reading: WordCounts
     by_purpose: Mapping[str, Held]
     """Purpose to what raters have for it."""
     works: Mapping[int, Work]
     """Rater to their main work."""
     had: Mapping[int, frozenset[int]]
     """Rater to all responses that they were ever given."""
-    given: Sequence[Given]
+    given: Sequence[ExistingAssignment]
     begun: Mapping[int, set[int]]
     last: Mapping[int | None, int]
     copies: Copies
     imported: Sequence[Imported]
     calibration: Sequence[int]
-    of_query: Mapping[int, Sequence[Answer]]
-    by_rater: Mapping[int, Sequence[Given]]
+    of_query: Mapping[int, Sequence[FrameResponse]]
+    by_rater: Mapping[int, Sequence[ExistingAssignment]]
     orders: Orders
     layouts: Mapping[tuple[int, int], str]
     """Rater and query to the layout in which they have it."""
@@ -84,7 +84,7 @@ class Desk:
         """Return the layout in which a rater has a query; a query never has two."""
         return self.layouts.get((rater, query), self.design.layout)
 
-    def keys_of(self, answer: Answer) -> tuple[str, ...]:
+    def keys_of(self, answer: FrameResponse) -> tuple[str, ...]:
         """Return the constructs that are assigned now on which a response can be rated."""
         return tuple(spec.key for spec in self.specs if answer.shows(spec))
 
@@ -93,7 +93,7 @@ class Desk:
         return self.frame.questions[query].key
 
 
-def words_of_held(reading: Reading, passes: Mapping[Pass, Mapping[int, Responses]]) -> float:
+def words_of_held(reading: WordCounts, passes: Mapping[Pass, Mapping[int, Responses]]) -> float:
     """Return the words of all passes of a rater; what is met again is read again."""
     return float(sum(reading.total(queries) for queries in passes.values()))
 
@@ -104,17 +104,17 @@ def desk_of(
     design: DesignSpec,
     specs: Sequence[ConstructSpec],
     frame: Frame,
-    given: Sequence[Given],
+    given: Sequence[ExistingAssignment],
     calibration: Sequence[int],
     *,
     dry_run: bool,
 ) -> Desk:
     """Read what portions are made from."""
-    reading = Reading(connection, study.config.constructs)
-    of_query: dict[int, list[Answer]] = defaultdict(list)
+    reading = WordCounts(connection, study.config.constructs)
+    of_query: dict[int, list[FrameResponse]] = defaultdict(list)
     for answer in frame.answers:
         of_query[answer.query].append(answer)
-    by_rater: dict[int, list[Given]] = defaultdict(list)
+    by_rater: dict[int, list[ExistingAssignment]] = defaultdict(list)
     had: dict[int, set[int]] = defaultdict(set)
     for one in given:
         if one.rater is not None:
@@ -148,14 +148,14 @@ def desk_of(
     )
 
 
-def _by_purpose(given: Iterable[Given]) -> dict[str, Held]:
-    some: dict[str, list[Given]] = {}
+def _by_purpose(given: Iterable[ExistingAssignment]) -> dict[str, Held]:
+    some: dict[str, list[ExistingAssignment]] = {}
     for one in given:
         some.setdefault(one.purpose, []).append(one)
     return {purpose: held_by_raters(those) for purpose, those in some.items()}
 
 
-def main_work(given: Iterable[Given]) -> Work:
+def main_work(given: Iterable[ExistingAssignment]) -> Work:
     """Return what is rated for the first time and counts."""
     work: Work = {}
     for one in given:

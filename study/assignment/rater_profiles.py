@@ -11,7 +11,7 @@ from study.study import Study
 
 
 @dataclass(frozen=True)
-class Person:
+class RaterProfile:
     """A rater who is to be given work."""
 
     id: int
@@ -24,7 +24,9 @@ class Person:
         return language is None or self.languages is None or language in self.languages
 
 
-def people_of(connection: Connection, study: Study, codes: Mapping[str, int]) -> list[Person]:
+def rater_profiles(
+    connection: Connection, study: Study, codes: Mapping[str, int]
+) -> list[RaterProfile]:
     """Return what is known of raters, those of study.toml before those of the store."""
     w = table(Rater)
     stored = {
@@ -35,11 +37,11 @@ def people_of(connection: Connection, study: Study, codes: Mapping[str, int]) ->
     for code, rater in codes.items():
         said = study.config.raters.get(code)
         languages = said.languages if said is not None and said.languages else stored.get(rater)
-        found.append(Person(rater, code, _primaries(languages)))
+        found.append(RaterProfile(rater, code, _primaries(languages)))
     return found
 
 
-def able_by_query(people: Iterable[Person], frame: Frame) -> dict[int, frozenset[int]]:
+def able_by_query(people: Iterable[RaterProfile], frame: Frame) -> dict[int, frozenset[int]]:
     """Return the places of the raters who may be given each query."""
     each = list(people)
     by_language: dict[str | None, frozenset[int]] = {}

@@ -9,7 +9,7 @@ from study.schema import Passage, Query, Response, ResponsePassage, table
 from study.settings.constructs import ConstructSpec
 
 
-class Reading:
+class WordCounts:
     """Words of the texts of a study. A word is what stands between white space."""
 
     def __init__(self, connection: Connection, constructs: Iterable[ConstructSpec]) -> None:
@@ -90,7 +90,7 @@ def words_a_response(connection: Connection, constructs: Iterable[ConstructSpec]
     rows = connection.execute(select(r.c.id, r.c.query_id).where(is_answer())).fetchall()
     for response, query in rows:
         queries.setdefault(query, {})[response] = keys
-    return Reading(connection, known).total(queries) / len(rows) if rows else 0.0
+    return WordCounts(connection, known).total(queries) / len(rows) if rows else 0.0
 
 
 def _words(text: str) -> int:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from study.assignment.calibration_queries import calibration_queries
-from study.assignment.existing_assignments import Given
-from study.assignment.sampling_frame import Answer, Frame
+from study.assignment.existing_assignments import ExistingAssignment
+from study.assignment.sampling_frame import Frame, FrameResponse
 from study.assignment.sampling_strata import strata_of, units_of
 from study.assignment.score_strata import bands
 from study.assignment.stratified_sample import Drawn, draw, probabilities
@@ -22,7 +22,7 @@ class Sample:
 
     of_queries: bool
     strata: list[Drawn]
-    answers: Sequence[Answer]
+    answers: Sequence[FrameResponse]
     """All that can be rated."""
     calibration: list[int]
     """Queries that everybody has first."""
@@ -61,7 +61,7 @@ def draw_sample(
     study: Study,
     design: DesignSpec,
     frame: Frame,
-    given: Sequence[Given],
+    given: Sequence[ExistingAssignment],
     takers: Callable[[int], Set[int]],
     readable: Callable[[int], bool],
 ) -> Sample:
@@ -156,9 +156,9 @@ def _meeting(
 
 def _calibration(
     design: DesignSpec,
-    answers: Sequence[Answer],
+    answers: Sequence[FrameResponse],
     frame: Frame,
-    given: Sequence[Given],
+    given: Sequence[ExistingAssignment],
     seed: int,
     first: list[Drawn] | None,
     readable: Callable[[int], bool],

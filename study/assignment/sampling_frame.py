@@ -13,7 +13,7 @@ from study.schema import Query, Response, table
 from study.settings.constructs import ConstructSpec
 
 
-class Answer(NamedTuple):
+class FrameResponse(NamedTuple):
     """A response in use."""
 
     id: int
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
         )
 
 
-class Question(NamedTuple):
+class FrameQuery(NamedTuple):
     """A query."""
 
     key: str
@@ -48,11 +48,11 @@ class Question(NamedTuple):
 class Frame:
     """Everything that can be assigned."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[FrameResponse]
     """In the order of the database, those of a query together."""
-    questions: Mapping[int, Question]
+    questions: Mapping[int, FrameQuery]
 
-    def ratable(self, constructs: Iterable[ConstructSpec]) -> list[Answer]:
+    def ratable(self, constructs: Iterable[ConstructSpec]) -> list[FrameResponse]:
         """Return the responses that can be rated on one construct at least."""
         specs = tuple(constructs)
         return [answer for answer in self.answers if any(map(answer.shows, specs))]
@@ -68,7 +68,7 @@ def frame_of(connection: Connection) -> Frame:
     r, q, o = table(Response), table(Query), all_outputs()
     questions, referenced = {}, set()
     for row in connection.execute(select(q.c.id, q.c.key, q.c.references, q.c.attributes)):
-        questions[row.id] = Question(row.key, row.attributes or {})
+        questions[row.id] = FrameQuery(row.key, row.attributes or {})
         if row.references:
             referenced.add(row.id)
     rows: Sequence[Any] = connection.execute(
@@ -83,7 +83,7 @@ def frame_of(connection: Connection) -> Frame:
     ).in_use
     systems = _systems(outputs)
     answers = [
-        Answer(
+        FrameResponse(
             row.id,
             row.key,
             row.query_id,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from typing import Any
 
 from study.assignment.permanent_random_numbers import permanent_number
-from study.assignment.sampling_frame import Answer, Frame
+from study.assignment.sampling_frame import Frame, FrameResponse
 from study.assignment.score_strata import Band
 from study.assignment.stratified_sample import Unit
 from study.errors import StudyError, nearest
@@ -33,7 +33,7 @@ def strata_of(design: DesignSpec) -> tuple[str, ...]:
 
 
 def units_of(
-    answers: Sequence[Answer],
+    answers: Sequence[FrameResponse],
     frame: Frame,
     design: DesignSpec,
     seed: int,
@@ -145,7 +145,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:50]}~{digest(text.encode()).hex()[:8]}"
 
 
-def _offsets(answers: Iterable[Answer], seed: int) -> dict[tuple[str, ...], float]:
+def _offsets(answers: Iterable[FrameResponse], seed: int) -> dict[tuple[str, ...], float]:
     """Return how far each system's numbers are moved on.
 
     Systems lie as evenly as van der Corput's sequence lays them, in the order of their names, so

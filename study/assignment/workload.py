@@ -10,9 +10,9 @@ from study.assignment.check_items import Material, strew
 from study.assignment.damaged_copies import must_fall
 from study.assignment.demand import Block
 from study.assignment.planning_inputs import Desk, Work, original_rank
-from study.assignment.rater_profiles import Person
+from study.assignment.rater_profiles import RaterProfile
 from study.assignment.repeat_items import repeats_of
-from study.assignment.sampling_frame import Answer
+from study.assignment.sampling_frame import FrameResponse
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Portion:
     """Purpose to how many queries or checks are wanted and not there."""
 
 
-def calibration_of(desk: Desk, person: Person) -> tuple[list[Group], int]:
+def calibration_of(desk: Desk, person: RaterProfile) -> tuple[list[Group], int]:
     """Return the calibration that a rater has not yet, and how many queries they cannot read."""
     had = {
         (one.response, key)
@@ -60,7 +60,7 @@ def checks_missing(desk: Desk, rater: int) -> int:
 
 def portion_of(
     desk: Desk,
-    person: Person,
+    person: RaterProfile,
     place: int,
     calibration: Sequence[Group],
     blocks: Sequence[Block],
@@ -141,7 +141,7 @@ def _backwards(orders: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
 
 def _with_checks(
     desk: Desk,
-    person: Person,
+    person: RaterProfile,
     groups: list[Group],
     work: Work,
     wanted: int,
@@ -174,7 +174,7 @@ def _with_checks(
 def _keys_of_imported(desk: Desk, response: int) -> tuple[str, ...]:
     query = next(one.query for one in desk.imported if one.response == response)
     has_passages, has_reference = desk.reading.has(response, query)
-    shown = Answer(response, "", query, (), has_passages, has_reference)
+    shown = FrameResponse(response, "", query, (), has_passages, has_reference)
     return desk.keys_of(shown)
 
 

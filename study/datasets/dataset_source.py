@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from study.datasets.download import download
 from study.errors import StudyError
-from study.importing.rows import Placed
+from study.importing.rows import LocatedRow
 from study.progress import Advance
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SourceFile:
 
 
 @dataclass(frozen=True)
-class Source:
+class DatasetSource:
     """A data set's home: what it is, who made it, under which license."""
 
     title: str
@@ -73,7 +73,7 @@ class TieBreak:
 class Contents:
     """What the files of a data set say, in rows for the importing door."""
 
-    rows: Sequence[Placed]
+    rows: Sequence[LocatedRow]
     tie_breaks: Sequence[TieBreak] = ()
     rules: Mapping[str, int] = field(default_factory=dict)
     """How things were read or joined, with how often."""
@@ -85,7 +85,7 @@ class Dataset:
     """A data set that can be made into a study."""
 
     name: str
-    source: Source
+    source: DatasetSource
     settings: str
     """The study.toml of its study."""
     contents: Callable[[Mapping[str, bytes]], Contents]

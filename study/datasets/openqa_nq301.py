@@ -19,7 +19,7 @@ from study.datasets.openqa_files import (
 )
 from study.datasets.openqa_links import LinkedAnswer, link
 from study.datasets.openqa_source import CONSTRUCT, SETTINGS, SOURCE
-from study.importing.rows import Placed, ResponseRow, ScoreRow
+from study.importing.rows import LocatedRow, ResponseRow, ScoreRow
 from study.types import ScorerKind
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def contents(files: Mapping[str, bytes]) -> Contents:
         for placed in _responses(answer, query_ids[answer.question], references[answer.question])
     ]
     scores = [
-        Placed(answer.row, score)
+        LocatedRow(answer.row, score)
         for answer in linked
         for score in _scores(answer, references[answer.question])
     ]
@@ -89,7 +89,9 @@ def common_references(
     return common, every - sum(map(len, common.values()))
 
 
-def _responses(answer: LinkedAnswer, query_id: str, references: Sequence[str]) -> Iterator[Placed]:
+def _responses(
+    answer: LinkedAnswer, query_id: str, references: Sequence[str]
+) -> Iterator[LocatedRow]:
     """Yield a row for each system that gave the answer; one without a system if none did."""
     given: list[tuple[int, str | None]] = [(o.line, o.system) for o in answer.outputs]
     for place, system in given or [(answer.row, None)]:
@@ -101,7 +103,7 @@ def _responses(answer: LinkedAnswer, query_id: str, references: Sequence[str]) -
             system=system,
             references=tuple(references),
         )
-        yield Placed(place, row)
+        yield LocatedRow(place, row)
 
 
 def _scores(answer: LinkedAnswer, references: Sequence[str]) -> Iterator[ScoreRow]:

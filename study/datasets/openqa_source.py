@@ -1,6 +1,6 @@
 """Where OpenQA-eval NQ301 comes from, and the settings of its study."""
 
-from study.datasets.dataset_source import Source, SourceFile
+from study.datasets.dataset_source import DatasetSource, SourceFile
 
 CONSTRUCT = "AC"
 
@@ -111,7 +111,7 @@ OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
 SOFTWARE.
 """
 
-SOURCE = Source(
+SOURCE = DatasetSource(
     title="OpenQA-eval NQ301",
     repository="ehsk/OpenQA-eval",
     commit="8b9317d0f0c92b52e1c71c0168dff74b5f76a5f4",

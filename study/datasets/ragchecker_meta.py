@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from study.datasets.dataset_source import Contents, Dataset, Source, SourceFile
+from study.datasets.dataset_source import Contents, Dataset, DatasetSource, SourceFile
 from study.errors import StudyError
-from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
+from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, ScoreRow
 
 CONSTRUCTS = ("correctness", "completeness", "overall")
 RATERS = ("rater-1", "rater-2")
@@ -28,7 +28,7 @@ def contents(files: Mapping[str, bytes]) -> Contents:
     compared = json.loads(files[_HUMAN])
     if len(compared) != len(RATERS) * len(pairs):
         raise StudyError(f"{_HUMAN} has {len(compared)} rows for {len(pairs)} pairs.")
-    rows: list[Placed] = []
+    rows: list[LocatedRow] = []
     scored: dict[tuple[str, str], tuple[str, dict[str, float]]] = {}
     rules = {
         "rows 2i and 2i+1 of the human file are one pair: its raters are rater-1 and rater-2 "
@@ -37,20 +37,20 @@ def contents(files: Mapping[str, bytes]) -> Contents:
     for number, pair in enumerate(pairs, start=1):
         query_id = _query_id(pair)
         for side in ("model1", "model2"):
-            rows.append(Placed(number, _response(pair, side)))
+            rows.append(LocatedRow(number, _response(pair, side)))
             text, scores = pair[side]["response"], pair[side]["ragchecker"]
             key = _response_id(pair, side)
             first, values = scored.setdefault((query_id, text), (key, scores))
             if values != scores:
                 raise StudyError(f"{_METRIC}: {first} and {key} are one text with two scores.")
             if first == key:
-                rows += [Placed(number, score) for score in _scores(key, scores)]
+                rows += [LocatedRow(number, score) for score in _scores(key, scores)]
     for number, row in enumerate(compared, start=1):
         pair = pairs[(number - 1) // len(RATERS)]
         if any(row[side]["response"] != pair[side]["response"] for side in ("model1", "model2")):
             raise StudyError(f"{_HUMAN}, row {number}: not the pair of {_METRIC}.")
         rater = RATERS[(number - 1) % len(RATERS)]
-        rows += [Placed(number, preference) for preference in _preferences(row, rater)]
+        rows += [LocatedRow(number, preference) for preference in _preferences(row, rater)]
     return Contents(
         rows=rows,
         rules=rules,
@@ -107,7 +107,7 @@ def _preferences(row: Mapping[str, Any], rater: str) -> Iterator[PreferenceRow]:
         )
 
 
-SOURCE = Source(
+SOURCE = DatasetSource(
     title="RAGChecker meta-evaluation",
     repository="amazon-science/RAGChecker",
     commit="6091f08c00e676e87a970f2aeb4a23a484746348",

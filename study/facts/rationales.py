@@ -29,7 +29,7 @@ Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Said:
+class Rationale:
     """A judge's answer that counts: its value, and the reason that it gave."""
 
     run: str
@@ -87,7 +87,7 @@ def judge_reasons(
     return found
 
 
-def answers_that_count(connection: Connection, responses: Collection[int]) -> Iterator[Said]:
+def answers_that_count(connection: Connection, responses: Collection[int]) -> Iterator[Rationale]:
     """Yield what each run says of these responses (database keys), as the score table has it.
 
     That is the first repeat, and of its attempts the first whose prompt reached the model whole.
@@ -97,7 +97,7 @@ def answers_that_count(connection: Connection, responses: Collection[int]) -> It
         yield from _answers(connection, ids[start : start + _TOGETHER])
 
 
-def _answers(connection: Connection, responses: list[int]) -> Iterator[Said]:
+def _answers(connection: Connection, responses: list[int]) -> Iterator[Rationale]:
     j, run = table(Judgment), table(JudgeRun)
     columns = ("id", "run_id", "response_id", "construct_key", "construct_version", "value")
     rows = counted_judgments(
@@ -107,7 +107,7 @@ def _answers(connection: Connection, responses: list[int]) -> Iterator[Said]:
     )
     statement = select(rows, run.c.name).join(run, rows.c.run_id == run.c.id).order_by(rows.c.id)
     for row in connection.execute(statement):
-        yield Said(
+        yield Rationale(
             row.name,
             row.response_id,
             row.construct_key,

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
         read_scores as read_scores,
     )
     from study.importing.rows import (
+        LocatedRow as LocatedRow,
         PassageRow as PassageRow,
-        Placed as Placed,
         PreferenceRow as PreferenceRow,
         ResponseRow as ResponseRow,
         ScoreRow as ScoreRow,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _HOME = {
     "ImportSummary": "study.importing.import_summary",
     "PassageRow": "study.importing.rows",
-    "Placed": "study.importing.rows",
+    "LocatedRow": "study.importing.rows",
     "PreferenceRow": "study.importing.rows",
     "ResponseRow": "study.importing.rows",
     "ScoreRow": "study.importing.rows",

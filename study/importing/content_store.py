@@ -6,7 +6,7 @@ from sqlalchemy import Connection, select
 
 from study.importing.bulk_insert import Batch
 from study.importing.existing_content import Held, HeldQuery, HeldResponse, digest_of
-from study.importing.import_report import TWICE, Tally
+from study.importing.import_report import TWICE, ImportReport
 from study.importing.passage_store import PassageStore
 from study.importing.rows import ResponseRow
 from study.importing.versioning import OWN_ID, not_revisable
@@ -39,7 +39,7 @@ class ContentStore:
     """
 
     def __init__(
-        self, connection: Connection, held: Held, tally: Tally, *, revise: bool = False
+        self, connection: Connection, held: Held, tally: ImportReport, *, revise: bool = False
     ) -> None:
         self._connection = connection
         self._held = held

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from study.errors import StudyError, nearest
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.import_store import import_rows
 from study.importing.import_summary import ImportSummary
 from study.importing.importer_registry import importer_for
 from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.record_cells import KINDS
-from study.importing.readers.source import Source
+from study.importing.readers.source import RecordSource
 from study.importing.value_checks import known_kinds
 from study.schema import ElsewhereRater, Query, Rater, table
 
@@ -71,7 +71,7 @@ def import_file(
         With every fault of the file; nothing was stored.
     """
     said = _checked_kinds(kinds or {})
-    source = Source(Path(path), advance=progress or unseen)
+    source = RecordSource(Path(path), advance=progress or unseen)
     constructs = tuple(c.key for c in study.config.constructs)
     instead = {"scorer": scorer, "system": system, "construct": construct}
     columns = [name for name, value in instead.items() if value is not None]
@@ -87,7 +87,7 @@ def import_file(
             .join_from(e, w, e.c.rater_id == w.c.id, isouter=True)
             .order_by(e.c.id)
         ).all()
-    options = Options(
+    options = FormatOptions(
         constructs=constructs,
         kinds={**stored, **said},
         said=said,
@@ -140,12 +140,12 @@ def open_questions(
     InputError
         No format fits the file.
     """
-    source = Source(Path(path))
+    source = RecordSource(Path(path))
     constructs = tuple(c.key for c in study.config.constructs)
     chosen, _ = importer_for(source, constructs, importer)
     if chosen.asks is None:
         return []
-    options = Options(
+    options = FormatOptions(
         constructs=constructs,
         names={c.key: c.name for c in study.config.constructs},
         controls={**study.config.label_studio.controls, **(controls or {})},

@@ -8,8 +8,8 @@ from study.errors import nearest
 from study.facts.response_roles import is_answer
 from study.importing.bulk_insert import Batch
 from study.importing.content_store import ContentStore
-from study.importing.import_report import TWICE, Tally
-from study.importing.rows import ExpectedRange, ExpectedRow, Placed
+from study.importing.import_report import TWICE, ImportReport
+from study.importing.rows import ExpectedRange, ExpectedRow, LocatedRow
 from study.schema import ExpectedValue, ExpectedValueBase, Response, now, table
 from study.settings.study_toml import StudyConfig
 
@@ -35,7 +35,11 @@ class ExpectedStore:
     """Adds responses with their expected values; a range that is stored never changes."""
 
     def __init__(
-        self, connection: Connection, config: StudyConfig, content: ContentStore, tally: Tally
+        self,
+        connection: Connection,
+        config: StudyConfig,
+        content: ContentStore,
+        tally: ImportReport,
     ) -> None:
         self._connection = connection
         self._config = config
@@ -46,7 +50,7 @@ class ExpectedStore:
         self._rows_of: dict[_Key, int] = {}
         self._answers: frozenset[int] = frozenset()
 
-    def add(self, placed: Placed, row: ExpectedRow) -> None:
+    def add(self, placed: LocatedRow, row: ExpectedRow) -> None:
         """Add what a row says, or note why it can't be added."""
         if self._batch is None:
             # Only now is it known that there is such material at all.
@@ -82,7 +86,7 @@ class ExpectedStore:
         if self._batch is not None:
             self._batch.finish()
 
-    def _enter(self, batch: Batch, placed: Placed, key: _Key, given: ExpectedRange) -> None:
+    def _enter(self, batch: Batch, placed: LocatedRow, key: _Key, given: ExpectedRange) -> None:
         said = _Said(given.low, given.high, given.why)
         before = self._stored.get(key)
         if before is None:
@@ -113,7 +117,7 @@ class ExpectedStore:
                 "expected",
             )
 
-    def _fits(self, placed: Placed, row: ExpectedRow, key: str, said: ExpectedRange) -> bool:
+    def _fits(self, placed: LocatedRow, row: ExpectedRow, key: str, said: ExpectedRange) -> bool:
         spec = self._config.construct_spec(key)
         if spec is None:
             known = [construct.key for construct in self._config.constructs]
@@ -144,7 +148,9 @@ class ExpectedStore:
             and not self._content.has_reference(response)
         )
 
-    def _fault(self, placed: Placed, problem: str, remedy: str, field: str = "expected") -> None:
+    def _fault(
+        self, placed: LocatedRow, problem: str, remedy: str, field: str = "expected"
+    ) -> None:
         self._tally.fault(problem, remedy, placed.number, placed.column(field))
 
     def _load(self) -> None:

@@ -11,7 +11,7 @@ TWICE = "an identical row twice"
 
 
 @dataclass
-class Tally:
+class ImportReport:
     """Counts and faults of one import, filled by its reader and by what stores its rows."""
 
     rows: int = 0

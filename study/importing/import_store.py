@@ -12,9 +12,9 @@ from study.importing.bulk_insert import Batch
 from study.importing.content_store import ContentStore
 from study.importing.existing_content import Held
 from study.importing.gold import ExpectedStore
-from study.importing.import_report import Tally
+from study.importing.import_report import ImportReport
 from study.importing.import_summary import ImportSummary
-from study.importing.rows import ExpectedRow, Placed, PreferenceRow, ResponseRow
+from study.importing.rows import ExpectedRow, LocatedRow, PreferenceRow, ResponseRow
 from study.importing.value_checks import Scoring
 from study.schema import ImportedFile, now, table
 
@@ -29,7 +29,7 @@ _HINTS, _KNOWN = 20, 5000
 
 def import_rows(
     study: "Study",
-    rows: Iterable[Placed | Fault],
+    rows: Iterable[LocatedRow | Fault],
     *,
     source: str,
     sha256: str,
@@ -38,7 +38,7 @@ def import_rows(
     allow_unmatched: bool = False,
     revise: bool = False,
     conflicts_as_repeats: bool = False,
-    tally: Tally | None = None,
+    tally: ImportReport | None = None,
 ) -> ImportSummary:
     """Store rows in one transaction.
 
@@ -66,7 +66,7 @@ def import_rows(
     InputError
         With every fault of the source; nothing was stored.
     """
-    tally = tally if tally is not None else Tally()
+    tally = tally if tally is not None else ImportReport()
     record = {
         "name": source,
         "sha256": sha256,
@@ -130,11 +130,11 @@ def _alone(connection: Connection) -> None:
 
 
 def _take(
-    rows: Iterable[Placed | Fault],
+    rows: Iterable[LocatedRow | Fault],
     content: ContentStore,
     expected: ExpectedStore,
     scoring: Scoring,
-    tally: Tally,
+    tally: ImportReport,
 ) -> None:
     try:
         for placed in rows:
@@ -168,7 +168,7 @@ def _earlier(connection: Connection, record: Mapping[str, Any]) -> tuple[datetim
     return None, False
 
 
-def _unjoined(held: Held, scoring: Scoring, tally: Tally) -> list[Fault]:
+def _unjoined(held: Held, scoring: Scoring, tally: ImportReport) -> list[Fault]:
     """Return a fault for each row whose response is not in the study, and one for the others.
 
     Where there are no others, their number is a note.

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Self
 
-from study.importing.import_report import Tally
+from study.importing.import_report import ImportReport
 
 # A screen's worth; the JSON form holds all of them.
 _SHOWN = 20
@@ -29,7 +29,9 @@ class ImportSummary:
     """When this very file came in before; nothing was done then."""
 
     @classmethod
-    def of(cls, tally: Tally, source: str, importer: str, before: datetime | None = None) -> Self:
+    def of(
+        cls, tally: ImportReport, source: str, importer: str, before: datetime | None = None
+    ) -> Self:
         """Return the summary of what `tally` counted."""
         return cls(
             source=source,

@@ -7,9 +7,9 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from study.errors import Fault, InputError, StudyError, nearest
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.column_layout import missing_column
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
 from study.text import names
 
@@ -31,9 +31,9 @@ class Importer:
     name: str
     wants: str
     recognises: Callable[[Head, tuple[str, ...]], bool]
-    rows: Callable[[Source, Options], Rows]
+    rows: Callable[[RecordSource, FormatOptions], Rows]
     lacks: Callable[[Head], list[tuple[str, ...]]] | None = None
-    asks: Callable[[Source, Options], list[str]] | None = None
+    asks: Callable[[RecordSource, FormatOptions], list[str]] | None = None
     refuses: Callable[[Head], Fault | None] | None = None
 
 
@@ -49,7 +49,7 @@ def importers() -> tuple[list[Importer], list[str]]:
 
 
 def importer_for(
-    source: Source, constructs: Sequence[str], name: str | None, said: Sequence[str] = ()
+    source: RecordSource, constructs: Sequence[str], name: str | None, said: Sequence[str] = ()
 ) -> tuple[Importer, list[str]]:
     """Return the importer called `name`, or the one that recognises the file.
 
@@ -87,7 +87,7 @@ def importer_for(
     raise InputError(source.path.name, _undecided(head, takers, found), broken)
 
 
-def _refused(source: Source, found: list[Importer], broken: list[str]) -> None:
+def _refused(source: RecordSource, found: list[Importer], broken: list[str]) -> None:
     faults = []
     for importer in found:
         try:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from study.importing.bulk_insert import Batch
-from study.importing.import_report import Tally
+from study.importing.import_report import ImportReport
 from study.importing.rows import PassageRow
 from study.schema import Passage, ResponsePassage, table
 
@@ -17,7 +17,7 @@ _LOOKED_UP = 2000
 class PassageStore:
     """Passages of a file on their way to the study."""
 
-    def __init__(self, connection: Connection, tally: Tally) -> None:
+    def __init__(self, connection: Connection, tally: ImportReport) -> None:
         self._connection = connection
         self._tally = tally
         self._texts = Batch(connection, table(Passage))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import Fault, InputError
 from study.importing.formats import preferences, responses, scores, scores_wide
-from study.importing.formats.format_options import Options
-from study.importing.import_report import BLANK, TWICE, Tally
+from study.importing.formats.format_options import FormatOptions
+from study.importing.import_report import BLANK, TWICE, ImportReport
 from study.importing.readers.cells import CellError, number
 from study.importing.readers.column_layout import folded, has, missing_column
 from study.importing.readers.input_file import Advance, Record, unseen
-from study.importing.readers.source import Head, Source
-from study.importing.rows import Placed, PreferenceRow, Rows, ScoreRow
+from study.importing.readers.source import Head, RecordSource
+from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
 from study.settings.constructs import CCRS
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ def read_scores(
     InputError
         With every fault of the file.
     """
-    source = Source(Path(path), advance=progress or unseen)
+    source = RecordSource(Path(path), advance=progress or unseen)
     columns = source.head.columns
     form = _form(source.head)
     constructs = tuple(c.key for c in CCRS) if form is scores else wide_constructs(source)
-    options = Options(
+    options = FormatOptions(
         constructs=constructs,
         kinds=dict(kinds or {}),
         said=dict(kinds or {}),
@@ -122,9 +122,9 @@ def read_preferences(
     progress: Advance | None = None,
 ) -> "DataFrame":
     """Read a table of comparisons of two responses; as `read_scores`."""
-    source = Source(Path(path), advance=progress or unseen)
+    source = RecordSource(Path(path), advance=progress or unseen)
     given = dict(kinds or {})
-    options = Options(kinds=given, said=given, scorer=scorer, construct=construct)
+    options = FormatOptions(kinds=given, said=given, scorer=scorer, construct=construct)
     found: list[dict[str, Any]] = []
     held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
     for placed in _checked(source, preferences.rows(source, options), lambda _: scale):
@@ -152,7 +152,7 @@ def _form(head: Head) -> Any:
     return scores if long else scores_wide
 
 
-def wide_constructs(source: Source) -> tuple[str, ...]:
+def wide_constructs(source: RecordSource) -> tuple[str, ...]:
     """Return the constructs of a wide table: what its columns of numbers are named after."""
     known = {column for names in scores_wide.FIELDS.values() for column in names}
     open_columns = [column for column in source.head.columns if column.casefold() not in known]
@@ -171,13 +171,13 @@ def wide_constructs(source: Source) -> tuple[str, ...]:
 
 def _looks_numeric(cell: Any) -> bool | None:
     try:
-        value = number(cell, Tally(), typed=True, decimal_comma=True)
+        value = number(cell, ImportReport(), typed=True, decimal_comma=True)
     except CellError:
         return False
     return None if value is None else True
 
 
-def _checked(source: Source, rows: Rows, scale: Any) -> Iterator[Placed]:
+def _checked(source: RecordSource, rows: Rows, scale: Any) -> Iterator[LocatedRow]:
     """Yield rows on their scale and with one kind a scorer; note the others."""
     kinds: dict[str, tuple[str, int]] = {}
     tally = source.tally
@@ -213,10 +213,10 @@ def _checked(source: Source, rows: Rows, scale: Any) -> Iterator[Placed]:
 
 
 def _first(
-    tally: Tally,
+    tally: ImportReport,
     held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]],
     key: tuple[Any, ...],
-    placed: Placed,
+    placed: LocatedRow,
     row: ScoreRow | PreferenceRow,
 ) -> bool:
     """Whether a row is the first to say something; another value for its key is a fault."""
@@ -243,7 +243,9 @@ def _valued(row: ScoreRow | PreferenceRow) -> dict[str, Any]:
     return {"missing_reason": (row.missing_reason or BLANK) if row.value is None else None}
 
 
-def _frame(source: Source, found: list[dict[str, Any]], columns: dict[str, str]) -> "DataFrame":
+def _frame(
+    source: RecordSource, found: list[dict[str, Any]], columns: dict[str, str]
+) -> "DataFrame":
     import numpy as np
     import pandas as pd
 

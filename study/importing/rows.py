@@ -153,7 +153,7 @@ def _check_reason(value: float | None, reason: str | None) -> None:
         )
 
 
-class Placed(NamedTuple):
+class LocatedRow(NamedTuple):
     """A row with its place in the file, as a spreadsheet or editor counts it."""
 
     number: int
@@ -169,5 +169,5 @@ class Placed(NamedTuple):
 # The names of columns that are not the names of fields.
 _DOCUMENTED = {"construct_key": "construct"}
 
-Rows = Iterator[Placed | Fault]
+Rows = Iterator[LocatedRow | Fault]
 """An importer yields rows, and a fault in the place of each row that it can't read."""

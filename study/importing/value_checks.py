@@ -7,8 +7,8 @@ from sqlalchemy import Connection, select
 
 from study.errors import nearest
 from study.importing.existing_content import Held
-from study.importing.import_report import BLANK, Tally
-from study.importing.rows import Placed, PreferenceRow, ScoreRow
+from study.importing.import_report import BLANK, ImportReport
+from study.importing.rows import LocatedRow, PreferenceRow, ScoreRow
 from study.importing.value_store import Entry, ValueStore
 from study.importing.value_warnings import ValueWatch
 from study.scales import Scale
@@ -31,7 +31,7 @@ class Scoring:
         connection: Connection,
         config: StudyConfig,
         held: Held,
-        tally: Tally,
+        tally: ImportReport,
         *,
         conflicts_as_repeats: bool = False,
     ) -> None:
@@ -66,7 +66,7 @@ class Scoring:
             conflicts_as_repeats=conflicts_as_repeats,
         )
 
-    def add_score(self, placed: Placed, row: ScoreRow) -> None:
+    def add_score(self, placed: LocatedRow, row: ScoreRow) -> None:
         """Take a score, or note why it can't be taken."""
         scale = self._config.scale(row.construct_key, row.scorer)
         fits = self._fits(placed, row, scale)
@@ -84,7 +84,7 @@ class Scoring:
         column = placed.column("value")
         self.scores.add(key, Entry(value, reason, extra, placed.number, label, column))
 
-    def add_preference(self, placed: Placed, row: PreferenceRow) -> None:
+    def add_preference(self, placed: LocatedRow, row: PreferenceRow) -> None:
         """Take a preference, or note why it can't be taken."""
         scale = self._config.preferences.scale
         fits = self._fits(placed, row, scale)
@@ -138,7 +138,7 @@ class Scoring:
             if not self._held.in_use(response):
                 self._stale.setdefault(response, set()).add(number)
 
-    def _fits(self, placed: Placed, row: ScoreRow | PreferenceRow, scale: Scale | None) -> bool:
+    def _fits(self, placed: LocatedRow, row: ScoreRow | PreferenceRow, scale: Scale | None) -> bool:
         """Check the construct, the scorer's kind and the value; note every fault."""
         number = placed.number
         good = True
@@ -187,7 +187,7 @@ class Scoring:
             good = False
         return good
 
-    def _response(self, placed: Placed, row: ScoreRow, name: str) -> int | None:
+    def _response(self, placed: LocatedRow, row: ScoreRow, name: str) -> int | None:
         held = self._held
         query = None if row.query_id is None else held.query_ids.get(row.query_id)
         if row.response_id is None:
@@ -226,7 +226,7 @@ class Scoring:
             self._tally.rules[IN_USE] += 1
         return response
 
-    def _side(self, placed: Placed, key: str, column: str, query_id: str) -> int | None:
+    def _side(self, placed: LocatedRow, key: str, column: str, query_id: str) -> int | None:
         held = self._held
         response = self._found(key)
         if response is None:
@@ -243,7 +243,7 @@ class Scoring:
             return None
         return response
 
-    def _unmatched(self, placed: Placed, name: str, field: str) -> None:
+    def _unmatched(self, placed: LocatedRow, name: str, field: str) -> None:
         self.columns.setdefault(name, (field, placed.column(field)))
         rows = self._tally.unmatched.setdefault(name, [])
         if not rows or rows[-1] != placed.number:

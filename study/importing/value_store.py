@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, Table, select
 
 from study.importing.bulk_insert import Batch
-from study.importing.import_report import TWICE, Tally
+from study.importing.import_report import TWICE, ImportReport
 from study.schema import Noun, table
 
 AGAIN = "the same value again under another id or system of the same response"
@@ -48,7 +48,7 @@ class ValueStore:
         base: type[BaseModel],
         keys: tuple[str, ...],
         extra: tuple[str, ...],
-        tally: Tally,
+        tally: ImportReport,
         *,
         conflicts_as_repeats: bool = False,
     ) -> None:

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from study.settings.sections import Section
+from study.settings.sections import SettingsSection
 
 
-class DesignSpec(Section):
+class DesignSpec(SettingsSection):
     """`[design]`: who is to rate what. Options of `ccrs assign` go before it."""
 
     sample: int | None = Field(
@@ -112,7 +112,7 @@ class DesignSpec(Section):
         return self
 
 
-class RaterSpec(Section):
+class RaterSpec(SettingsSection):
     """`[raters."CODE"]`: what is known of a rater beforehand; nothing personal is needed."""
 
     languages: tuple[str, ...] = Field(
@@ -121,7 +121,7 @@ class RaterSpec(Section):
     )
 
 
-class StoppingSpec(Section):
+class StoppingSpec(SettingsSection):
     """`[stopping]`: when enough is rated, declared before anybody looks."""
 
     rule: Literal["confidence_sequence", "looks"] = Field(
@@ -160,7 +160,7 @@ class StoppingSpec(Section):
         return self
 
 
-class RatingSpec(Section):
+class RatingSpec(SettingsSection):
     """`[rating]`: how people rate on the project's own pages."""
 
     disclosure: Literal["staged", "all"] = Field(

@@ -4,11 +4,11 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from study.settings.sections import Section
+from study.settings.sections import SettingsSection
 from study.types import Key
 
 
-class LabelStudioSpec(Section):
+class LabelStudioSpec(SettingsSection):
     """`[label_studio]`: the server that slots are rated on. Its token is never a setting."""
 
     url: str | None = Field(

@@ -9,13 +9,13 @@ from study.scales import Scale
 from study.types import Key, ScorerKind
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """What all of them have in common: unknown settings are refused, nothing changes later."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ScorerSpec(Section):
+class ScorerSpec(SettingsSection):
     """What is known of a scorer beforehand: `[scorers."NAME"]`."""
 
     kind: ScorerKind | None = Field(
@@ -46,7 +46,7 @@ class ScorerSpec(Section):
         return text
 
 
-class JurySpec(Section):
+class JurySpec(SettingsSection):
     """`[juries."NAME"]`: several judges whose scores make those of one scorer."""
 
     of: tuple[Key, ...] = Field(
@@ -65,13 +65,13 @@ class JurySpec(Section):
         return judges
 
 
-class SystemSpec(Section):
+class SystemSpec(SettingsSection):
     """What is known of a system beforehand: `[systems."NAME"]`."""
 
     family: Key = Field(description="family of the model that writes its responses, such as llama")
 
 
-class PreferenceSpec(Section):
+class PreferenceSpec(SettingsSection):
     """`[preferences]`: how comparisons of two responses are scaled."""
 
     scale: Scale = Field(
@@ -80,7 +80,7 @@ class PreferenceSpec(Section):
     )
 
 
-class AnalysisSpec(Section):
+class AnalysisSpec(SettingsSection):
     """`[analysis]`: choices of the report."""
 
     reference: Literal["mean_of_raters", "adjudicated"] = Field(
@@ -135,7 +135,7 @@ class AnalysisSpec(Section):
     )
 
 
-class HypothesisSpec(Section):
+class HypothesisSpec(SettingsSection):
     """`[[hypotheses]]`: a claim about pairs of systems, declared before the scores are there."""
 
     name: str = Field(min_length=1, description="what the report calls it")
@@ -166,7 +166,7 @@ class HypothesisSpec(Section):
         return pairs
 
 
-class CheckSpec(Section):
+class CheckSpec(SettingsSection):
     """`[[check]]`: what `ccrs check` demands of a figure of the report."""
 
     statistic: str = Field(min_length=1, description="id of the figure, as in report.json")

@@ -23,13 +23,13 @@ from study.settings.sections import (
     JurySpec,
     PreferenceSpec,
     ScorerSpec,
-    Section,
+    SettingsSection,
     SystemSpec,
 )
 from study.types import Key
 
 
-class JudgeSpec(Section):
+class JudgeSpec(SettingsSection):
     """How a judge is run."""
 
     vllm: dict[Key, Any] = Field(
@@ -39,7 +39,7 @@ class JudgeSpec(Section):
     )
 
 
-class StudyConfig(Section):
+class StudyConfig(SettingsSection):
     """The whole of study.toml."""
 
     name: str = Field(default="Untitled study", min_length=1, description="title of the report")

@@ -6,14 +6,14 @@ from sqlalchemy import insert, select
 
 from study import Study
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Assignment, Rater, RaterBase, Response, random_id, table
 
 
 def fill(study: Study, responses: int = 2) -> None:
     """Store queries with one response each."""
     rows = [
-        Placed(
+        LocatedRow(
             n,
             ResponseRow(
                 query_id=f"q{n}",

@@ -14,7 +14,7 @@ from annotate_ui.tasks.stored_rating import StoredAnswer
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Assignment, Rater, Rating, Response, table
 
 ALL = ("QR", "CC", "ID", "AC", "IR")
@@ -23,7 +23,7 @@ ALL = ("QR", "CC", "ID", "AC", "IR")
 def fill(study: Study, queries: int = 2, systems: int = 2) -> None:
     """Store queries with a response of each system, two passages each, and a reference."""
     rows = [
-        Placed(
+        LocatedRow(
             q * systems + s + 1,
             ResponseRow(
                 query_id=f"q{q}",

@@ -24,7 +24,7 @@ from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment import assign
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 
 _TASKS, _RATERS = 2000, 3
 _PUSH, _PULL, _MEMORY = 5.0, 15.0, 300
@@ -74,7 +74,7 @@ def _seconds(work: Callable[[], object]) -> _Seconds:
 
 def _fill(study: Study, tasks: int) -> None:
     rows = [
-        Placed(
+        LocatedRow(
             number + 1,
             ResponseRow(
                 query_id=f"q{number // 4}",

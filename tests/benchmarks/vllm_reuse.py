@@ -38,7 +38,7 @@ from judge.running.work_items import Scope
 from study import Study
 from study.example import build_example
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.scales import Scale
 from study.schema import Output, table
 
@@ -237,7 +237,7 @@ def paper_like(folder: Path, queries: int = QUERIES, context: int = CONTEXT_WORD
                     response=draw.choice(rows)["response"] + f" ({retriever}{reader})",
                     passages=tuple(PassageRow(text=text) for text in passages),
                 )
-                placed.append(Placed(len(placed) + 1, given))
+                placed.append(LocatedRow(len(placed) + 1, given))
     study = Study.create(folder)
     import_rows(study, placed, source="benchmark", sha256="0" * 64, importer="responses")
     return study

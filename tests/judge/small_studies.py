@@ -13,7 +13,7 @@ from judge.protocol.token_count import TokenCount
 from judge.settings import JudgeSettings
 from study import Study
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 
 CONTEXTS = {"bm25": ["A passage.", "Another one."], "dense": ["A third passage."]}
 
@@ -23,7 +23,7 @@ def store(study: Study, *rows: dict[str, Any]) -> None:
     placed = []
     for number, row in enumerate(rows, 1):
         passages = tuple(PassageRow(text=text) for text in row.get("passages", ()))
-        placed.append(Placed(number, ResponseRow(**{**row, "passages": passages})))
+        placed.append(LocatedRow(number, ResponseRow(**{**row, "passages": passages})))
     digest = blake2b(repr(rows).encode()).hexdigest()
     import_rows(study, placed, source="test", sha256=digest, importer="responses")
 

@@ -1,12 +1,12 @@
 """Result files of CCRS: one JSON document a system, its items in the order of the queries."""
 
 from study.errors import Fault, InputError, nearest
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.json_text import leave_out_beside, objects
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 
 WANTS = 'a JSON document {"ccrs_results": [{"metrics": {"Contextual_Coherence": 85, ...}}]}'
@@ -36,7 +36,7 @@ def recognises(head: Head) -> bool:
     return head.form == "json document" and "ccrs_results" in head.first
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the scores; the study's queries must be there, as many as items.
 
     Raises
@@ -81,7 +81,7 @@ def rows(source: Source, options: Options) -> Rows:
             )
 
 
-def _said(source: Source, options: Options, items: int) -> tuple[str, str]:
+def _said(source: RecordSource, options: FormatOptions, items: int) -> tuple[str, str]:
     faults = [
         Fault(f"the file names no {name}.", f"Give it with --{name} NAME.")
         for name, given in (("scorer", options.scorer), ("system", options.system))

@@ -3,13 +3,13 @@
 from typing import Any
 
 from study.importing.formats.context_passages import passages_of
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.formats.responses import FIELDS as OF_RESPONSES
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ExpectedRow, Rows
 from study.text import shown
 
@@ -25,7 +25,7 @@ def recognises(head: Head) -> bool:
     return has(FIELDS, head.columns, "query", "response", "expected")
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS, families=True)
     reader.require("query", "response", "expected")

@@ -8,7 +8,7 @@ from study.scales import Scale
 
 
 @dataclass(frozen=True)
-class Options:
+class FormatOptions:
     """What the caller says about a file, and what the study knows.
 
     `scorer`, `system` and `construct` stand for columns that the file lacks.

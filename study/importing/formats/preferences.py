@@ -1,11 +1,11 @@
 """Preferences: two responses to a query, and which of them is better."""
 
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.formats.scores import BESIDE
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import PreferenceRow, Rows
 
 WANTS = "query_id, response_a, response_b, construct, scorer and value (positive: b is better)"
@@ -30,7 +30,7 @@ def lacks(head: Head) -> list[tuple[str, ...]]:
     return [FIELDS[name] for name in wanted if not has(FIELDS, head.columns, name)]
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS)
     reader.require("query_id", "response_a", "response_b", "value")

@@ -1,11 +1,11 @@
 """Samples of ragas: user_input, retrieved_contexts, response, reference."""
 
 from study.importing.formats.context_passages import passages_of
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows
 
 WANTS = "user_input and response, and mostly retrieved_contexts and reference"
@@ -31,7 +31,7 @@ def lacks(head: Head) -> list[tuple[str, ...]]:
     return [FIELDS[name] for name in ("query", "response") if not has(FIELDS, head.columns, name)]
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the samples; a query is named by its text where there is no query_id."""
     reader = Reader(source, FIELDS)
     reader.require("query", "response")

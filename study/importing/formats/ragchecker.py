@@ -4,12 +4,12 @@ from typing import Any
 
 from study.errors import Fault, InputError
 from study.importing.formats.context_passages import passages_of
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.json_text import leave_out_beside, objects
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows, ScoreRow
 
 WANTS = 'a JSON document {"results": [{query_id, query, response, gt_answer, retrieved_context}]}'
@@ -32,7 +32,7 @@ def recognises(head: Head) -> bool:
     return head.form == "json document" and isinstance(head.first.get("results"), list)
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the results; metrics that are constructs of the study become scores."""
     results = source.document.get("results") if isinstance(source.document, dict) else None
     if not isinstance(results, list):

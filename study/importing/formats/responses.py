@@ -3,11 +3,11 @@
 from typing import Any
 
 from study.importing.formats.context_passages import passages_of
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows
 
 WANTS = "a query and a response in each row, and mostly query_id, system and passages"
@@ -37,7 +37,7 @@ def lacks(head: Head) -> list[tuple[str, ...]]:
     return [FIELDS[name] for name in ("query", "response") if not has(FIELDS, head.columns, name)]
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS, families=True)
     reader.require("query", "response")
@@ -49,7 +49,7 @@ def rows(source: Source, options: Options) -> Rows:
         yield from response_row(cells, options, attributes=attributes)
 
 
-def response_row(cells: RecordCells, options: Options, **more: Any) -> Rows:
+def response_row(cells: RecordCells, options: FormatOptions, **more: Any) -> Rows:
     """Yield the response that a record holds, or what is wrong with it."""
     yield from cells.row(
         ResponseRow,

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 
 WANTS = "response_id (or query_id and system), construct, scorer and value"
@@ -58,7 +58,7 @@ def lacks(head: Head) -> list[tuple[str, ...]]:
     return missing if names_responses(head) else [named, *missing]
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS)
     reader.require("value")
@@ -84,7 +84,7 @@ def rows(source: Source, options: Options) -> Rows:
         )
 
 
-def naming(cells: RecordCells, options: Options) -> dict[str, str | None]:
+def naming(cells: RecordCells, options: FormatOptions) -> dict[str, str | None]:
     """Read what names the response."""
     return {
         "response_id": cells.key("response_id"),

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from study.csv_injection import MARK
 from study.errors import Fault, InputError
-from study.importing.formats.format_options import Options
+from study.importing.formats.format_options import FormatOptions
 from study.importing.formats.scores import BESIDE, NAMING, beside, names_responses, naming
 from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
-from study.importing.readers.source import Head, Source
+from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 from study.text import names as names_of
 
@@ -40,7 +40,7 @@ def measured(column: str, constructs: tuple[str, ...]) -> tuple[str | None, str]
     return None
 
 
-def rows(source: Source, options: Options) -> Rows:
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows; a blank cell is a missing value."""
     keys = options.constructs
     found = [measured(column, keys) for column in source.head.columns]

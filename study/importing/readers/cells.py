@@ -7,7 +7,7 @@ from io import StringIO
 from itertools import pairwise
 from typing import Any
 
-from study.importing.import_report import Tally
+from study.importing.import_report import ImportReport
 from study.importing.readers.json_text import DuplicateNameError, loaded
 from study.text import bare, shown
 
@@ -37,7 +37,7 @@ class CellError(ValueError):
         self.remedy = remedy
 
 
-def number(cell: Any, tally: Tally, *, typed: bool, decimal_comma: bool) -> float | None:
+def number(cell: Any, tally: ImportReport, *, typed: bool, decimal_comma: bool) -> float | None:
     """Read a number; None when it is missing.
 
     `typed` says that the file's form has numbers of its own, so that text is worth a count.
@@ -58,7 +58,7 @@ def number(cell: Any, tally: Tally, *, typed: bool, decimal_comma: bool) -> floa
     return _number_of(cell, tally, typed=typed, decimal_comma=decimal_comma)
 
 
-def _number_of(cell: str, tally: Tally, *, typed: bool, decimal_comma: bool) -> float | None:
+def _number_of(cell: str, tally: ImportReport, *, typed: bool, decimal_comma: bool) -> float | None:
     text = cell.strip()
     if not text or text.casefold() in _MISSING:
         tally.rules[WORDS_FOR_MISSING if text else BLANKS] += 1
@@ -93,7 +93,7 @@ def whole(value: float | None) -> int | None:
     return int(value)
 
 
-def key(cell: Any, tally: Tally) -> str | None:
+def key(cell: Any, tally: ImportReport) -> str | None:
     """Read a name or id; None when it is missing."""
     if cell is None or cell == "":
         return None

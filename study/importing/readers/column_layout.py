@@ -15,7 +15,7 @@ _NUMBERED = re.compile(r"passage_(\d+)")
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """The columns of a record, sorted."""
 
     columns: dict[str, str]
@@ -42,7 +42,7 @@ class Layout:
 
 def layout_of(
     columns: Iterable[str], fields: Fields, kept: Callable[[str], bool], *, families: bool
-) -> Layout:
+) -> ColumnLayout:
     """Sort columns into fields, families of columns, and unknown ones.
 
     `kept` tells the columns that the caller reads by itself; `families` says whether passage_1, ...
@@ -65,7 +65,7 @@ def layout_of(
         passages.sort(key=lambda column: int(column.rpartition("_")[2]))
         attributes = [c for c in rest if c.startswith(ATTRIBUTE) and c != ATTRIBUTE]
     unknown = [c for c in rest if c not in passages and c not in attributes]
-    return Layout(known, tuple(passages), tuple(attributes), tuple(unknown), others)
+    return ColumnLayout(known, tuple(passages), tuple(attributes), tuple(unknown), others)
 
 
 def folded(columns: Iterable[str]) -> set[str]:

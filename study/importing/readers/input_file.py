@@ -7,7 +7,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from study.importing.import_report import Tally
+from study.importing.import_report import ImportReport
 
 Form = Literal["delimited", "json lines", "json document", "parquet"]
 Advance = Callable[[int, int], None]
@@ -30,7 +30,7 @@ class InputFile:
     """A file that is being read; what is accepted by a rule is counted in `tally`."""
 
     path: Path
-    tally: Tally = field(default_factory=Tally)
+    tally: ImportReport = field(default_factory=ImportReport)
     advance: Advance = unseen
 
     @cached_property

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from study.importing.import_report import Tally
+from study.importing.import_report import ImportReport
 from study.importing.readers.column_layout import Fields
 from study.text import shown
 
@@ -13,7 +13,7 @@ from study.text import shown
 class Manner:
     """What holds for every record of a file."""
 
-    tally: Tally
+    tally: ImportReport
     fields: Fields
     typed: bool
     """Whether cells have types of their own, as in JSON and Parquet, or are all text."""

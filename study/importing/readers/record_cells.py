@@ -9,10 +9,10 @@ from study.csv_injection import restored
 from study.errors import Fault, nearest
 from study.importing.readers import cells
 from study.importing.readers.cells import CellError
-from study.importing.readers.column_layout import ATTRIBUTE, Layout, missing_column
+from study.importing.readers.column_layout import ATTRIBUTE, ColumnLayout, missing_column
 from study.importing.readers.input_file import Record
 from study.importing.readers.read_options import Manner
-from study.importing.rows import Placed, PreferenceRow, ResponseRow, ScoreRow
+from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, ScoreRow
 from study.text import shown
 from study.types import ScorerKind
 
@@ -26,7 +26,7 @@ class RecordCells:
 
     __slots__ = ("_faults", "_layout", "_manner", "_record", "_unsaid", "number")
 
-    def __init__(self, record: Record, layout: Layout, manner: Manner) -> None:
+    def __init__(self, record: Record, layout: ColumnLayout, manner: Manner) -> None:
         self.number = record.number
         self._record = record.cells
         self._layout = layout
@@ -157,7 +157,7 @@ class RecordCells:
         *,
         at: str | None = None,
         **values: Any,
-    ) -> Iterator[Placed | Fault]:
+    ) -> Iterator[LocatedRow | Fault]:
         """Yield the row, or everything that is wrong with it; None is what is not given.
 
         `at` is the column that holds the value and names what it measures.
@@ -178,7 +178,7 @@ class RecordCells:
             return
         yield from faults
         if not faults:
-            yield Placed(self.number, row, columns)
+            yield LocatedRow(self.number, row, columns)
 
     def _described(self, detail: Any, columns: Mapping[str, str]) -> Fault:
         place = [str(part) for part in detail["loc"]]

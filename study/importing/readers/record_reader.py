@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from study.csv_injection import MARK
 from study.errors import Fault, InputError
 from study.importing.readers import delimited
-from study.importing.readers.column_layout import Fields, Layout, layout_of, missing_column
+from study.importing.readers.column_layout import ColumnLayout, Fields, layout_of, missing_column
 from study.importing.readers.input_file import Record
 from study.importing.readers.read_options import Manner
 from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.source import Source
+from study.importing.readers.source import RecordSource
 from study.text import shown
 
 IN_ANOTHER_CASE = "columns whose names have other capital letters"
@@ -20,13 +20,13 @@ IN_ANOTHER_CASE = "columns whose names have other capital letters"
 class Reader:
     """Reads records of a source by field, and counts the columns that nobody knows."""
 
-    source: Source
+    source: RecordSource
     fields: Fields
     kept: Callable[[str], bool] = MARK.__eq__
     """Tells the columns that the caller reads by itself."""
     families: bool = False
     """Whether passage_1, ... and attribute.NAME mean something."""
-    _layouts: dict[tuple[str, ...], Layout] = field(default_factory=dict)
+    _layouts: dict[tuple[str, ...], ColumnLayout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         text = self.source.form == "delimited"

@@ -11,7 +11,7 @@ from study.importing.readers.input_file import Form, InputFile, Record
 
 
 @dataclass(frozen=True)
-class Source(InputFile):
+class RecordSource(InputFile):
     """A file with its form and its records."""
 
     @cached_property

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from study.errors import Fault, InputError
-from study.importing.import_report import Tally
+from study.importing.import_report import ImportReport
 
 BOM = b"\xef\xbb\xbf"
 SAVE_AGAIN = "Save it as UTF-8 (in Excel: Save As, CSV UTF-8)."
@@ -40,7 +40,7 @@ def not_text(head: bytes) -> Fault | None:
     return None
 
 
-def open_text(path: Path, tally: Tally) -> TextIO:
+def open_text(path: Path, tally: ImportReport) -> TextIO:
     """Open a UTF-8 file with its line ends as they are; a byte order mark is skipped, counted."""
     with path.open("rb") as stream:
         marked = stream.read(len(BOM)) == BOM

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from study import Study
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.rated_campaign import give
 
 _QUESTIONS = (
@@ -42,7 +42,7 @@ def reference(query: int) -> str:
 def fill(study: Study, queries: int = 3, systems: int = 2, passages: int = 3) -> None:
     """Store queries, responses with their passages, and two references for each query."""
     rows = [
-        Placed(
+        LocatedRow(
             q * systems + s + 1,
             ResponseRow(
                 query_id=f"q{q}",

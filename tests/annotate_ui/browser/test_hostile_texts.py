@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from study import Study
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.pages import field, moving_on, rate_step, saved
 from tests.annotate_ui.browser.stored_state import ratings
@@ -40,7 +40,9 @@ def fill_with_payloads(study: Study) -> None:
         passages=(PassageRow(text=f"passage: {ALL}"), PassageRow(text=PAYLOADS[2])),
         references=(f"reference: {ALL}", PAYLOADS[0]),
     )
-    import_rows(study, [Placed(1, row)], source="test", sha256=uuid4().hex, importer="responses")
+    import_rows(
+        study, [LocatedRow(1, row)], source="test", sha256=uuid4().hex, importer="responses"
+    )
 
 
 def test_payloads_are_shown_as_text_and_run_nothing(

@@ -14,7 +14,7 @@ from study import Study
 from study.assignment import assign
 from study.errors import StudyError
 from study.importing import import_rows
-from study.importing.rows import Placed, ResponseRow
+from study.importing.rows import LocatedRow, ResponseRow
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore
 from tests.annotate_ui.label_studio.fake_server import StandIn
@@ -126,7 +126,7 @@ def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_pa
     restore(tmp_path / "backup", tmp_path / "restored")
     restored = Study.open(tmp_path / "restored")
     rows = [
-        Placed(
+        LocatedRow(
             n, ResponseRow(query_id="q0", query="question-0", system=f"system-{n}", response=text)
         )
         for n, text in enumerate(["one", "two"])

@@ -14,7 +14,7 @@ from study import Study
 from study.assignment import assign
 from study.errors import StudyError
 from study.importing import import_rows
-from study.importing.rows import Placed, ScoreRow
+from study.importing.rows import LocatedRow, ScoreRow
 from study.lifecycle.erase import erase
 from study.schema import Construct, table
 from tests.annotate_ui.label_studio.fake_server import StandIn
@@ -169,7 +169,7 @@ def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
         scorer_kind="human",
         value=30,
     )
-    import_rows(study, [Placed(1, score)], source="s", sha256="0" * 64, importer="test")
+    import_rows(study, [LocatedRow(1, score)], source="s", sha256="0" * 64, importer="test")
     met = []
 
     def stop(users: list[int], here: list[str]) -> None:
@@ -203,7 +203,7 @@ def test_values_given_after_a_judges_were_shown_are_of_a_source_of_their_own(
         scorer_kind="judge",
         value=30,
     )
-    import_rows(study, [Placed(1, score)], source="s", sha256="0" * 64, importer="test")
+    import_rows(study, [LocatedRow(1, score)], source="s", sha256="0" * 64, importer="test")
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
     push(study, server, predictions="judge-a")
     (project,) = projects(study)

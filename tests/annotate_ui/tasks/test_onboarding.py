@@ -7,7 +7,7 @@ from annotate_ui.participants.withdrawal import leave
 from annotate_ui.tasks.workflow import all_done, open_next
 from study import Study
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Assignment, CheckPair, Enrolment, EnrolmentLink, Response, now, table
 from tests.annotate_ui.designed_campaign import (
     assign_one,
@@ -119,7 +119,7 @@ def test_who_enrolled_for_two_queries_is_handed_two(any_study: Study) -> None:
 
 def test_queries_go_to_who_reads_their_language(study: Study) -> None:
     rows = [
-        Placed(
+        LocatedRow(
             n,
             ResponseRow(
                 query_id=f"q{n}", query="?", system="s", response="r", attributes=attributes
@@ -169,7 +169,7 @@ def test_rounds_are_handed_out_one_after_another(study: Study) -> None:
 
 def long_answers(study: Study, queries: int) -> None:
     rows = [
-        Placed(
+        LocatedRow(
             n + 1,
             ResponseRow(
                 query_id=f"q{n}",

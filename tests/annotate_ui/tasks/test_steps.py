@@ -191,12 +191,12 @@ def test_a_querys_language_goes_before_the_studys(
     study: Study, attribute: object, shown: str
 ) -> None:
     from study.importing import import_rows
-    from study.importing.rows import Placed, ResponseRow
+    from study.importing.rows import LocatedRow, ResponseRow
 
     row = ResponseRow(
         query_id="q", query="?", system="s", response="r", attributes={"language": attribute}
     )
-    import_rows(study, [Placed(1, row)], source="t", sha256="0" * 64, importer="responses")
+    import_rows(study, [LocatedRow(1, row)], source="t", sha256="0" * 64, importer="responses")
     anna = give(study, "anna", keys=["QR"])
     assert anna is not None
     step = open_next(study, anna).step

@@ -250,10 +250,10 @@ def test_passages_that_all_share_are_shown_once(study: Study) -> None:
     from uuid import uuid4
 
     from study.importing import import_rows
-    from study.importing.rows import PassageRow, Placed, ResponseRow
+    from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 
     rows = [
-        Placed(
+        LocatedRow(
             n,
             ResponseRow(
                 query_id="q",

@@ -10,7 +10,7 @@ from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
 from study import Study
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.rated_campaign import give, ratings
 from tests.annotate_ui.web.conftest import Browser
 
@@ -164,7 +164,7 @@ def test_texts_are_shown_as_texts(study: Study) -> None:
         passages=(PassageRow(text=everything),),
         references=(everything,),
     )
-    import_rows(study, [Placed(1, row)], source="t", sha256="0" * 64, importer="responses")
+    import_rows(study, [LocatedRow(1, row)], source="t", sha256="0" * 64, importer="responses")
     give(study, "anna")
     (made,) = invite(study)
     browser = Browser(create_app(study, b"k" * 32).test_client())

@@ -16,7 +16,7 @@ from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
 from study import Study, StudyError, import_file
 from study.csv_injection import MARK, restored
 from study.importing.readers.input_file import Record
-from study.importing.readers.source import Source
+from study.importing.readers.source import RecordSource
 from tests.judge.small_studies import Scripted, always, fill, scored
 
 FORMULA = '=HYPERLINK("http://x")'
@@ -102,7 +102,7 @@ def test_answers_are_read_back_as_they_were(
     judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
     path = tmp_path / f"run.{ending}"
     export_run(campaign, "j", path)
-    records = [record for record in Source(path).records() if isinstance(record, Record)]
+    records = [record for record in RecordSource(path).records() if isinstance(record, Record)]
     assert len(records) == 12
     undo = restored if MARK in records[0].cells else str
     # What shares a prompt shares its answer.

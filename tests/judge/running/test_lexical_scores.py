@@ -19,7 +19,7 @@ from judge.running.pages import places
 from study import Study, StudyError
 from study.cli.root import cli
 from study.importing import import_rows
-from study.importing.rows import Placed, ScoreRow
+from study.importing.rows import LocatedRow, ScoreRow
 from tests.judge.small_studies import Scripted, fill, store
 
 ALL: tuple[Match, ...] = ("EM", "EM-normalized", "F1")
@@ -45,7 +45,7 @@ def add(study: Study, scorer: str, kind: str, value: float) -> None:
             "value": value,
         }
     )
-    import_rows(study, [Placed(1, row)], source=scorer, sha256=scorer, importer="scores")
+    import_rows(study, [LocatedRow(1, row)], source=scorer, sha256=scorer, importer="scores")
 
 
 def seine(study: Study) -> None:
@@ -239,7 +239,7 @@ def test_the_report_sweeps_each_metric(
     for name in ("m", "n"):
         judge_study(campaign, JudgeSettings(model=name, ac_metrics=ALL))
     people = [
-        Placed(
+        LocatedRow(
             number,
             ScoreRow(
                 query_id=f"p{q}",

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from study import Study
 from study.assignment.comparison_plan import comparison_rows, store_comparisons
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Comparison, Output, now, table
 from tests.study.rating_fixtures import add_rater
 
@@ -38,7 +38,7 @@ def fill(study: Study, queries: range, systems: str = "ABC", *, alike: bool = Fa
         for q in queries
         for system in systems
     ]
-    placed = [Placed(number, row) for number, row in enumerate(rows, start=1)]
+    placed = [LocatedRow(number, row) for number, row in enumerate(rows, start=1)]
     import_rows(study, placed, source="t", sha256=repr(queries) + systems, importer="responses")
 
 

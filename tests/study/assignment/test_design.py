@@ -13,7 +13,7 @@ from study import Study
 from study.assignment import Assigned, assign
 from study.errors import StudyError
 from study.importing import import_rows
-from study.importing.rows import Placed, ScoreRow
+from study.importing.rows import LocatedRow, ScoreRow
 from study.schema import Assignment, Departure, Rater, Rating, now, table
 from tests.conftest import examples
 from tests.study.assignment.test_planner import fill, rows
@@ -82,7 +82,7 @@ def test_new_queries_enlarge_the_population(study: Study) -> None:
 def test_responses_are_drawn_by_system_and_judge_score(study: Study) -> None:
     fill(study, 20, systems=2)
     scores = [
-        Placed(
+        LocatedRow(
             n,
             ScoreRow(
                 query_id=f"q{n // 2}",

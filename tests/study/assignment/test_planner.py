@@ -14,7 +14,7 @@ from study import Study
 from study.assignment import assign
 from study.errors import StudyError
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Assignment, Rater, Rating, Response, Reveal, table
 
 
@@ -28,7 +28,7 @@ def fill(
     **other: Any,
 ) -> None:
     """Import queries with responses; `response_of_six` makes each long enough to be copied."""
-    rows: list[Placed] = []
+    rows: list[LocatedRow] = []
     for q in range(queries):
         for s in range(systems):
             given: dict[str, Any] = {
@@ -44,7 +44,7 @@ def fill(
                 given |= {"query_id": f"{query_id_of}-{q}", "query": f"{query_id_of} {q}"}
             if response_of_six:
                 given["response"] += " one two three four five six"
-            rows.append(Placed(len(rows) + 1, ResponseRow(**given)))
+            rows.append(LocatedRow(len(rows) + 1, ResponseRow(**given)))
     import_rows(study, rows, source="t", sha256=uuid4().hex, importer="responses")
 
 
@@ -247,7 +247,7 @@ def test_responses_that_lack_different_fields_share_their_raters(study: Study) -
         ResponseRow(**whole, system="s1", response="b"),
         ResponseRow(query_id="p", query="other", system="s0", response="c", passages=passages),
     ]
-    placed = [Placed(n, row) for n, row in enumerate(given, start=1)]
+    placed = [LocatedRow(n, row) for n, row in enumerate(given, start=1)]
     import_rows(study, placed, source="t", sha256="1", importer="responses")
     done = assign(study, 6, per_item=2)
     told = {(one["construct"], one["reason"]): one["responses"] for one in done.left_out}
@@ -266,7 +266,9 @@ def test_responses_that_lack_different_fields_share_their_raters(study: Study) -
 def test_a_replaced_response_is_not_assigned(study: Study) -> None:
     fill(study, 1, systems=1)
     row = ResponseRow(query_id="q0", query="question 0", system="s0", response="changed")
-    import_rows(study, [Placed(1, row)], source="t", sha256="1", importer="responses", revise=True)
+    import_rows(
+        study, [LocatedRow(1, row)], source="t", sha256="1", importer="responses", revise=True
+    )
     assign(study, 1, per_item=1)
     (only,) = rows(study)
     with study.read() as connection:
@@ -323,7 +325,7 @@ def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(stud
 
     fill(study, 1, systems=1)
     scores = [
-        Placed(n, ScoreRow(query_id="q0", system="s0", construct_key="QR", scorer=scorer,
+        LocatedRow(n, ScoreRow(query_id="q0", system="s0", construct_key="QR", scorer=scorer,
                            scorer_kind=kind, value=50.0))
         for n, (scorer, kind) in enumerate([("robot", "judge"), ("anna", "human")], start=1)
     ]  # fmt: skip
@@ -373,7 +375,7 @@ def test_made_up_codes_are_nobodys_who_was_imported(study: Study) -> None:
         query_id="q0", system="s0", construct_key="QR", scorer="rater-1", scorer_kind="human",
         value=90.0,
     )  # fmt: skip
-    import_rows(study, [Placed(1, score)], source="s", sha256="2", importer="scores")
+    import_rows(study, [LocatedRow(1, score)], source="s", sha256="2", importer="scores")
     assert [load.rater for load in assign(study, 2, per_item=2).raters] == ["rater-2", "rater-3"]
     assert [load.rater for load in assign(study, 2, per_item=2).raters] == ["rater-2", "rater-3"]
 

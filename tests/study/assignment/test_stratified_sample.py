@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from study.assignment.existing_assignments import Given
+from study.assignment.existing_assignments import ExistingAssignment
 from study.assignment.sample import Sample, draw_sample
-from study.assignment.sampling_frame import Answer, Frame, Question
+from study.assignment.sampling_frame import Frame, FrameQuery, FrameResponse
 from study.assignment.stratified_sample import Unit, draw, probabilities
 from study.settings.campaign import DesignSpec
 from study.settings.constructs import CCRS
@@ -119,12 +119,12 @@ def frame_of(queries: int, systems: int) -> Frame:
     answers, questions = [], {}
     for q in range(queries):
         domain, language = "law" if q % 3 else "medicine", "de" if q % 2 else "en"
-        questions[q] = Question(f"q{q}", {"domain": domain, "language": language})
+        questions[q] = FrameQuery(f"q{q}", {"domain": domain, "language": language})
         names: list[tuple[str, ...]] = [(f"s{s}",) for s in range(systems)]
         if q % 3 == 0:
             names = [("s0", "s1"), *names[2:]]
         for place, who in enumerate(names):
-            answers.append(Answer(100 * q + place, f"r{q}-{place}", q, who, True, True))
+            answers.append(FrameResponse(100 * q + place, f"r{q}-{place}", q, who, True, True))
     return Frame(answers, questions)
 
 
@@ -135,7 +135,7 @@ def everybody(_: int) -> frozenset[int]:
 def sample_of(
     frame: Frame,
     seed: int,
-    given: Sequence[Given] = (),
+    given: Sequence[ExistingAssignment] = (),
     takers: Callable[[int], frozenset[int]] = everybody,
     **design: Any,
 ) -> Sample:
@@ -189,7 +189,7 @@ IN_LANGUAGES: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("name", IN_LANGUAGES)
 def test_calibration_in_the_languages_that_all_read_biases_nothing(name: str) -> None:
     def drawn(frame: Frame, seed: int) -> Sample:
-        given: list[Given] = []
+        given: list[ExistingAssignment] = []
         for design in IN_LANGUAGES[name]:
             found = sample_of(frame, seed, given, reads_english, **design)
             assert not any(query % 2 for query in found.calibration)
@@ -202,8 +202,8 @@ def test_calibration_in_the_languages_that_all_read_biases_nothing(name: str) ->
     drawn_as_stored(frame_of(24, 3), drawn)
 
 
-def was_given(answer: Answer, purpose: str) -> Given:
-    return Given(
+def was_given(answer: FrameResponse, purpose: str) -> ExistingAssignment:
+    return ExistingAssignment(
         answer.id, 1, answer.query, answer.id, frozenset({"QR"}), purpose, 0, 0, "single", 0,
         1.0, None, gone=False, counts=purpose == "main", vacant=False,
     )  # fmt: skip
@@ -240,11 +240,11 @@ def drawn_as_stored(frame: Frame, drawn: Callable[[Frame, int], Sample]) -> None
 
 def test_systems_differ_by_one_response_and_queries_are_spread() -> None:
     answers = [
-        Answer(10 * q + s, f"r{q}-{s}", q, (f"s{s}",), True, True)
+        FrameResponse(10 * q + s, f"r{q}-{s}", q, (f"s{s}",), True, True)
         for q in range(60)
         for s in range(4)
     ]
-    frame = Frame(answers, {q: Question(f"q{q}", {}) for q in range(60)})
+    frame = Frame(answers, {q: FrameQuery(f"q{q}", {}) for q in range(60)})
     for seed in range(20):
         found = sample_of(frame, seed, sample=30, sample_of="responses")
         responses = found.responses()

@@ -11,7 +11,7 @@ from study.cli import assign as module
 from study.cli.root import cli
 from study.errors import StudyError
 from study.importing import import_rows
-from study.importing.rows import Placed, ResponseRow
+from study.importing.rows import LocatedRow, ResponseRow
 from tests.study.assignment.test_planner import fill, rows
 
 
@@ -121,7 +121,7 @@ def test_what_is_left_out_is_said_with_its_reason(study: Study) -> None:
     told = " ".join(run(study, "--raters", "2", "--per-item", "1").output.split())
     assert "Not rated on AC: 4 responses, since the query has no reference answer." in told
     row = ResponseRow(query_id="q9", query="?", system="s", response="r")
-    import_rows(study, [Placed(1, row)], source="t", sha256="9", importer="responses")
+    import_rows(study, [LocatedRow(1, row)], source="t", sha256="9", importer="responses")
     told = " ".join(run(study, "--constructs", "CC,ID", "--per-item", "1").output.split())
     assert "Not assigned, since no construct can be rated: 1 response (" in told
 

@@ -14,8 +14,8 @@ from urllib.request import build_opener
 import pytest
 
 from study.datasets import dataset_source, dataset_study
-from study.datasets.dataset_source import Contents, Dataset, Source, SourceFile, TieBreak
-from study.importing.rows import Placed, ResponseRow, ScoreRow
+from study.datasets.dataset_source import Contents, Dataset, DatasetSource, SourceFile, TieBreak
+from study.importing.rows import LocatedRow, ResponseRow, ScoreRow
 from tests.conftest import SHARED_DATA, absent
 
 ANSWERS = b"red\nblue\n"
@@ -35,11 +35,11 @@ def contents(files: Mapping[str, bytes]) -> Contents:
     texts = files["answers.txt"].decode().split()
     verdicts = [float(word) for word in files["verdicts.txt"].split()]
     responses = [
-        Placed(i, ResponseRow(query_id="q", query="Which?", response=text, response_id=text))
+        LocatedRow(i, ResponseRow(query_id="q", query="Which?", response=text, response_id=text))
         for i, text in enumerate(texts)
     ]
     scores = [
-        Placed(
+        LocatedRow(
             i,
             ScoreRow(
                 response_id=text,
@@ -61,7 +61,7 @@ def contents(files: Mapping[str, bytes]) -> Contents:
 
 DATASET = Dataset(
     name="colors",
-    source=Source(
+    source=DatasetSource(
         title="Colors",
         repository="someone/colors",
         commit="0" * 40,

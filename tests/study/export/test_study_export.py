@@ -12,7 +12,14 @@ from hypothesis import given, settings, strategies as st
 from study import Study, StudyError, export_study, import_file, read_scores
 from study.csv_injection import MARK, defused, restored
 from study.export.codebook import COLUMNS, MEANING
-from study.importing import PassageRow, Placed, PreferenceRow, ResponseRow, ScoreRow, import_rows
+from study.importing import (
+    LocatedRow,
+    PassageRow,
+    PreferenceRow,
+    ResponseRow,
+    ScoreRow,
+    import_rows,
+)
 from tests.conftest import examples
 from tests.study.rating_fixtures import add_assignment, add_rater, add_ratings, add_responses
 
@@ -31,7 +38,7 @@ VALUES = st.floats(0, 100) | st.none()
 
 
 @st.composite
-def rows(draw: st.DrawFn) -> list[Placed]:
+def rows(draw: st.DrawFn) -> list[LocatedRow]:
     """Draw responses of up to three systems to a query, scores of each and a comparison."""
     query_ids = draw(st.lists(KEY, min_size=1, max_size=2, unique=True))
     systems = draw(st.lists(KEY, min_size=1, max_size=3, unique=True))
@@ -69,7 +76,7 @@ def rows(draw: st.DrawFn) -> list[Placed]:
                 stratum=stratum,
             )
         )
-    return [Placed(number, row) for number, row in enumerate(found, start=2)]
+    return [LocatedRow(number, row) for number, row in enumerate(found, start=2)]
 
 
 def content(study: Study) -> list[tuple[object, ...]]:
@@ -88,7 +95,7 @@ def content(study: Study) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @given(found=rows())
 @settings(max_examples=examples(25))
-def test_an_export_comes_back_as_it_was(form: str, found: list[Placed]) -> None:
+def test_an_export_comes_back_as_it_was(form: str, found: list[LocatedRow]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         study = Study.create(folder / "a")
@@ -120,7 +127,7 @@ def filled(study: Study) -> Study:
         ScoreRow(system="A", value=7.25, **common),  # type: ignore[arg-type]
         PreferenceRow(response_a="a", response_b="b", value=-1, **common),  # type: ignore[arg-type]
     ]
-    placed = [Placed(number, row) for number, row in enumerate(found, start=2)]
+    placed = [LocatedRow(number, row) for number, row in enumerate(found, start=2)]
     import_rows(study, placed, source="x", sha256="0", importer="test")
     return study
 
@@ -158,7 +165,7 @@ def test_further_ids_and_preferences_come_back(filled: Study, tmp_path: Path) ->
 
 def test_what_was_replaced_is_left_out_and_counted(filled: Study, tmp_path: Path) -> None:
     row = ResponseRow(query_id="q1", query="Q?", system="A", response="new", response_id="a")
-    import_rows(filled, [Placed(2, row)], source="x", sha256="1", importer="test", revise=True)
+    import_rows(filled, [LocatedRow(2, row)], source="x", sha256="1", importer="test", revise=True)
     done = export_study(filled, tmp_path / "e")
     assert done.left_out["responses that a later one replaced"] == 1
     assert done.left_out["values given to a response that a later one replaced"] == 1

@@ -5,8 +5,8 @@ import pytest
 from study import InputError, Study
 from study.importing import (
     ImportSummary,
+    LocatedRow,
     PassageRow,
-    Placed,
     PreferenceRow,
     ResponseRow,
     ScoreRow,
@@ -17,7 +17,7 @@ from tests.study.importing.conftest import rows_of
 
 
 def take(study: Study, *rows: object, sha256: str = "0", **options: bool) -> ImportSummary:
-    placed = [Placed(number, row) for number, row in enumerate(rows, start=2)]  # type: ignore[arg-type]
+    placed = [LocatedRow(number, row) for number, row in enumerate(rows, start=2)]  # type: ignore[arg-type]
     return import_rows(
         study, placed, source="here", sha256=sha256, importer="test", options={}, **options
     )
@@ -82,8 +82,8 @@ def test_a_source_that_breaks_off_tells_what_was_found_before(study: Study) -> N
     from study.errors import Fault
 
     def rows() -> object:
-        yield Placed(2, answer("x"))
-        yield Placed(3, score(500))
+        yield LocatedRow(2, answer("x"))
+        yield LocatedRow(3, score(500))
         raise InputError("here", [Fault("the file is cut off.", "Copy it again.")])
 
     with pytest.raises(InputError) as caught:

@@ -21,7 +21,7 @@ OWN = {
 }
 
 FOREIGN = """
-from study.importing.rows import Placed, ResponseRow
+from study.importing.rows import LocatedRow, ResponseRow
 WANTS = "lines of question | answer"
 
 def recognises(head):
@@ -30,7 +30,7 @@ def recognises(head):
 def rows(source, options):
     for number, line in enumerate(source.path.read_text().splitlines()[1:], start=2):
         query, _, text = line.partition(" | ")
-        yield Placed(number, ResponseRow(query=query, response=text, system=options.system))
+        yield LocatedRow(number, ResponseRow(query=query, response=text, system=options.system))
 """
 
 

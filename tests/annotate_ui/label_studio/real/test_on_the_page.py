@@ -11,7 +11,7 @@ from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment import assign
 from study.importing import import_rows
-from study.importing.rows import PassageRow, Placed, ResponseRow
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.label_studio.real.process import PASSWORD, LabelStudioServer
 from tests.annotate_ui.label_studio.real.rater_actions import projects
 from tests.annotate_ui.rated_campaign import ALL
@@ -33,7 +33,7 @@ def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
         passages=(PassageRow(text=f"One {HOSTILE}"), PassageRow(text="Two")),
         references=(f"The reference {HOSTILE}",),
     )
-    import_rows(study, [Placed(1, row)], source="t", sha256=uuid4().hex, importer="responses")
+    import_rows(study, [LocatedRow(1, row)], source="t", sha256=uuid4().hex, importer="responses")
     assign(study, per_item=1, open_slots=True, channel="label_studio")
     push(study, server)
     (project,) = projects(study)
