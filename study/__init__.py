@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from study.errors import Fault as Fault, InputError as InputError, StudyError as StudyError
     from study.export.study_export import export_study as export_study
     from study.importing import import_file as import_file, read_scores as read_scores
-    from study.scales import Scale as Scale
+    from study.scales import RatingScale as RatingScale
     from study.schema.upgrade import upgrade_study as upgrade_study
     from study.settings.study_toml import StudyConfig as StudyConfig
     from study.status import study_status as study_status
@@ -19,7 +19,7 @@ _HOME = {
     "Fault": "study.errors",
     "InputError": "study.errors",
     "StudyError": "study.errors",
-    "Scale": "study.scales",
+    "RatingScale": "study.scales",
     "export_study": "study.export.study_export",
     "import_file": "study.importing",
     "read_scores": "study.importing",

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
-class Scale(BaseModel):
+class RatingScale(BaseModel):
     """A closed range of points with its level of measurement.
 
     `step` is the grid that people are offered; stored values may lie between its points, since

@@ -15,7 +15,7 @@ from judge.settings import JudgeSettings
 from study.cli.root import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
-from study.scales import Scale
+from study.scales import RatingScale
 from study.settings.campaign import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
 from study.settings.constructs import ConstructSpec
 from study.settings.label_studio import LabelStudioSpec
@@ -110,7 +110,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "analysis.": AnalysisSpec,
     "hypotheses.": HypothesisSpec,
     "check.": CheckSpec,
-    "scale.": Scale,
+    "scale.": RatingScale,
 }
 
 

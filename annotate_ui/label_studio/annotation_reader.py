@@ -13,7 +13,7 @@ from typing import Any
 
 from annotate_ui.label_studio.configuration import plain
 from study.errors import StudyError
-from study.scales import Scale
+from study.scales import RatingScale
 from study.text import shown
 from study.types import storable
 
@@ -88,7 +88,7 @@ def read_task(
     task: Mapping[str, Any],
     name_field: str,
     controls: Mapping[str, Mapping[str, Any]],
-    scales: Mapping[str, Scale],
+    scales: Mapping[str, RatingScale],
 ) -> tuple[list[Annotation], list[Unread], int]:
     """Return a task's annotations, those that can't be read, and how many drafts it has.
 
@@ -150,7 +150,7 @@ def _annotation(
     task: int,
     name: Any,
     controls: Mapping[str, Mapping[str, Any]],
-    scales: Mapping[str, Scale],
+    scales: Mapping[str, RatingScale],
 ) -> Annotation:
     user = user_of(one["completed_by"])
     if user is not None and whole(user) is None:
@@ -182,7 +182,7 @@ def _results(
     annotation: Annotation,
     results: list[Mapping[str, Any]],
     controls: Mapping[str, Mapping[str, Any]],
-    scales: Mapping[str, Scale],
+    scales: Mapping[str, RatingScale],
 ) -> None:
     # A relation between results says nothing of a control.
     results = [result for result in results if "from_name" in result]
@@ -232,7 +232,7 @@ def _results(
         annotation.unfit.append(Unfit(None, _raw(annotation.comment), ALONE))
 
 
-def _problem(number: Any, scale: Scale | None) -> str | None:
+def _problem(number: Any, scale: RatingScale | None) -> str | None:
     if isinstance(number, bool) or not isinstance(number, int | float):
         return NO_NUMBER
     if isinstance(number, int) and number.bit_length() > 1000:

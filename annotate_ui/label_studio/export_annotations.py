@@ -18,7 +18,7 @@ from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from study.scales import Scale
+from study.scales import RatingScale
 
 REFERENCES = (
     "annotations marked as ground truth (the project's own answers, of no rater; take the mark "
@@ -36,7 +36,7 @@ class Annotations:
 
     source: RecordSource
     controls: Mapping[str, Mapping[str, Any]]
-    scales: Mapping[str, Scale]
+    scales: Mapping[str, RatingScale]
     """By construct: what its values were given on."""
     met: int = 0
     """How many annotations the tasks have, whatever they are."""

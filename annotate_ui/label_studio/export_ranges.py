@@ -9,7 +9,7 @@ from annotate_ui.label_studio.annotation_reader import storable_text
 from annotate_ui.label_studio.export_inventory import Seen
 from study.errors import Fault
 from study.importing.formats.format_options import FormatOptions
-from study.scales import Scale
+from study.scales import RatingScale
 
 # As many as there are unless the form says otherwise.
 _STARS = (1, 5)
@@ -21,9 +21,9 @@ _TELLING = 3
 class Range:
     """What a control's values go from and to, and the scale that they are mapped to."""
 
-    given: Scale
+    given: RatingScale
     """Stars are whole ones."""
-    scale: Scale
+    scale: RatingScale
 
     def mapped(self, value: float) -> float:
         """Return a value of the range on the construct's scale."""
@@ -60,7 +60,7 @@ def said_range(
         return None
     low, high = options.ranges[control]
     whole = seen[control].stars and low == int(low) and high - low >= 1
-    return Range(Scale(min=low, max=high, step=1 if whole else None), options.scales[key])
+    return Range(RatingScale(min=low, max=high, step=1 if whole else None), options.scales[key])
 
 
 def range_faults(
@@ -117,7 +117,7 @@ def _not_on_the_grid(control: str, key: str, seen: Seen, said: Range) -> Iterato
         )
 
 
-def _unsaid_stars(control: str, key: str, seen: Seen, scale: Scale) -> Iterator[Fault]:
+def _unsaid_stars(control: str, key: str, seen: Seen, scale: RatingScale) -> Iterator[Fault]:
     low, high = _STARS
     most = max((value for _, value in seen.given), default=high)
     ends = f"{low}:{high if most <= high else 10 if most <= 10 else int(most)}"

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
-from study.scales import Scale
+from study.scales import RatingScale
 from study.schema import (
     Assignment,
     Construct,
@@ -95,11 +95,11 @@ def held_places(projects: Iterable[StoredProject]) -> Counter[tuple[int, frozens
     return held
 
 
-def stored_scales(connection: Connection) -> dict[tuple[str, int], Scale]:
+def stored_scales(connection: Connection) -> dict[tuple[str, int], RatingScale]:
     """Return the scale of every version of every construct, by key and version."""
     c = table(Construct)
     return {
-        (row.key, row.version): Scale(
+        (row.key, row.version): RatingScale(
             min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
         )
         for row in connection.execute(select(c))

@@ -14,7 +14,7 @@ from annotate_ui.label_studio.task_data import NAME
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
 from study.progress import Advance
-from study.scales import Scale
+from study.scales import RatingScale
 from study.study import Study
 
 
@@ -103,7 +103,9 @@ def _there(server: Server, found: Standing) -> Sequence[StoredProject]:
     return found.present
 
 
-def _scales(scales: Mapping[tuple[str, int], Scale], project: StoredProject) -> dict[str, Scale]:
+def _scales(
+    scales: Mapping[tuple[str, int], RatingScale], project: StoredProject
+) -> dict[str, RatingScale]:
     """Return the scales that a project asks on: those that stood when it was pushed."""
     asked = [
         (control["construct"], control["construct_version"])
@@ -114,7 +116,7 @@ def _scales(scales: Mapping[tuple[str, int], Scale], project: StoredProject) -> 
 
 
 def _fetch(
-    server: Server, project: StoredProject, scales: Mapping[str, Scale], result: Pulled
+    server: Server, project: StoredProject, scales: Mapping[str, RatingScale], result: Pulled
 ) -> Fetched:
     found = Fetched(project)
     for task in server.export(project.number):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from study.scales import Scale
+from study.scales import RatingScale
 from study.types import Key, Text, storable
 
 # Without steps, or with more points than fit on a page, these are offered.
@@ -38,7 +38,7 @@ class Choice(BaseModel):
     """Random, one for each choice: sent twice, it is stored once."""
 
 
-def points(scale: Scale) -> tuple[float, ...]:
+def points(scale: RatingScale) -> tuple[float, ...]:
     """Return the points of the scale of preferences that raters are offered, from low to high.
 
     A scale without steps, or with more than eleven, is offered as five points: its ends, the

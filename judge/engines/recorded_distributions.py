@@ -6,7 +6,7 @@ from typing import Any
 from judge.prompts.template import PromptVersion
 from judge.protocol.logprob_distribution import MOST_TOGETHER, ScoreTokens
 from study.importing.readers.record_cells import RecordCells
-from study.scales import Scale
+from study.scales import RatingScale
 from study.text import shown
 
 
@@ -26,7 +26,7 @@ def recorded_distribution(cells: RecordCells, prompts: PromptVersion) -> dict[st
     return ScoreTokens(prompts.scale, unprobed=True).distribution(logprobs)
 
 
-def _no_distribution(given: Mapping[str, Any], scale: Scale) -> str | None:
+def _no_distribution(given: Mapping[str, Any], scale: RatingScale) -> str | None:
     """Say why a mapping is no distribution over the scores of a scale; None where it is one."""
     total = 0.0
     for score, share in given.items():

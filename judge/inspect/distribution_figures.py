@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from study.facts.score_distributions import summary
-from study.scales import Scale
+from study.scales import RatingScale
 
 EXPECTED_COLUMNS = (
     "expected",
@@ -19,7 +19,7 @@ the one end of the scale or the other; mode and variance of what is known, and h
 
 
 def expected_figures(
-    distribution: Mapping[str, float] | None, scale: Scale | None
+    distribution: Mapping[str, float] | None, scale: RatingScale | None
 ) -> dict[str, float | None]:
     """Return the figures by `EXPECTED_COLUMNS`; all are None without a distribution or a scale."""
     if not distribution or scale is None:

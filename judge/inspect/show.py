@@ -16,7 +16,7 @@ from judge.running.runs import run_of
 from judge.running.work_items import EMPTY_RESPONSE
 from study.errors import StudyError
 from study.facts.response_rows import current_responses
-from study.scales import Scale
+from study.scales import RatingScale
 from study.schema import Judgment, table
 from study.study import Study
 
@@ -102,13 +102,13 @@ _AS_STORED = (
 )
 
 
-def _scale(study: Study, construct: str, run: str) -> Scale:
+def _scale(study: Study, construct: str, run: str) -> RatingScale:
     scale = study.config.scale(construct, run)
     assert scale is not None  # noqa: S101  (only constructs of study.toml are counted)
     return scale
 
 
-def _figures(key: str, scale: Scale, counts: Counter[tuple[Any, ...]]) -> ConstructFigures:
+def _figures(key: str, scale: RatingScale, counts: Counter[tuple[Any, ...]]) -> ConstructFigures:
     values: Counter[float] = Counter()
     missing: Counter[str] = Counter()
     rules: Counter[str] = Counter()

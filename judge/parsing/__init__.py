@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from judge.parsing.markup import after_thinking, plain
 from judge.parsing.other_content import is_refusal, other_scores
 from judge.parsing.score_forms import Found, find_score
-from study.scales import Scale
+from study.scales import RatingScale
 
 PARSER_VERSION = "1"
 """Raised with every change of an outcome; stored with each judgment."""
@@ -44,7 +44,7 @@ class Parsed(NamedTuple):
 
 def parse_answer(
     text: str | None,
-    scale: Scale,
+    scale: RatingScale,
     finish_reason: str | None = None,
     *,
     form: Form = "score",
@@ -98,7 +98,7 @@ def parse_answer(
     return _missing("several_scores" if several else "no_score")
 
 
-def _after_reason(answer: str, scale: Scale) -> Found | None:
+def _after_reason(answer: str, scale: RatingScale) -> Found | None:
     """Return the score on the last line; what stands before it must tell no other."""
     body = answer.rstrip()
     reason, _, last = body.rpartition("\n")
@@ -109,7 +109,7 @@ def _after_reason(answer: str, scale: Scale) -> Found | None:
     return Found(found.number, "last_line", f"{reason}\n{found.tail}", found.ended)
 
 
-def _read(found: Found, scale: Scale, stripped: str) -> Parsed:
+def _read(found: Found, scale: RatingScale, stripped: str) -> Parsed:
     value = float(found.number)
     # A score told again ("A score of 85 reflects ...") is no other score, up to a point.
     told = list(islice(other_scores(found.tail, scale), TOLD_AGAIN + 1))

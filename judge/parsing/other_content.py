@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from judge.parsing.markup import unmarked
-from study.scales import Scale
+from study.scales import RatingScale
 
 _NUMBER = re.compile(
     # Not inside words and versions, and not IL-6 or COVID-19.
@@ -72,7 +72,7 @@ def is_refusal(answer: str) -> bool:
     return bool(_REFUSAL.search(start))
 
 
-def other_scores(text: str, scale: Scale) -> Iterator[float]:
+def other_scores(text: str, scale: RatingScale) -> Iterator[float]:
     """Yield the values in a text that may be scores, in their order.
 
     Not counted: what lies outside the scale where no score is spoken of (2019), what counts or
@@ -94,7 +94,7 @@ def other_scores(text: str, scale: Scale) -> Iterator[float]:
             yield value
 
 
-def _is_score(value: float, before: str, after: str, scale: Scale) -> bool:
+def _is_score(value: float, before: str, after: str, scale: RatingScale) -> bool:
     near = before[-_NEAR:]
     if _SCORE_OF.search(near):
         return True

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from judge.parsing.markup import fenced, undecorated
-from study.scales import Scale
+from study.scales import RatingScale
 
 _LONGEST_FORM = 200
 """Characters: no label with its number is longer. Keeps the pattern off long texts."""
@@ -46,7 +46,7 @@ class _Patterns:
     number: re.Pattern[str]
 
 
-def find_score(answer: str, scale: Scale) -> Found | None:
+def find_score(answer: str, scale: RatingScale) -> Found | None:
     """Return the score of an answer that is a score, or begins with one and a blank line."""
     patterns = _patterns(scale.min, scale.max)
     text = answer.strip()

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, m
 from judge.parsing import Form
 from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template
 from study.errors import StudyError, nearest
-from study.scales import Scale
+from study.scales import RatingScale
 
 PROMPT_VERSIONS = Path(__file__).parent / "versions"
 OWN = "prompts"
@@ -180,7 +180,7 @@ def _read(folder: Path) -> PromptVersion:
         name=folder.name,
         source=settings.source,
         templates=templates,
-        scale=Scale(min=low, max=high),
+        scale=RatingScale(min=low, max=high),
         empty_response=settings.empty_response,
         passage_separator=settings.passage_separator,
         strip_fields=settings.strip_fields,

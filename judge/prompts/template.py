@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Literal, get_args
 
 from judge.parsing import Form
-from study.scales import Scale
+from study.scales import RatingScale
 from study.types import Sees
 
 PAPER = "ccrs-paper-v1"
@@ -103,7 +103,7 @@ class PromptVersion:
     source: str
     templates: dict[str, Template]
     """Construct key to prompt, in the order of the files' names."""
-    scale: Scale
+    scale: RatingScale
     """The range of points that the prompts ask for."""
     empty_response: float | None
     """Score of a response without text by the prompts' own rule; None: it is asked about."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from judge.protocol.answer import LEAST_SHARE
-from study.scales import Scale
+from study.scales import RatingScale
 
 MOST_OFFERED = 20
 """Alternatives that endpoints tell at most, the likeliest first."""
@@ -37,7 +37,7 @@ class Told(NamedTuple):
 class ScoreTokens:
     """Which tokens are scores: whole numbers on the scale, or those whose number is known."""
 
-    scale: Scale
+    scale: RatingScale
     numbered: Mapping[str, int] | None = None
     """Name of a token by its number ("token_id:85") to score; None: tokens come as text."""
     unprobed: bool = False

@@ -10,7 +10,7 @@ from judge.parsing import PARSER_VERSION, Form, Parsed, parse_answer
 from judge.protocol.answer import Answer
 from judge.protocol.request import Request
 from judge.running.work_items import SHARED, Settled
-from study.scales import Scale
+from study.scales import RatingScale
 from study.schema import Judgment, JudgmentBase, now, table
 from study.schema.database import writing
 from study.study import Study
@@ -25,7 +25,7 @@ class Store:
         self,
         study: Study,
         run_id: int,
-        scale: Scale,
+        scale: RatingScale,
         construct_versions: Mapping[str, int],
         confirm: Callable[[], None] = lambda: None,
         form: Form = "score",
@@ -161,7 +161,7 @@ class Store:
         }
 
 
-def parsed(answer: Answer, scale: Scale, form: Form = "score") -> Parsed:
+def parsed(answer: Answer, scale: RatingScale, form: Form = "score") -> Parsed:
     """Return the value of an answer, or the reason why it has none."""
     if answer.missing is not None:
         return Parsed(None, answer.missing, None)

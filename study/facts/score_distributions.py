@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from study.columns import EXPECTED
-from study.scales import Scale
+from study.scales import RatingScale
 
 LEAST_MASS = 0.95
 """Of the probability that must lie on scores: what is left could move a mean by several points."""
@@ -46,7 +46,7 @@ class Summary:
         return self.mean if self.mass >= LEAST_MASS else None
 
 
-def summary(distribution: Mapping[str, float], scale: Scale) -> Summary:
+def summary(distribution: Mapping[str, float], scale: RatingScale) -> Summary:
     """Return mean, mode, variance, known mass and bounds of a distribution.
 
     Parameters

@@ -11,7 +11,7 @@ from study.importing.import_report import BLANK, ImportReport
 from study.importing.rows import LocatedRow, PreferenceRow, ScoreRow
 from study.importing.value_store import Entry, ValueStore
 from study.importing.value_warnings import ValueWatch
-from study.scales import Scale
+from study.scales import RatingScale
 from study.schema import JudgeRun, Preference, PreferenceBase, Rater, Score, ScoreBase, table
 from study.settings.study_toml import StudyConfig
 
@@ -138,7 +138,9 @@ class Scoring:
             if not self._held.in_use(response):
                 self._stale.setdefault(response, set()).add(number)
 
-    def _fits(self, placed: LocatedRow, row: ScoreRow | PreferenceRow, scale: Scale | None) -> bool:
+    def _fits(
+        self, placed: LocatedRow, row: ScoreRow | PreferenceRow, scale: RatingScale | None
+    ) -> bool:
         """Check the construct, the scorer's kind and the value; note every fault."""
         number = placed.number
         good = True

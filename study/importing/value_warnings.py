@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from study.scales import Scale
+from study.scales import RatingScale
 
 # Fewer equal values than this are no sign of a rater who gave one value throughout.
 _THROUGHOUT = 5
@@ -11,7 +11,7 @@ _THROUGHOUT = 5
 
 @dataclass
 class _Seen:
-    scale: Scale
+    scale: RatingScale
     lowest: float
     highest: float
     count: int = 0
@@ -23,7 +23,7 @@ class ValueWatch:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], _Seen] = {}
 
-    def see(self, scorer: str, construct: str, value: float | None, scale: Scale) -> None:
+    def see(self, scorer: str, construct: str, value: float | None, scale: RatingScale) -> None:
         """Take a value; missing ones say nothing."""
         if value is None:
             return

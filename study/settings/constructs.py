@@ -9,7 +9,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from study.scales import Scale
+from study.scales import RatingScale
 from study.types import Key, Sees, Text
 
 
@@ -21,7 +21,7 @@ class ConstructSpec(BaseModel):
     key: Key
     name: Text
     question: Text
-    scale: Scale = Scale()
+    scale: RatingScale = RatingScale()
     anchors: dict[str, Text] = {}
     """Point of the scale (as text) to the words beside it."""
     sees: tuple[Sees, ...] = ("question", "response", "context", "reference")

@@ -5,7 +5,7 @@ from unicodedata import category
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from study.scales import Scale
+from study.scales import RatingScale
 from study.types import Key, ScorerKind
 
 
@@ -21,7 +21,7 @@ class ScorerSpec(SettingsSection):
     kind: ScorerKind | None = Field(
         default=None, description="human, adjudicated, judge or metric; files may then leave it out"
     )
-    scale: Scale | None = Field(
+    scale: RatingScale | None = Field(
         default=None, description="the scorer's own scale, where it differs from the construct's"
     )
     note: str | None = Field(
@@ -74,8 +74,8 @@ class SystemSpec(SettingsSection):
 class PreferenceSpec(SettingsSection):
     """`[preferences]`: how comparisons of two responses are scaled."""
 
-    scale: Scale = Field(
-        default=Scale(min=-2, max=2, step=1, level="ordinal"),
+    scale: RatingScale = Field(
+        default=RatingScale(min=-2, max=2, step=1, level="ordinal"),
         description="range of a preference; a positive value says that response b is better",
     )
 

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
-from study.scales import Scale
+from study.scales import RatingScale
 from study.settings.campaign import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
 from study.settings.constructs import CCRS, ConstructSpec
 from study.settings.label_studio import LabelStudioSpec
@@ -139,14 +139,14 @@ class StudyConfig(SettingsSection):
         """Return the construct with this key, if the study has it."""
         return next((c for c in self.constructs if c.key == key), None)
 
-    def scale(self, construct_key: str, scorer: str) -> Scale | None:
+    def scale(self, construct_key: str, scorer: str) -> RatingScale | None:
         """Return the scale that `scorer` uses on a construct; None for an unknown construct."""
         construct = self.construct_spec(construct_key)
         if construct is None:
             return None
         return self.own_scale(scorer) or construct.scale
 
-    def own_scale(self, scorer: str) -> Scale | None:
+    def own_scale(self, scorer: str) -> RatingScale | None:
         """Return the scale of a scorer on all constructs; None where it takes each construct's."""
         if scorer in self.juries:
             scorer = self.juries[scorer].of[0]
@@ -256,7 +256,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "analysis": AnalysisSpec,
         "hypotheses": HypothesisSpec,
         "check": CheckSpec,
-        "scale": Scale,
+        "scale": RatingScale,
     }
     model: type[BaseModel] = StudyConfig
     for part in location:

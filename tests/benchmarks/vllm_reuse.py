@@ -39,7 +39,7 @@ from study import Study
 from study.example import build_example
 from study.importing import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from study.scales import Scale
+from study.scales import RatingScale
 from study.schema import Output, table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ BLOCKS = (32, 128)
 """Tokens of a block: the fewest on a processor, and what is usual there. A GPU's have 16."""
 ALLOWED = 0.02
 ARGUMENTS = {"dtype": "float32", "enforce_eager": True, "max_num_seqs": 64}
-HUNDRED = Scale(min=0, max=100)
+HUNDRED = RatingScale(min=0, max=100)
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from judge.protocol.logprob_distribution import (
     told_tokens,
     total,
 )
-from study.scales import Scale
+from study.scales import RatingScale
 
 Found = Literal[
     "given",
@@ -58,7 +58,7 @@ class Way:
     """How many alternatives come where the wish is followed."""
 
 
-def top(scale: Scale) -> Way:
+def top(scale: RatingScale) -> Way:
     """Return the way that OpenAI's protocol knows: the likeliest tokens."""
     return Way(
         f"top {MOST_OFFERED}",
@@ -68,7 +68,7 @@ def top(scale: Scale) -> Way:
     )
 
 
-async def ways(endpoint: Endpoint, model: str, scale: Scale, *, vllm: bool) -> list[Way]:
+async def ways(endpoint: Endpoint, model: str, scale: RatingScale, *, vllm: bool) -> list[Way]:
     """Return the ways to try, the best first: vLLM tells the very tokens of the scores."""
     found = []
     scores = list(range(round(scale.min), round(scale.max) + 1))

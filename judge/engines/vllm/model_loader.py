@@ -19,7 +19,7 @@ from judge.engines.vllm.engine_arguments import (
 from judge.engines.vllm.process_cleanup import Ending
 from judge.engines.vllm.score_tokenization import ScoreTokens, score_tokens
 from study.errors import StudyError
-from study.scales import Scale
+from study.scales import RatingScale
 
 # Large files of weights are known by name and size: to read 70 GB takes minutes.
 _READ_WHOLE = 50_000_000
@@ -38,7 +38,7 @@ class ModelSpec:
     """From study.toml."""
     template: str | None
     """Another chat template than the model's, as text."""
-    scale: Scale | None
+    scale: RatingScale | None
     """Whose whole numbers' probabilities are wanted; None: of none."""
 
 

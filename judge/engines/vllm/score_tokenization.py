@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judge.protocol.answer import LEAST_SHARE
-from study.scales import Scale
+from study.scales import RatingScale
 
 MOST_TOKENS = 128
 """So many tokens' probabilities can be asked for."""
@@ -108,7 +108,7 @@ class Digits:
 ScoreTokens = WholeNumbers | Digits
 
 
-def score_tokens(tokenizer: Any, scale: Scale) -> tuple[ScoreTokens | None, str]:
+def score_tokens(tokenizer: Any, scale: RatingScale) -> tuple[ScoreTokens | None, str]:
     """Return how a tokenizer writes the whole numbers of a scale, and that in words.
 
     The first is None where probabilities can't be had; the words say why.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from study.importing.readers.record_cells import KINDS, RecordCells
-from study.scales import Scale
+from study.scales import RatingScale
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class FormatOptions:
     construct: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """Names of the constructs by their keys."""
-    scales: Mapping[str, Scale] = field(default_factory=dict)
+    scales: Mapping[str, RatingScale] = field(default_factory=dict)
     """Scales of the constructs by their keys."""
     controls: Mapping[str, str] = field(default_factory=dict)
     """Control of a form that was rated on to the construct that it rates; empty: left out."""

@@ -21,7 +21,7 @@ from annotate_ui.label_studio.annotation_reader import (
 from annotate_ui.label_studio.export_stream import tasks_in
 from annotate_ui.label_studio.server_error import ServerError
 from study.errors import StudyError
-from study.scales import Scale
+from study.scales import RatingScale
 
 CONTROLS: dict[str, dict[str, Any]] = {
     "QR": {"kind": "number", "construct": "QR", "construct_version": 2},
@@ -43,7 +43,9 @@ def read(*results: tuple[str, dict[str, Any]], **other: Any) -> Annotation:
         **other,
     }
     task = {"id": 1, "data": {"ccrs_id": "x"}, "annotations": [body], "drafts": [{}, {}]}
-    (found,), unreadable, drafts = read_task(task, "ccrs_id", CONTROLS, {"QR": Scale(step=0.5)})
+    (found,), unreadable, drafts = read_task(
+        task, "ccrs_id", CONTROLS, {"QR": RatingScale(step=0.5)}
+    )
     assert (unreadable, drafts) == ([], 2)
     return found
 

@@ -9,7 +9,7 @@ from annotate_ui.label_studio.configuration import configuration, control_name
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.task_data import task_data, task_names
 from study import Study
-from study.scales import Scale
+from study.scales import RatingScale
 from study.settings.constructs import CCRS, ConstructSpec
 from tests.annotate_ui.rated_campaign import fill
 
@@ -40,7 +40,7 @@ def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
         key='cost "in" $',
         name="Cost in $",
         question='<b onclick="x">How much?</b> $question',
-        scale=Scale(min=1, max=5, step=1),
+        scale=RatingScale(min=1, max=5, step=1),
         anchors={"5": "much", "1": "nothing"},
     )
     made = configuration(("response",), [own], {own.key: 3})

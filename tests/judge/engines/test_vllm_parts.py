@@ -13,10 +13,10 @@ from judge.engines.vllm.engine_arguments import check_arguments, no_part_of_iden
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokens
 from judge.engines.vllm.worker_pool import device_groups, shard
 from study.errors import StudyError
-from study.scales import Scale
+from study.scales import RatingScale
 from tests.conftest import ROOT
 
-HUNDRED = Scale(min=0, max=100)
+HUNDRED = RatingScale(min=0, max=100)
 DIGITS = tuple(range(10, 20))
 """Tokens of 0 to 9."""
 
@@ -98,7 +98,7 @@ def test_tokenizers_that_write_numbers_whole() -> None:
     assert found is not None
     assert len(found.tokens) == 101
     assert "without those after a space" in how
-    found, how = score_tokens(Writes(both), Scale(min=1, max=5))
+    found, how = score_tokens(Writes(both), RatingScale(min=1, max=5))
     assert isinstance(found, WholeNumbers)
     assert found.points[2005] == found.points[1005] == 5
     assert how == "one token each, with and without a space before"
@@ -115,10 +115,10 @@ def test_tokenizers_that_write_digits(lead: tuple[int, ...]) -> None:
 def test_other_tokenizers_and_scales_have_none_and_it_is_said() -> None:
     pairs = {"10": [99], "100": [99, 48]}
     assert score_tokens(Writes(pairs), HUNDRED)[0] is None
-    found, how = score_tokens(Writes(), Scale(min=1, max=20))
+    found, how = score_tokens(Writes(), RatingScale(min=1, max=20))
     assert found is None
     assert "0 to 100 only" in how
-    assert score_tokens(Writes(), Scale(min=0, max=1000))[0] is None
+    assert score_tokens(Writes(), RatingScale(min=0, max=1000))[0] is None
 
 
 @pytest.mark.parametrize(

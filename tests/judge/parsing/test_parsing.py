@@ -11,10 +11,10 @@ from hypothesis import example, given, settings, strategies as st
 
 from judge.parsing import LONGEST, TOLD_AGAIN, Form, parse_answer
 from judge.protocol.answer import REASONS
-from study.scales import Scale
+from study.scales import RatingScale
 from tests.conftest import examples
 
-POINTS = Scale()
+POINTS = RatingScale()
 ANSWERS = files("judge.parsing") / "answer_forms.jsonl"
 FORMS: list[dict[str, Any]] = [
     json.loads(line) for line in ANSWERS.read_text("utf-8").strip().split("\n")
@@ -24,9 +24,9 @@ STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
 """What the usual tools read: a bare number or "Score: N"."""
 
 
-def scale_of(form: dict[str, Any]) -> Scale:
+def scale_of(form: dict[str, Any]) -> RatingScale:
     low, high = form.get("scale", (0, 100))
-    return Scale(min=low, max=high)
+    return RatingScale(min=low, max=high)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: repr(form["answer"])[:60])
@@ -139,7 +139,7 @@ FRAGMENTS = st.sampled_from(
     ]
 )
 TEXTS = st.one_of(st.text(), st.lists(FRAGMENTS, max_size=8).map("".join))
-SCALES = [POINTS, Scale(min=1, max=5), Scale(min=0, max=1), Scale(min=-5, max=5)]
+SCALES = [POINTS, RatingScale(min=1, max=5), RatingScale(min=0, max=1), RatingScale(min=-5, max=5)]
 
 
 @settings(max_examples=examples(1500))
@@ -147,7 +147,7 @@ SCALES = [POINTS, Scale(min=1, max=5), Scale(min=0, max=1), Scale(min=-5, max=5)
 @example("ſcore: 85", POINTS, None)
 @example('{"score": "\\u0038\\u0035"}', POINTS, None)
 def test_any_text_gives_a_value_of_the_scale_that_stands_there_or_a_reason(
-    text: str, scale: Scale, finish: str | None
+    text: str, scale: RatingScale, finish: str | None
 ) -> None:
     parsed = parse_answer(text, scale, finish)
     assert (parsed.value is None) == (parsed.rule is None) == (parsed.reason is not None)

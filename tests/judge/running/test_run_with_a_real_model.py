@@ -31,7 +31,7 @@ from judge.running.plan import requests
 from judge.running.work_items import Scope
 from study import Study
 from study.example import build_example
-from study.scales import Scale
+from study.scales import RatingScale
 from tests.judge.stub.completions import digest
 from tests.judge.tiny_model.judged_study import (
     CCRS,
@@ -319,7 +319,7 @@ def test_both_ways_of_asking_tell_the_same_probabilities(model: Path, tmp_path: 
         _, likeliest = ask(url, {**plain, "top_logprobs": 20})
         asked = {"logprob_token_ids": list(ids), "return_tokens_as_token_ids": True}
         _, chosen = ask(url, {**plain, **asked})
-    scale = Scale(min=0, max=100)
+    scale = RatingScale(min=0, max=100)
     first = ScoreTokens(scale).distribution(likeliest["choices"][0]["logprobs"])
     known = {f"token_id:{token}": score for token, score in ids.items()}
     second = ScoreTokens(scale, known).distribution(chosen["choices"][0]["logprobs"])

@@ -21,7 +21,7 @@ from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming
 from study import Study
 from study.errors import StudyError
-from study.scales import Scale
+from study.scales import RatingScale
 from study.schema import Judgment, table
 from tests.judge.small_studies import fill, store
 
@@ -37,7 +37,7 @@ QUESTIONS = ("Is it so?", "A score from 0 to 100, please.", "The sea is 4 km dee
 
 def model(folder: Path, **arguments: Any) -> Loaded:
     """Load a model as a run does."""
-    scale = Scale(min=0, max=100)
+    scale = RatingScale(min=0, max=100)
     return load(ModelSpec(str(folder), None, 4096, 0, {**ARGUMENTS, **arguments}, None, scale))
 
 
