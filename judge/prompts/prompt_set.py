@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from study.scales import Scale
+from study.scales import RatingScale
 
 
 class PromptSet(Protocol):
@@ -30,7 +30,7 @@ class PromptSet(Protocol):
         """The templates, as they are written."""
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> RatingScale:
         """The range of points that the prompts ask for."""
 
     @property
