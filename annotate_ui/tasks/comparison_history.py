@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from annotate_ui.tasks.comparison_view import Option, options
-from annotate_ui.tasks.comparisons import own_comparisons
+from annotate_ui.tasks.comparisons import rater_comparisons
 from study.facts.comparison_decisions import newest_decisions
 from study.schema import Comparison, Decision, table
 from study.settings.study_toml import StudyConfig
@@ -35,7 +35,7 @@ class Decided:
 
 def decided(connection: Connection, config: StudyConfig, rater_id: int) -> list[Decided]:
     """Return the comparisons that a rater has made; what was decided last comes first."""
-    mine = own_comparisons(connection, config, rater_id)
+    mine = rater_comparisons(connection, config, rater_id)
     c, d = table(Comparison), table(Decision)
     of_rater = d.c.comparison_id.in_(select(c.c.id).where(c.c.rater_id == rater_id))
     rows: Any = connection.execute(select(newest_decisions(of_rater)))

@@ -5,13 +5,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from annotate_ui.tasks.comparison_input import points
-from annotate_ui.tasks.comparison_save import newest_decision
-from annotate_ui.tasks.comparisons import OwnComparison, own_comparisons
+from annotate_ui.tasks.comparisons import RaterComparison, points, rater_comparisons
 from annotate_ui.tasks.refusals import NotYoursError
 from annotate_ui.tasks.stages import FIELDS
 from annotate_ui.tasks.step_view import ConstructView, construct_view
-from annotate_ui.tasks.stored_rating import StoredAnswer
+from annotate_ui.tasks.stored_answer import StoredAnswer, newest_decision
 from annotate_ui.tasks.text_language import language_of
 from study.schema import Passage, Query, Response, ResponsePassage, table
 from study.settings.study_toml import StudyConfig
@@ -79,7 +77,7 @@ def show_comparison(
     NotYoursError
         There is no such comparison, or it was not opened by this rater.
     """
-    mine = own_comparisons(connection, study.config, rater_id)
+    mine = rater_comparisons(connection, study.config, rater_id)
     place = next((i for i, one in enumerate(mine) if one.public_id == public_id), None)
     if place is None or not mine[place].opened:
         raise NotYoursError("This page was not opened for you.")
@@ -120,7 +118,7 @@ def show_comparison(
 
 
 def _sides(
-    connection: Connection, here: OwnComparison, *, with_passages: bool
+    connection: Connection, here: RaterComparison, *, with_passages: bool
 ) -> tuple[tuple[str, ...] | None, tuple[Side, Side]]:
     r = table(Response)
     rows: Any = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(here.shown)))

@@ -1,17 +1,31 @@
-"""A rater's comparisons, in their order of work."""
+"""A rater's comparisons: their order, the options, which is next, and what they have shown."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, bindparam, exists, select, update
 
-from study.schema import Comparison, Decision, table
+from annotate_ui.tasks.stages import FIELDS
+from study.scales import RatingScale
+from study.schema import Comparison, Decision, now, table
 from study.settings.study_toml import StudyConfig
+from study.study import Study
+from study.types import Sees
+
+# A scale without steps, or with more points than fit on a page, is offered as five points.
+_MOST_POINTS = 11
+
+_c = table(Comparison)
+_OPENED = select(_c.c.construct_key).where(
+    _c.c.rater_id == bindparam("rater"),
+    _c.c.query_id == bindparam("query"),
+    _c.c.opened_at.is_not(None),
+)
 
 
 @dataclass(frozen=True)
-class OwnComparison:
-    """A comparison that its rater has to make, or has made."""
+class RaterComparison:
+    """A comparison that is assigned to a rater."""
 
     id: int
     public_id: str
@@ -30,10 +44,10 @@ class OwnComparison:
         return (self.b, self.a) if self.swapped else (self.a, self.b)
 
 
-def own_comparisons(
+def rater_comparisons(
     connection: Connection, config: StudyConfig, rater_id: int
-) -> list[OwnComparison]:
-    """Return a rater's comparisons; what was taken back is theirs no more."""
+) -> list[RaterComparison]:
+    """Return a rater's comparisons in their order of work, without those that were taken back."""
     c, d = table(Comparison), table(Decision)
     rows: Any = connection.execute(
         select(
@@ -52,7 +66,7 @@ def own_comparisons(
     )
     known = {construct.key for construct in config.constructs}
     return [
-        OwnComparison(
+        RaterComparison(
             id=row.id,
             public_id=row.public_id,
             query_id=row.query_id,
@@ -67,3 +81,53 @@ def own_comparisons(
         # Constructs that study.toml no longer has are not asked for.
         if row.construct_key in known
     ]
+
+
+def comparisons_done(connection: Connection, study: Study, rater_id: int) -> tuple[int, int]:
+    """Return how many comparisons a rater has made, and how many they have in all."""
+    assigned = rater_comparisons(connection, study.config, rater_id)
+    return sum(comparison.decided for comparison in assigned), len(assigned)
+
+
+def next_comparison(connection: Connection, study: Study, rater_id: int) -> str | None:
+    """Open the first comparison that is not made and return its public id; None: all are made.
+
+    The connection is a writing one, and the caller has locked the rater.
+    """
+    assigned = rater_comparisons(connection, study.config, rater_id)
+    following = next((comparison for comparison in assigned if not comparison.decided), None)
+    if following is None:
+        return None
+    if not following.opened:
+        c = table(Comparison)
+        connection.execute(update(c).where(c.c.id == following.id).values(opened_at=now()))
+    return following.public_id
+
+
+def fields_compared(
+    connection: Connection, config: StudyConfig, rater_id: int, query_id: int
+) -> set[Sees]:
+    """Return the fields that the opened comparisons of a query have shown to a rater."""
+    opened = connection.execute(_OPENED, {"rater": rater_id, "query": query_id})
+    seen: set[Sees] = set()
+    for key in opened.scalars():
+        spec = config.construct_spec(key)
+        if spec is not None:
+            seen.update(FIELDS if config.rating.disclosure == "all" else spec.sees)
+    return seen
+
+
+def points(scale: RatingScale) -> tuple[float, ...]:
+    """Return the points of the scale of preferences that raters are offered, from low to high.
+
+    A scale without steps, or with more than eleven, is offered as five points: its ends, the
+    middle, and halfway between.
+    """
+    if scale.step is not None:
+        steps = int((scale.max - scale.min) / scale.step + 1e-6)
+        if steps < _MOST_POINTS:
+            # Rounded: 0.1 three times is not 0.3.
+            return tuple(round(scale.min + i * scale.step, 9) for i in range(steps + 1))
+    middle = 0.0 if scale.min < 0 < scale.max else (scale.min + scale.max) / 2
+    low, high = (scale.min + middle) / 2, (middle + scale.max) / 2
+    return (scale.min, low, middle, high, scale.max)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from annotate_ui.tasks.comparison_history import Decided, decided
 from annotate_ui.tasks.steps import OWN_CHANNEL, Step, TaskPage, rater_work
-from annotate_ui.tasks.stored_rating import StoredAnswer, as_stored
+from annotate_ui.tasks.stored_answer import StoredAnswer, as_stored
 from study.schema import Assignment, Rating, table
 from study.settings.study_toml import StudyConfig
 

@@ -11,7 +11,7 @@ from annotate_ui.participation import lock_rater
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.stages import in_order
 from annotate_ui.tasks.steps import OWN_CHANNEL, Step, TaskPage
-from annotate_ui.tasks.stored_rating import newest_ratings
+from annotate_ui.tasks.stored_answer import newest_ratings
 from annotate_ui.tasks.text_language import language_of
 from study.schema import (
     Assignment,

@@ -8,8 +8,7 @@ from sqlalchemy import Connection, insert
 
 from annotate_ui.participants.consent import open_gate
 from annotate_ui.participation import has_left, lock_rater, lock_slots, paused
-from annotate_ui.tasks.comparison_progress import comparisons_done
-from annotate_ui.tasks.next_comparison import next_comparison
+from annotate_ui.tasks.comparisons import comparisons_done, next_comparison
 from annotate_ui.tasks.onboarding import calibrate, check
 from annotate_ui.tasks.phases import FEEDBACK
 from annotate_ui.tasks.refusals import LeftError

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotate_ui.tasks.stored_rating import StoredAnswer
+from annotate_ui.tasks.stored_answer import StoredAnswer
 
 
 def stored_json(stored: StoredAnswer) -> dict[str, Any]:

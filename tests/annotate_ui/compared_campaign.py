@@ -6,8 +6,8 @@ from uuid import uuid4
 
 from sqlalchemy import insert, select
 
-from annotate_ui.tasks.comparison_input import Choice
-from annotate_ui.tasks.next_comparison import next_comparison
+from annotate_ui.tasks.comparisons import next_comparison
+from annotate_ui.tasks.submission import ComparisonInput
 from study import Study
 from study.schema import Comparison, Decision, Query, Rater, Response, random_id, table
 
@@ -54,9 +54,11 @@ def open_one(study: Study, rater_id: int) -> str:
     return found
 
 
-def choice(construct: str, value: float | None = None, base: int = 0, **other: Any) -> Choice:
+def choice(
+    construct: str, value: float | None = None, base: int = 0, **other: Any
+) -> ComparisonInput:
     """Return a choice with a key of its own."""
-    return Choice.model_validate(
+    return ComparisonInput.model_validate(
         {
             "construct": construct,
             "value": value,

@@ -7,10 +7,11 @@ from uuid import uuid4
 
 from sqlalchemy import insert, select
 
-from annotate_ui.tasks.rating_input import Commit
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
 from annotate_ui.tasks.steps import Step
-from annotate_ui.tasks.stored_rating import StoredAnswer
+from annotate_ui.tasks.stored_answer import StoredAnswer
+from annotate_ui.tasks.submission import RatingInput
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.importing import import_rows
@@ -81,9 +82,9 @@ def give(
     return rater_id
 
 
-def commit(construct: str, value: float | None = None, base: int = 0, **other: Any) -> Commit:
+def commit(construct: str, value: float | None = None, base: int = 0, **other: Any) -> RatingInput:
     """Return a commit with a key of its own."""
-    return Commit.model_validate(
+    return RatingInput.model_validate(
         {
             "construct": construct,
             "value": value,
@@ -102,9 +103,7 @@ def rate(
     return save(
         study,
         rater_id,
-        step.item.public_id,
-        step.stage.number,
-        commit(construct, value, base),
+        RatingPayload(step.item.public_id, step.stage.number, commit(construct, value, base)),
     )
 
 

@@ -3,11 +3,12 @@
 from flask import Blueprint, jsonify, render_template
 from flask.typing import ResponseReturnValue
 
-from annotate_ui.tasks.comparison_input import Choice
-from annotate_ui.tasks.comparison_progress import comparisons_done
-from annotate_ui.tasks.comparison_save import save_decision
+from annotate_ui.tasks.comparison_payload import ComparisonPayload
 from annotate_ui.tasks.comparison_view import Option, show_comparison
+from annotate_ui.tasks.comparisons import comparisons_done
 from annotate_ui.tasks.refusals import LeftError
+from annotate_ui.tasks.save import save as save_answer
+from annotate_ui.tasks.submission import ComparisonInput
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
 from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rate_limits import saves
@@ -47,7 +48,7 @@ def compare(public_id: str) -> ResponseReturnValue:
 def save(public_id: str) -> ResponseReturnValue:
     """Store what the rater decided."""
     rater = rater_of_page()
-    stored = save_decision(study(), rater.id, public_id, body(Choice))
+    stored = save_answer(study(), rater.id, ComparisonPayload(public_id, body(ComparisonInput)))
     with study().read() as connection:
         done, total = comparisons_done(connection, study(), rater.id)
     return jsonify({**stored_json(stored), "progress": {"done": done, "total": total}})

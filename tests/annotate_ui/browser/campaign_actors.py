@@ -11,6 +11,7 @@ from typing import Any
 from playwright.sync_api import Page, ViewportSize, expect
 from sqlalchemy import select
 
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
 from annotate_ui.tasks.workflow import open_next
 from study import Study
@@ -95,7 +96,7 @@ class Judging:
             for key in step.construct_keys:
                 value = self.of(step.item.public_id, key)
                 said = commit(key, value, active_seconds=15, wall_seconds=18)
-                save(self.study, who, step.item.public_id, step.stage.number, said)
+                save(self.study, who, RatingPayload(step.item.public_id, step.stage.number, said))
         return "more"
 
 

@@ -6,11 +6,9 @@ import pytest
 from sqlalchemy import select, update
 
 from annotate_ui.participants.withdrawal import leave
-from annotate_ui.tasks.comparison_input import points
-from annotate_ui.tasks.comparison_progress import comparisons_done
-from annotate_ui.tasks.comparison_save import save_decision
+from annotate_ui.tasks.comparison_payload import ComparisonPayload
 from annotate_ui.tasks.comparison_view import ComparisonView, show_comparison
-from annotate_ui.tasks.next_comparison import next_comparison
+from annotate_ui.tasks.comparisons import comparisons_done, next_comparison, points
 from annotate_ui.tasks.refusals import (
     InvalidError,
     KeyReusedError,
@@ -18,6 +16,7 @@ from annotate_ui.tasks.refusals import (
     NotYoursError,
     StaleError,
 )
+from annotate_ui.tasks.save import save
 from study import Study
 from study.scales import RatingScale
 from study.schema import Comparison, now, table
@@ -41,7 +40,7 @@ def test_comparisons_come_in_their_order_and_each_is_opened_once(campaign: Study
     anna = pair_up(campaign, "anna")
     first = open_one(campaign, anna)
     assert open_one(campaign, anna) == first
-    save_decision(campaign, anna, first, choice("QR", 1.0))
+    save(campaign, anna, ComparisonPayload(first, choice("QR", 1.0)))
     second = open_one(campaign, anna)
     assert second != first
     with campaign.write() as connection:
@@ -54,7 +53,7 @@ def test_comparisons_come_in_their_order_and_each_is_opened_once(campaign: Study
 def test_nothing_is_left_once_all_are_decided(campaign: Study) -> None:
     anna = pair_up(campaign, "anna", ["QR"])
     for _ in range(2):
-        save_decision(campaign, anna, open_one(campaign, anna), choice("QR", 0.0))
+        save(campaign, anna, ComparisonPayload(open_one(campaign, anna), choice("QR", 0.0)))
     with campaign.write() as connection:
         assert next_comparison(connection, campaign, anna) is None
         assert next_comparison(connection, campaign, 99) is None
@@ -67,7 +66,7 @@ def test_a_page_shows_what_its_construct_sees_and_no_more(campaign: Study) -> No
     assert (view.question, view.passages, view.reference) == ("question-0", None, None)
     assert [side.response for side in view.sides] == ["response-0-0", "response-0-1"]
     assert all(side.passages is None for side in view.sides)
-    save_decision(campaign, anna, page, choice("QR", -2.0))
+    save(campaign, anna, ComparisonPayload(page, choice("QR", -2.0)))
     view = show(campaign, anna, open_one(campaign, anna))
     # The judge's AC prompt hides the question.
     assert (view.question, view.reference) == (None, "reference-0")
@@ -86,7 +85,7 @@ def test_a_value_speaks_of_a_and_b_whatever_is_shown_first(campaign: Study) -> N
     assert [(o.value, o.better) for o in straight.options] == [
         (-2, 1), (-1, 1), (0, 0), (1, 2), (2, 2)
     ]  # fmt: skip
-    save_decision(campaign, anna, first, choice("QR", 2.0))
+    save(campaign, anna, ComparisonPayload(first, choice("QR", 2.0)))
     swapped = show(campaign, anna, open_one(campaign, anna))
     assert [side.response for side in swapped.sides] == ["response-1-1", "response-1-0"]
     assert [(o.value, o.better, o.strength) for o in swapped.options] == [
@@ -98,17 +97,17 @@ def test_a_changed_decision_is_a_revision_and_an_unchanged_one_nothing(campaign:
     anna = pair_up(campaign, "anna")
     page = open_one(campaign, anna)
     sent = choice("QR", 1.0, comment="  ", active_seconds=2.5, wall_seconds=3e6)
-    assert save_decision(campaign, anna, page, sent).revision == 1
-    assert save_decision(campaign, anna, page, sent).revision == 1
+    assert save(campaign, anna, ComparisonPayload(page, sent)).revision == 1
+    assert save(campaign, anna, ComparisonPayload(page, sent)).revision == 1
     with pytest.raises(KeyReusedError):
-        save_decision(campaign, anna, page, sent.model_copy(update={"value": 2.0}))
-    assert save_decision(campaign, anna, page, choice("QR", 1.0, 1)).unchanged
+        save(campaign, anna, ComparisonPayload(page, sent.model_copy(update={"value": 2.0})))
+    assert save(campaign, anna, ComparisonPayload(page, choice("QR", 1.0, 1))).unchanged
     with pytest.raises(StaleError) as stale:
-        save_decision(campaign, anna, page, choice("QR", 2.0))
+        save(campaign, anna, ComparisonPayload(page, choice("QR", 2.0)))
     assert stale.value.current is not None
     assert stale.value.current.value == 1.0
     skipped = choice("QR", None, 1, status="skipped", reason="the same text")
-    assert save_decision(campaign, anna, page, skipped).revision == 2
+    assert save(campaign, anna, ComparisonPayload(page, skipped)).revision == 2
     stored = decisions(campaign)
     assert [(row.revision, row.value, row.status) for row in stored] == [
         (1, 1.0, "rated"), (2, None, "skipped")
@@ -137,7 +136,7 @@ def test_what_can_not_be_said_is_refused(study: Study, sent: dict[str, Any], fie
     page = open_one(study, anna)
     body = {"status": "rated", **sent}
     with pytest.raises(InvalidError) as refused:
-        save_decision(study, anna, page, choice(body.pop("construct"), **body))
+        save(study, anna, ComparisonPayload(page, choice(body.pop("construct"), **body)))
     assert refused.value.field == field
     assert decisions(study) == []
 
@@ -160,7 +159,7 @@ def test_only_an_own_and_opened_comparison_is_there(study: Study, why: str) -> N
     with pytest.raises(NotYoursError):
         show(study, rater, page)
     with pytest.raises(NotYoursError):
-        save_decision(study, rater, page, choice("QR", 1.0))
+        save(study, rater, ComparisonPayload(page, choice("QR", 1.0)))
 
 
 @pytest.mark.parametrize(
@@ -180,10 +179,10 @@ def test_points_that_are_offered(scale: RatingScale, offered: tuple[float, ...])
 def test_who_left_decides_no_more(campaign: Study) -> None:
     anna = pair_up(campaign, "anna")
     page = open_one(campaign, anna)
-    save_decision(campaign, anna, page, choice("QR", 1.0))
+    save(campaign, anna, ComparisonPayload(page, choice("QR", 1.0)))
     leave(campaign, anna, "withdrew")
     with pytest.raises(LeftError):
-        save_decision(campaign, anna, page, choice("QR", 2.0, 1))
+        save(campaign, anna, ComparisonPayload(page, choice("QR", 2.0, 1)))
     with campaign.read() as connection:
         # What was not decided went back; what was decided stays theirs.
         assert comparisons_done(connection, campaign, anna) == (1, 1)

@@ -1,8 +1,9 @@
 """What a rater has done, as they may look at it."""
 
 from annotate_ui.tasks.comparison_history import Decided
-from annotate_ui.tasks.comparison_save import save_decision
+from annotate_ui.tasks.comparison_payload import ComparisonPayload
 from annotate_ui.tasks.history import Done, History, history
+from annotate_ui.tasks.save import save
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from tests.annotate_ui.compared_campaign import choice, open_one, pair_up
@@ -72,7 +73,7 @@ def test_decisions_stand_among_the_values_and_hide_with_them(any_study: Study) -
     assert anna is not None
     step = finish_step(any_study, anna, 10)
     pair_up(any_study, "anna", ["QR"])
-    save_decision(any_study, anna, open_one(any_study, anna), choice("QR", 2.0))
+    save(any_study, anna, ComparisonPayload(open_one(any_study, anna), choice("QR", 2.0)))
     rate(any_study, anna, step, "QR", 11, base=1)
     found = shown(any_study, anna)
     assert [isinstance(one, Decided) for one in found.done] == [False, True]

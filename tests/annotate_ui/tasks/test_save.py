@@ -8,11 +8,12 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import update
 
-from annotate_ui.tasks.comparison_save import save_decision
-from annotate_ui.tasks.rating_input import Commit
+from annotate_ui.tasks.comparison_payload import ComparisonPayload
+from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.refusals import InvalidError, KeyReusedError, NotYoursError, StaleError
 from annotate_ui.tasks.save import rules_hash, save
 from annotate_ui.tasks.steps import Step
+from annotate_ui.tasks.submission import RatingInput
 from annotate_ui.tasks.workflow import open_next
 from study import Study, study_status
 from study.schema import Assignment, table
@@ -39,7 +40,7 @@ def rater(any_study: Study) -> int:
 def test_a_save_is_a_revision_with_all_that_is_known_of_it(any_study: Study, rater: int) -> None:
     step = opened(any_study, rater)
     given = commit("QR", 85.0, comment="fine", active_seconds=4.5)
-    stored = save(any_study, rater, step.item.public_id, 1, given)
+    stored = save(any_study, rater, RatingPayload(step.item.public_id, 1, given))
     assert (stored.revision, stored.value, stored.comment) == (1, 85.0, "fine")
     (row,) = ratings(any_study)
     assert row.revealed == ["question", "response"]
@@ -52,9 +53,9 @@ def test_a_save_is_a_revision_with_all_that_is_known_of_it(any_study: Study, rat
 def test_a_key_sent_again_is_answered_again_and_stored_once(any_study: Study, rater: int) -> None:
     step = opened(any_study, rater)
     given = commit("QR", 85.0)
-    first = save(any_study, rater, step.item.public_id, 1, given)
+    first = save(any_study, rater, RatingPayload(step.item.public_id, 1, given))
     rate(any_study, rater, step, "QR", 90.0, base=1)
-    assert save(any_study, rater, step.item.public_id, 1, given) == first
+    assert save(any_study, rater, RatingPayload(step.item.public_id, 1, given)) == first
     assert [row.value for row in ratings(any_study)] == [85.0, 90.0]
 
 
@@ -73,10 +74,10 @@ def test_a_key_with_another_body_is_refused(
 ) -> None:
     step = opened(any_study, rater)
     given = commit("QR", 85.0)
-    save(any_study, rater, step.item.public_id, 1, given)
-    other = Commit.model_validate({**given.model_dump(by_alias=True), **change})
+    save(any_study, rater, RatingPayload(step.item.public_id, 1, given))
+    other = RatingInput.model_validate({**given.model_dump(by_alias=True), **change})
     with pytest.raises(KeyReusedError):
-        save(any_study, rater, step.item.public_id, 1, other)
+        save(any_study, rater, RatingPayload(step.item.public_id, 1, other))
     assert len(ratings(any_study)) == 1
 
 
@@ -109,7 +110,7 @@ def test_many_saves_at_once_make_one_rating_and_no_error(any_study: Study, rater
     def send(number: int) -> str:
         given = same if number % 2 else commit("QR", float(number))
         try:
-            return save(any_study, rater, step.item.public_id, 1, given).status
+            return save(any_study, rater, RatingPayload(step.item.public_id, 1, given)).status
         except StaleError:
             return "stale"
 
@@ -132,18 +133,18 @@ def test_only_an_opened_step_of_ones_own_can_be_rated(any_study: Study, rater: i
         (rater, step.item.public_id, 99),
     ):
         with pytest.raises(NotYoursError):
-            save(any_study, who, public_id, stage, commit("QR", 1.0))
+            save(any_study, who, RatingPayload(public_id, stage, commit("QR", 1.0)))
     # Another rater's page and one that does not exist get the same answer.
     said = []
     for public_id in (step.item.public_id, "0" * 32):
         with pytest.raises(NotYoursError) as caught:
-            save(any_study, ben, public_id, 1, commit("QR", 1.0))
+            save(any_study, ben, RatingPayload(public_id, 1, commit("QR", 1.0)))
         said.append(str(caught.value))
     assert said == ["There is no such page for you. Go on from the start page."] * 2
     with pytest.raises(InvalidError, match="not rated at this step"):
-        save(any_study, rater, step.item.public_id, 1, commit("AC", 1.0))
+        save(any_study, rater, RatingPayload(step.item.public_id, 1, commit("AC", 1.0)))
     with pytest.raises(InvalidError, match="'XX' is not rated here"):
-        save(any_study, rater, step.item.public_id, 1, commit("XX", 1.0))
+        save(any_study, rater, RatingPayload(step.item.public_id, 1, commit("XX", 1.0)))
     assert ratings(any_study) == []
 
 
@@ -183,16 +184,16 @@ def test_the_same_value_under_a_new_construct_version_is_a_new_revision(
         (commit("QR", 5.0, status="cannot_judge"), "Give a value"),
         (commit("QR", status="skipped"), "Say in a few words"),
         (commit("QR", 5.0, reason="why"), "where there is no value"),
-        (commit("QR", 5.0, flags=["too long"]), "no remark on Question Relevance"),
+        (commit("QR", 5.0, flags=["too long"]), "Question Relevance has no remark"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(study: Study, given: Commit, message: str) -> None:
+def test_what_cannot_be_stored_is_refused(study: Study, given: RatingInput, message: str) -> None:
     fill(study, queries=1, systems=1)
     anna = give(study, "anna")
     assert anna is not None
     step = opened(study, anna)
     with pytest.raises(InvalidError, match=message):
-        save(study, anna, step.item.public_id, 1, given)
+        save(study, anna, RatingPayload(step.item.public_id, 1, given))
     assert ratings(study) == []
 
 
@@ -227,10 +228,18 @@ def test_flags_reasons_and_comments_are_kept(study: Study) -> None:
     anna = give(study, "anna")
     assert anna is not None
     step = opened(study, anna)
-    save(study, anna, step.item.public_id, 1, commit("QR", status="cannot_judge", comment=" "))
+    save(
+        study,
+        anna,
+        RatingPayload(step.item.public_id, 1, commit("QR", status="cannot_judge", comment=" ")),
+    )
     step = opened(study, anna)
-    save(study, anna, step.item.public_id, 2, commit("ID", 10.0, flags=["too long"]))
-    save(study, anna, step.item.public_id, 2, commit("CC", status="skipped", reason=" cut off "))
+    save(study, anna, RatingPayload(step.item.public_id, 2, commit("ID", 10.0, flags=["too long"])))
+    save(
+        study,
+        anna,
+        RatingPayload(step.item.public_id, 2, commit("CC", status="skipped", reason=" cut off ")),
+    )
     rows = {row.construct_key: row for row in ratings(study)}
     assert (rows["QR"].status, rows["QR"].comment) == ("cannot_judge", None)
     assert rows["ID"].flags == ["too long"]
@@ -317,7 +326,11 @@ def test_keys_are_those_of_one_assignment(any_study: Study, rater: int) -> None:
     second = opened(any_study, rater)
     for step, value in ((first, 1.0), (second, 2.0)):
         base = 1 if step is first else 0
-        save(any_study, rater, step.item.public_id, 1, commit("QR", value, base, key=key))
+        save(
+            any_study,
+            rater,
+            RatingPayload(step.item.public_id, 1, commit("QR", value, base, key=key)),
+        )
     assert [row.value for row in ratings(any_study)] == [50.0, 1.0, 2.0]
 
 
@@ -326,15 +339,15 @@ def test_a_key_of_another_construct_is_refused(any_study: Study, rater: int) -> 
         finish_step(any_study, rater)
     step = opened(any_study, rater)
     key = uuid4().hex
-    save(any_study, rater, step.item.public_id, 2, commit("CC", 1.0, key=key))
+    save(any_study, rater, RatingPayload(step.item.public_id, 2, commit("CC", 1.0, key=key)))
     with pytest.raises(KeyReusedError):
-        save(any_study, rater, step.item.public_id, 2, commit("ID", 1.0, key=key))
+        save(any_study, rater, RatingPayload(step.item.public_id, 2, commit("ID", 1.0, key=key)))
 
 
 def test_an_address_may_hold_anything(any_study: Study, rater: int) -> None:
     for public_id in ("a\x00b", "\ud800", "x" * 5000, "%", ""):
         with pytest.raises(NotYoursError):
-            save(any_study, rater, public_id, 1, commit("QR", 1.0))
+            save(any_study, rater, RatingPayload(public_id, 1, commit("QR", 1.0)))
 
 
 def test_what_a_comparison_has_shown_is_known_to_the_ratings_of_its_query(any_study: Study) -> None:
@@ -349,7 +362,7 @@ def test_what_a_comparison_has_shown_is_known_to_the_ratings_of_its_query(any_st
         place = open_one(any_study, rater)
         current = ratings(any_study)[-1]
         rate(any_study, rater, step, "QR", current.value + 10, base=current.revision)
-        save_decision(any_study, rater, place, choice(construct, 1.0))
+        save(any_study, rater, ComparisonPayload(place, choice(construct, 1.0)))
     rate(any_study, rater, step, "QR", 70.0, base=3)
     finish = open_next(any_study, rater).step
     assert finish is not None

@@ -1,4 +1,4 @@
-"""What a rater may commit, checked as far as it can be without the study."""
+"""What a rater submits for a rating or a comparison, validated as far as possible alone."""
 
 from typing import Annotated, Literal
 
@@ -13,8 +13,8 @@ def _none_when_blank(text: str | None) -> str | None:
     return text if text is not None and text.strip() else None
 
 
-class Commit(BaseModel):
-    """What a rater committed for one construct of one response."""
+class Submission(BaseModel):
+    """A value, or the reason why there is none, with the revision that it is based on."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,11 +25,26 @@ class Commit(BaseModel):
     comment: Annotated[
         Annotated[Text, Field(max_length=5000)] | None, AfterValidator(_none_when_blank)
     ] = None
-    flags: tuple[Key, ...] = ()
     input_kind: Literal["typed", "slider", "button"]
     active_seconds: Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)] | None = None
+    # A page may stay open over a holiday.
     wall_seconds: Annotated[float, Field(ge=0, le=366 * 86400, allow_inf_nan=False)] | None = None
     base_revision: Annotated[int, Field(strict=True, ge=0)]
     """The revision that the rater saw; 0 when there was none."""
     key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{16,64}$")]
-    """Random, one for each commit: sent twice, it is stored once."""
+    """Random, one for each submission: sent twice, it is stored once."""
+
+
+class RatingInput(Submission):
+    """A rater's value for one construct of one response."""
+
+    flags: tuple[Key, ...] = ()
+
+
+class ComparisonInput(Submission):
+    """A rater's preference between two responses.
+
+    The value refers to responses a and b of the comparison, in whichever order they are shown.
+    """
+
+    input_kind: Literal["typed", "button"]

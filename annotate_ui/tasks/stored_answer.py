@@ -1,4 +1,4 @@
-"""The rating as it stands, for whoever saved or shows it."""
+"""The newest revision of a rating or comparison, as pages show it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from study.schema import Rating, table
+from study.schema import Decision, Rating, table
 
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """The rating as it stands."""
+    """A stored revision of a rating or a comparison."""
 
     construct: str
     revision: int
@@ -24,7 +24,7 @@ class StoredAnswer:
     saved_at: datetime
     late: bool
     unchanged: bool = False
-    """Nothing was written: this very content was stored already."""
+    """Nothing was written: the same content was stored already."""
 
 
 def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, StoredAnswer]:
@@ -36,8 +36,17 @@ def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, Stor
     return {row.construct_key: as_stored(row) for row in rows}
 
 
+def newest_decision(connection: Connection, comparison_id: int) -> StoredAnswer | None:
+    """Return the newest decision of a comparison; None where there is none."""
+    d = table(Decision)
+    row = connection.execute(
+        select(d).where(d.c.comparison_id == comparison_id).order_by(d.c.revision.desc()).limit(1)
+    ).one_or_none()
+    return None if row is None else as_stored(row)
+
+
 def as_stored(row: Row[Any], *, unchanged: bool = False) -> StoredAnswer:
-    """Return a row of the table of ratings as what stands."""
+    """Return a row of ratings or decisions as an answer; decisions have no flags and no lease."""
     return StoredAnswer(
         construct=row.construct_key,
         revision=row.revision,
@@ -45,9 +54,9 @@ def as_stored(row: Row[Any], *, unchanged: bool = False) -> StoredAnswer:
         status=row.status,
         reason=row.reason,
         comment=row.comment,
-        flags=tuple(row.flags),
+        flags=tuple(getattr(row, "flags", ())),
         input_kind=row.input_kind,
         saved_at=row.created_at,
-        late=bool(row.late),
+        late=bool(getattr(row, "late", False)),
         unchanged=unchanged,
     )

@@ -1,0 +1,224 @@
+"""A rating as the payload of a save: one construct of one response at one step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, insert, select
+from sqlalchemy.orm import aliased
+
+from annotate_ui.participation import lock_slots
+from annotate_ui.tasks.comparisons import fields_compared
+from annotate_ui.tasks.refusals import InvalidError, NotYoursError
+from annotate_ui.tasks.save import AnswerTarget, Revision
+from annotate_ui.tasks.slot_queue import hold_for_good, is_over, renew, renewed_by_now
+from annotate_ui.tasks.stages import in_order
+from annotate_ui.tasks.steps import OWN_CHANNEL, stages_of
+from annotate_ui.tasks.stored_answer import newest_ratings
+from annotate_ui.tasks.submission import RatingInput
+from study.schema import Assignment, Rating, RatingBase, Response, Reveal, table
+from study.settings.constructs import ConstructSpec
+from study.study import Study
+from study.types import Sees
+
+# Made once: every save runs these.
+_a, _r, _v, _g = table(Assignment), table(Response), table(Reveal), table(Rating)
+_ASSIGNMENT = (
+    select(_a, _r.c.query_id)
+    .join_from(_a, _r, _a.c.response_id == _r.c.id)
+    # The rater is part of the question: another rater's assignment does not exist here.
+    .where(_a.c.public_id == bindparam("public_id"), _a.c.rater_id == bindparam("rater"))
+    .where(_a.c.channel == OWN_CHANNEL)
+)
+_SHOWN = (
+    select(_v.c.id, _v.c.stage, _v.c.fields, _a.c.repeat, _v.c.assignment_id)
+    .join_from(_v, _a, _v.c.assignment_id == _a.c.id)
+    .join(_r, _a.c.response_id == _r.c.id)
+    .where(_a.c.rater_id == bindparam("rater"), _r.c.query_id == bindparam("query"))
+)
+_STORED = (
+    select(_g)
+    .where(_g.c.assignment_id == bindparam("assignment"))
+    .where(
+        (_g.c.construct_key == bindparam("construct")) | (_g.c.idempotency_key == bindparam("key"))
+    )
+    .order_by(_g.c.revision)
+)
+_WRITTEN = insert(_g).returning(_g)
+
+
+@dataclass(frozen=True)
+class RatingPayload:
+    """A rating at the step that an address names."""
+
+    public_id: str
+    """Of the assignment."""
+    stage: int
+    submission: RatingInput
+
+    def find(self, connection: Connection, study: Study, rater_id: int) -> "RatingTarget":
+        """Return the step, which this rater opened.
+
+        Raises
+        ------
+        NotYoursError
+            There is no such step, or it was not opened by this rater.
+        InvalidError
+            The construct is not rated at this step.
+        """
+        assignment = _assignment(connection, rater_id, self.public_id)
+        shown = _reveals(connection, rater_id, assignment)
+        step = next((v for v in shown if v.own and v.stage == self.stage), None)
+        if step is None:
+            raise NotYoursError("This page was not opened for you. Go on from the start page.")
+        construct = _construct(study, assignment, self.stage, self.submission.construct_key)
+        return RatingTarget(
+            study, rater_id, self.submission, construct, assignment, tuple(shown), step
+        )
+
+
+@dataclass(frozen=True)
+class _Shown:
+    id: int
+    stage: int
+    fields: tuple[Sees, ...]
+    repeat: int
+    own: bool
+
+
+@dataclass(frozen=True)
+class RatingTarget(AnswerTarget):
+    """A construct of a response at a step."""
+
+    study: Study
+    rater_id: int
+    submission: RatingInput
+    construct: ConstructSpec
+    assignment: Row[Any]
+    shown: tuple[_Shown, ...]
+    """What the rater was shown of the query, by any of its responses."""
+    step: _Shown
+
+    def check(self) -> None:
+        """Refuse a value off the scale, and flags that the construct does not have."""
+        spec, submission = self.construct, self.submission
+        if submission.value is not None:
+            problem = spec.scale.problem(submission.value) or spec.scale.off_grid(submission.value)
+            if problem:
+                raise InvalidError(f"{problem}.", "value")
+        flags = submission.flags
+        unknown = [flag for flag in flags if flag not in spec.flags]
+        if unknown:
+            raise InvalidError(f"{spec.name} has no remark {unknown[0]!r}.", "flags")
+        if len(set(flags)) < len(flags):
+            raise InvalidError("A remark is ticked twice.", "flags")
+
+    def stored(self, connection: Connection) -> Sequence[Row[Any]]:
+        """Return the construct's revisions and the row under the key."""
+        return connection.execute(
+            _STORED,
+            {
+                "assignment": self.assignment.id,
+                "construct": self.submission.construct_key,
+                "key": self.submission.key,
+            },
+        ).all()
+
+    def insert(self, connection: Connection, revision: Revision) -> Row[Any]:
+        """Write the rating with the fields that its rater had been shown; renew the lease."""
+        assignment, step, columns = self.assignment, self.step, revision.columns
+        late = _late(connection, assignment)
+        compared = fields_compared(
+            connection, self.study.config, self.rater_id, assignment.query_id
+        )
+        seen = {field for v in self.shown for field in v.fields} | compared
+        row = RatingBase(
+            **{name: columns[name] for name in RatingBase.model_fields if name in columns},
+            flags=list(self.submission.flags),
+            revealed=list(in_order(seen)),
+            # Only what was opened after this step tells that the step was over.
+            after_reveal=any(
+                v.stage > step.stage and v.id > step.id and v.repeat == assignment.repeat
+                for v in self.shown
+            )
+            or _compared_since(revision.previous, compared.difference(step.fields)),
+            # Such as in a repeat, or on a response that came in after the query was finished.
+            seen_more=not seen.issubset(step.fields),
+            late=late,
+        )
+        written = connection.execute(
+            _WRITTEN, {**columns, **row.model_dump(), "assignment_id": assignment.id}
+        ).one()
+        _renew(connection, self.study, self.rater_id, assignment, late)
+        return written
+
+
+def _assignment(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:
+    key = {"public_id": public_id, "rater": rater_id}
+    # An address may hold anything, also what a database can't compare with.
+    row = connection.execute(_ASSIGNMENT, key).one_or_none() if public_id.isalnum() else None
+    if row is None:
+        raise NotYoursError("There is no such page for you. Go on from the start page.")
+    return row
+
+
+def _reveals(connection: Connection, rater_id: int, assignment: Row[Any]) -> list[_Shown]:
+    query = {"rater": rater_id, "query": assignment.query_id}
+    return [
+        _Shown(
+            row.id,
+            row.stage,
+            tuple(row.fields),
+            row.repeat,
+            row.assignment_id == assignment.id,
+        )
+        for row in connection.execute(_SHOWN, query)
+    ]
+
+
+def _construct(study: Study, assignment: Row[Any], stage: int, key: str) -> ConstructSpec:
+    spec = study.config.construct_spec(key)
+    if spec is None or key not in assignment.construct_keys:
+        raise InvalidError(f"{key!r} is not rated here.", "construct")
+    (rated_at,) = stages_of(study.config, [key])
+    if rated_at.number != stage:
+        raise InvalidError(f"{spec.name} is not rated at this step.", "construct")
+    return spec
+
+
+def _compared_since(newest: Row[Any] | None, more: set[Sees]) -> bool:
+    """Say whether a comparison has shown more fields since the newest revision was saved."""
+    if newest is None:
+        return False
+    return bool(newest.after_reveal) or not more.issubset(newest.revealed)
+
+
+def _late(connection: Connection, assignment: Row[Any]) -> bool:
+    if assignment.released_at is None and not is_over(assignment.leased_until):
+        return False
+    # A slot whose lease is over or that was released may be handed to another rater right now.
+    lock_slots(connection)
+    return True
+
+
+def _renew(
+    connection: Connection, study: Study, rater_id: int, assignment: Row[Any], late: bool
+) -> None:
+    if assignment.leased_until is None and assignment.released_at is None:
+        return
+    if late and _handed_on(connection, assignment.id):
+        return
+    if assignment.released_at is None and not renewed_by_now(study, assignment.leased_until):
+        renew(connection, study, rater_id, assignment.query_id)
+    rated = set(newest_ratings(connection, assignment.id))
+    known = {construct.key for construct in study.config.constructs}
+    if rated.issuperset(known.intersection(assignment.construct_keys)):
+        hold_for_good(connection, assignment.id)
+
+
+def _handed_on(connection: Connection, assignment_id: int) -> bool:
+    successor = aliased(table(Assignment))
+    found = connection.execute(
+        select(successor.c.id).where(successor.c.replaces_id == assignment_id)
+    ).first()
+    return found is not None
