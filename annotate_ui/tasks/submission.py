@@ -25,7 +25,8 @@ class Submission(BaseModel):
     comment: Annotated[
         Annotated[Text, Field(max_length=5000)] | None, AfterValidator(_none_when_blank)
     ] = None
-    input_kind: Literal["typed", "slider", "button"]
+    input_kind: Annotated[Key, Field(max_length=40)]
+    """How the value was entered: typed, by a button, or on a control of the page."""
     active_seconds: Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)] | None = None
     # A page may stay open over a holiday.
     wall_seconds: Annotated[float, Field(ge=0, le=366 * 86400, allow_inf_nan=False)] | None = None

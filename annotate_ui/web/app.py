@@ -11,7 +11,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from annotate_ui.participants.completion import completion
 from annotate_ui.participants.rater_texts import texts_of
-from annotate_ui.web.controls.scale_layout import show_scales
+from annotate_ui.web.controls.control import control_scripts, install_controls
 from annotate_ui.web.error_pages import explain_problems
 from annotate_ui.web.headers import set_headers
 from annotate_ui.web.i18n.catalogues import words_of
@@ -50,7 +50,7 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     proxies
         How many reverse proxies stand in front and are trusted to name the client.
     """
-    app = Flask(__name__, static_url_path=f"/static/{_version(_HOME / 'static')}")
+    app = Flask(__name__, static_url_path=f"/static/{_version()}")
     base = urlsplit(study.config.rating.base_url)
     app.config.update(
         STUDY=study.held(),
@@ -83,7 +83,7 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     CSRFProtect(app)
     limiter.init_app(app)
     install_words(app, words_of(study), study.config.rating.interface_language)
-    show_scales(app, study.config)
+    install_controls(app, study)
     app.context_processor(page_context)
     app.after_request(set_headers)
     explain_problems(app)
@@ -102,9 +102,9 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     return app
 
 
-def _version(folder: Path) -> str:
+def _version() -> str:
     """Return a name for the files as they are, so that browsers may keep them for good."""
     state = sha256()
-    for path in sorted(folder.glob("*")):
+    for path in (*sorted((_HOME / "static").glob("*")), *control_scripts()):
         state.update(path.name.encode() + b"\0" + path.read_bytes())
     return state.hexdigest()[:12]

@@ -114,7 +114,7 @@ _REFUSALS = {
     "not_found": mark("This page was not opened for you. Go on from the start page."),
     "invalid": mark("This can't be stored here."),
     "key_reused": mark("This could not be stored; enter the value again."),
-    "stale": mark("This was rated elsewhere in the meantime."),
+    "stale": mark("Another value was saved here in the meantime."),
 }
 
 

@@ -42,7 +42,7 @@ def set_headers(response: Response) -> Response:
         headers["Strict-Transport-Security"] = "max-age=31536000"
     if request.endpoint == "joining.leave":
         headers["Clear-Site-Data"] = '"cache"'
-    if request.endpoint != "static" or response.status_code >= 400:
+    if request.endpoint not in {"static", "static_control"} or response.status_code >= 400:
         headers["Cache-Control"] = "no-store"
     else:
         response.cache_control.immutable = True

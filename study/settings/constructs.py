@@ -28,6 +28,8 @@ class ConstructSpec(BaseModel):
     rules: tuple[Text, ...] = ()
     flags: tuple[Key, ...] = ()
     """Remarks that a rater may tick beside the value; no part of the construct's version."""
+    control: Key | None = None
+    """The control of the rating page, such as "slider"; no part of the construct's version."""
 
     @model_validator(mode="after")
     def _anchors_lie_on_the_scale(self) -> Self:

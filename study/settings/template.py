@@ -21,6 +21,7 @@ seed = 0
 # question = "How well does the response read?"
 # sees = ["question", "response"]
 # flags = ["unfinished"]
+# control = "points"         # or "slider"; chosen by the scale unless given
 # anchors = {{ "1" = "hardly readable", "5" = "reads like print" }}
 # scale = {{ min = 1, max = 5, step = 1, level = "ordinal" }}
 

@@ -5,9 +5,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract_from_dir, extract_from_file
 from babel.support import NullTranslations
 from markupsafe import Markup
+
+from annotate_ui.web.controls.control import control_scripts
 
 _STATIC = Path(__file__).parents[1] / "static"
 # Gettext's rules look at the last two digits: 200 forms tell those of every count.
@@ -36,8 +38,10 @@ Message = str | tuple[str, ...]
 
 @cache
 def _script_messages() -> tuple[Message, ...]:
-    found = extract_from_dir(str(_STATIC), [("**.js", "javascript")])
-    return tuple(dict.fromkeys(message for _, _, message, _, _ in found))
+    found = [one[2] for one in extract_from_dir(str(_STATIC), [("**.js", "javascript")])]
+    for script in control_scripts():
+        found += [one[1] for one in extract_from_file("javascript", str(script))]
+    return tuple(dict.fromkeys(found))
 
 
 def _key(message: Message) -> str:

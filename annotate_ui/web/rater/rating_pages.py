@@ -10,13 +10,14 @@ from annotate_ui.tasks.comparisons import comparisons_done
 from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.notices import notice
 from annotate_ui.tasks.rating_payload import RatingPayload
-from annotate_ui.tasks.refusals import LeftError, NotYoursError
+from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
 from annotate_ui.tasks.save import save_within
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
 from annotate_ui.tasks.steps import TaskPage, rater_work
 from annotate_ui.tasks.submission import RatingInput
 from annotate_ui.tasks.value_count import values_done
 from annotate_ui.tasks.workflow import Opened, open_next
+from annotate_ui.web.controls.control import input_kinds
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
 from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rate_limits import openings, saves, unfoldings
@@ -129,9 +130,13 @@ def feedback(public_id: str) -> ResponseReturnValue:
 def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
     """Store what the rater committed for one construct."""
     rater = rater_of_page()
-    commit = body(RatingInput)
+    submission = body(RatingInput)
+    if submission.input_kind not in input_kinds(study().config):
+        raise InvalidError(f"Unknown kind of input {submission.input_kind!r}.", "input_kind")
     with study().write() as connection:
-        stored = save_within(connection, study(), rater.id, RatingPayload(public_id, stage, commit))
+        stored = save_within(
+            connection, study(), rater.id, RatingPayload(public_id, stage, submission)
+        )
         done, total = values_done(connection, study().config, rater.id)
     answer = stored_json(stored)
     answer["progress"] = {"done": done, "total": total}

@@ -1,12 +1,12 @@
-// One construct of one response in the panel: its field, slider or points, buttons, remarks, and what of it is stored.
+// One construct of one response in the panel: its field, control, buttons, remarks, and what of it is stored.
 //
 // Three things are told apart: `confirmed` (the server has it), `committed` (the rater entered it;
 // it may still be in the queue), and the draft (what stands in the fields and never counts).
 
+import { openControl } from "./controls.js";
 import { contentOf, hintOf, same, stateOf } from "./content.js";
-import { openLikert } from "./likert.js";
+import { press } from "./press.js";
 import { readNumber, showNumber } from "./scale.js";
-import { openSlider, press } from "./slider.js";
 import { _, locale } from "./words.js";
 
 const COMMENT_PAUSE = 800;
@@ -16,7 +16,7 @@ const COMMENT_PAUSE = 800;
 export function openConstruct(section, { queue, store, clock, turned, changed, replaced }) {
   const find = (selector) => section.querySelector(selector);
   const [field, cannot, comment, given] = [".value", ".cannot", ".comment", ".given"].map(find);
-  const track = find(".slider") ?? find(".likert");
+  const track = find(".control");
   const [open, body, state, error, hint, count] = [".open", ".body", ".state", ".error", ".hint", ".count"].map(find);
   const boxes = [...section.querySelectorAll(".flag")];
   const data = section.dataset;
@@ -40,6 +40,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
   });
   let committed = confirmed;
 
+  const onControl = () => track.contains(press.target) && press.target.closest("input, label, button, select");
   const typed = () => readNumber(field.value, scale);
   const hasDraft = () => {
     const text = field.value.trim();
@@ -57,9 +58,9 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     else store.remove(draftName);
   }
 
-  const slider = (track.matches(".likert") ? openLikert : openSlider)(track, {
+  const control = openControl(track, {
     scale,
-    on: (by) => turned(by),
+    turned,
     draft: (value) => {
       field.value = showNumber(value);
       showProblem("");
@@ -68,7 +69,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     },
     commit: (value) => {
       field.value = showNumber(value);
-      commitValue(track.matches(".likert") ? "button" : "slider");
+      commitValue(track.dataset.inputKind);
     },
   });
 
@@ -82,7 +83,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     field.value = showNumber(content.value);
     comment.value = content.comment ?? "";
     boxes.forEach((box) => (box.checked = content.flags.includes(box.value)));
-    slider.show(content.value);
+    control.show(content.value);
     showProblem("");
   }
 
@@ -136,7 +137,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
       return false;
     }
     field.value = showNumber(value);
-    slider.show(value);
+    control.show(value);
     if (committed.status === "rated" && committed.value === value) how = kind;
     commit({ value, status: "rated", reason: null, ...remarks() }, how);
     return true;
@@ -150,9 +151,9 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
   }
 
   function cannotJudge() {
-    slider.cancel();
+    control.cancel();
     field.value = "";
-    slider.show(null);
+    control.show(null);
     showProblem("");
     commit({ value: null, status: "cannot_judge", reason: null, ...remarks() }, "button");
   }
@@ -160,7 +161,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
   field.addEventListener("input", () => {
     const { value, problem, unfinished } = typed();
     showProblem(problem && !unfinished ? problem : "");
-    slider.show(value ?? (field.value.trim() === "" ? committed.value : null));
+    control.show(value ?? (field.value.trim() === "" ? committed.value : null));
     keepDraft();
     changed();
   });
@@ -171,13 +172,13 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     if (event.shiftKey) turned(-1);
     else if (commitValue()) turned(1);
   });
-  // Leaving the field commits it; another window coming to the front, or a press on the slider, on
+  // Leaving the field commits it; another window coming to the front, or a press on the control, on
   // "Cannot judge" or on "Skip", does not: what follows replaces the draft.
   field.addEventListener("blur", () => {
     if (document.activeElement === field || !document.hasFocus()) return;
     // The window became too narrow: nobody left the field.
     if (field.offsetParent === null) return;
-    if (track.contains(press.target) || press.target === cannot || press.target?.id === "skip") return;
+    if (onControl() || press.target === cannot || press.target?.id === "skip") return;
     // In a conflict the rater chooses: by Enter, or by a button of the message.
     if (conflict) return;
     if (field.value.trim() !== "" || committed.status !== null) commitValue();
@@ -203,9 +204,9 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     event.currentTarget.setAttribute("aria-expanded", String(shown));
   });
 
-  // Commits at once what only waits for a pause: a slider moved by keys, remarks on a value.
+  // Commits at once what only waits for a pause: a control moved by keys, remarks on a value.
   function flush() {
-    if (!slider.flush()) commitRemarks();
+    if (!control.flush()) commitRemarks();
   }
 
   // Takes over what an earlier page left behind: the queue's content, then the draft.
@@ -220,7 +221,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     const draft = store.read(draftName, null);
     if (draft?.value !== undefined) {
       field.value = draft.value;
-      slider.show(typed().value ?? null);
+      control.show(typed().value ?? null);
     }
     if (draft?.flags) {
       comment.value = draft.comment;
@@ -246,7 +247,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
       if (outcome !== "saved") {
         if (mine.status === "rated" && !hasDraft()) field.value = showNumber(mine.value);
         if (outcome === "invalid") showProblem(answer.error?.message ?? _("The server refused this value."));
-        slider.show(typed().value ?? confirmed.value);
+        control.show(typed().value ?? confirmed.value);
       }
       keepDraft();
     }
@@ -273,19 +274,19 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     skip: (reason) => {
       if (!hasDraft() && committed.status !== null && committed.status !== "skipped") return;
       field.value = "";
-      slider.show(null);
+      control.show(null);
       commit({ value: null, status: "skipped", reason, ...remarks() }, "button");
     },
     // After a conflict: the rater's own content (or what they typed since), or the stored one.
     enter: (content) => {
       if (hasDraft() && typed().value !== undefined) return commitValue();
       field.value = showNumber(content.value);
-      slider.show(content.value);
+      control.show(content.value);
       return commit({ ...content, ...remarks() }, content.input_kind);
     },
     // What was there before comes back as a further revision.
     restore: (content) => {
-      slider.cancel();
+      control.cancel();
       showFields(content);
       commit(content, "button");
     },

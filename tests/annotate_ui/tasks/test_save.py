@@ -214,7 +214,8 @@ def test_what_cannot_be_stored_is_refused(study: Study, given: RatingInput, mess
         {"base_revision": "0"},
         {"active_seconds": -1},
         {"status": "withdrawn"},
-        {"input_kind": "imported"},
+        {"input_kind": ""},
+        {"input_kind": "x" * 41},
         {"rater": "ben"},
     ],
 )

@@ -157,7 +157,7 @@ def _rules(app: Flask) -> list[tuple[Rule, str]]:
     return [
         (rule, method)
         for rule in app.url_map.iter_rules()
-        if rule.endpoint != "static"
+        if not rule.endpoint.startswith("static")
         for method in sorted((rule.methods or set()) | {"GET", "POST", "PUT", "DELETE"})
     ]
 

@@ -47,6 +47,7 @@ OF_THE_OWNER = (
 )
 ELSEWHERE = {
     "static",
+    "static_control",
     "owner.chart",
     "owner.running",
     "rating.step",
@@ -72,6 +73,8 @@ def found_in_the_code() -> set[Any]:
         ("**.py", "python"),
         ("web/templates/**.html", "jinja2"),
         ("web/static/**.js", "javascript"),
+        ("web/controls/**.html", "jinja2"),
+        ("web/controls/**.js", "javascript"),
     ]
     found = extract_from_dir(str(PACKAGE), methods, keywords=keywords)
     return {message for _, _, message, _, _ in found}

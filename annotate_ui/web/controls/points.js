@@ -1,12 +1,11 @@
 // The points of a scale as radio buttons: a click commits at once, arrow keys once they rest.
 
-import { press } from "./slider.js";
+import { register } from "../controls.js";
+import { press } from "../press.js";
 
 const KEYS_PAUSE = 350;
 
-// `draft(value)` runs while keys move through the points, `commit(value)` once one is chosen,
-// `on()` for Enter.
-export function openLikert(box, { draft, commit, on }) {
+register("points", (box, { draft, commit, turned }) => {
   const points = [...box.querySelectorAll("input")];
   let timer = 0;
 
@@ -40,7 +39,7 @@ export function openLikert(box, { draft, commit, on }) {
     if (event.key !== "Enter" || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     if (event.target.checked) release();
-    on(event.shiftKey ? -1 : 1);
+    turned(event.shiftKey ? -1 : 1);
   });
 
   // Says whether a point that only waited for a pause was committed now.
@@ -51,4 +50,4 @@ export function openLikert(box, { draft, commit, on }) {
   }
 
   return { show, cancel, flush };
-}
+});

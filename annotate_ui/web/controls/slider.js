@@ -1,19 +1,15 @@
 // The optional slider: no thumb, and announced as unset, until it is touched.
 
-import { showNumber } from "./scale.js";
-import { _ } from "./words.js";
+import { register } from "../controls.js";
+import { press } from "../press.js";
+import { showNumber } from "../scale.js";
+import { _ } from "../words.js";
 
 const KEYS_PAUSE = 350;
 const STARTS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown"];
 
-// What was pressed last, until a key is: after a tap the focus moves only when the finger has gone.
-export const press = { target: null };
-addEventListener("pointerdown", (event) => (press.target = event.target), { capture: true });
-addEventListener("pointercancel", () => (press.target = null), { capture: true });
-addEventListener("keydown", () => (press.target = null), { capture: true });
-
-// `draft(value)` runs while it moves, `commit(value)` once it is released.
-export function openSlider(slider, { scale, draft, commit }) {
+register("slider", (box, { scale, draft, commit }) => {
+  const slider = box.querySelector("input");
   let timer = 0;
   let moved = false;
 
@@ -71,4 +67,4 @@ export function openSlider(slider, { scale, draft, commit }) {
   }
 
   return { show, cancel, flush };
-}
+});
