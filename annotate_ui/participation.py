@@ -6,16 +6,14 @@ While a campaign is paused, nothing new is opened; open pages can be finished an
 from collections.abc import Iterable
 from typing import Literal
 
-from sqlalchemy import Connection, bindparam, insert, select, text
+from sqlalchemy import Connection, bindparam, insert, select
 
 from study.errors import StudyError
 from study.schema import Departure, Pause, Rater, table
+from study.schema.locks import LockSpace, lock_until_commit
 from study.study import Study
 
 DepartureKind = Literal["withdrew", "removed"]
-
-# Any number that no other advisory lock of these programs uses.
-_SLOTS = 0x63637274
 
 LONGEST_MESSAGE = 500
 """Characters of what raters are told."""
@@ -96,5 +94,4 @@ def lock_rater(connection: Connection, rater_id: int) -> None:
 
 def lock_slots(connection: Connection) -> None:
     """Serialize the transactions that hand out or renew slots."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _SLOTS})
+    lock_until_commit(connection, LockSpace.SLOT_QUEUE)

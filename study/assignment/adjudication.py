@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from study.assignment.adjudication_sample import (
     RANDOM,
@@ -23,13 +23,12 @@ from study.assignment.raters import raters_by_code
 from study.errors import StudyError, nearest
 from study.schema import Assignment, AssignmentBase, Departure, JudgeRun, Score, table
 from study.schema.human_ratings import Purpose
+from study.schema.locks import LockSpace, lock_until_commit
 from study.study import Study
 
 __all__ = ["RANDOM", "WIDEST", "Adjudication", "adjudicate"]
 
 _PURPOSE: Purpose = "adjudication"
-# Any number that no other program locks, but those who assign.
-_ASSIGNING = 0x63637261
 
 
 @dataclass(frozen=True)
@@ -115,8 +114,8 @@ def adjudicate(
     ranges = people_differ(study.score_table(), {k: s.max - s.min for k, s in known.items()})
     opening = study.read if dry_run else study.write
     with opening() as connection:
-        if connection.dialect.name == "postgresql" and not dry_run:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ASSIGNING})
+        if not dry_run:
+            lock_until_commit(connection, LockSpace.ASSIGNMENT)
         _check_judge(connection, study.config.rating.adjudicators_see)
         rater_id = raters_by_code(connection, study, [rater], dry_run=dry_run)[rater]
         _still_here(connection, study, rater, rater_id)

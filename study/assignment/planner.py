@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from study.assignment.allocation import Shared, share_out
 from study.assignment.assignment_rows import Group, Piece, Row, of_slots
@@ -28,13 +28,11 @@ from study.assignment.workload import calibration_of, portion_of
 from study.errors import StudyError, nearest
 from study.facts.rating_progress import OWN_CHANNEL
 from study.schema import Assignment, AssignmentBase, Rater, table
+from study.schema.locks import LockSpace, lock_until_commit
 from study.settings.campaign import DesignSpec
 from study.study import Study
 
 __all__ = ["Assigned", "RaterLoad", "assign"]
-
-# Any number that no other program locks.
-_ASSIGNING = 0x63637261
 
 CHANNELS = (OWN_CHANNEL, "label_studio")
 """Where ratings are given: the project's own pages, or another place that slots are kept for."""
@@ -101,8 +99,8 @@ def assign(
         )
     specs = constructs_of(study, constructs)
     with study.read() if dry_run else study.write() as connection:
-        if connection.dialect.name == "postgresql" and not dry_run:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ASSIGNING})
+        if not dry_run:
+            lock_until_commit(connection, LockSpace.ASSIGNMENT)
         frame, given = frame_of(connection), given_so_far(connection)
         if not frame.answers:
             raise _no_responses(study)

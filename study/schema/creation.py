@@ -1,15 +1,13 @@
 """The tables of a new study, created from the models."""
 
-from sqlalchemy import Column, Engine, MetaData, PrimaryKeyConstraint, String, Table, insert, text
+from sqlalchemy import Column, Engine, MetaData, PrimaryKeyConstraint, String, Table, insert
 
 from study.errors import StudyExistsError
 from study.schema.base import Noun, table
 from study.schema.database import SCHEMA_REVISION, writing
+from study.schema.locks import LockSpace, lock_until_commit
 from study.schema.owner import StudyIdentity
 from study.schema.triggers import MUTABLE, protect
-
-# Key of the advisory lock under which a schema is created in PostgreSQL ("ccrs" in ASCII).
-_CREATION_LOCK = 0x63637273
 
 # As Alembic defines the table in which it keeps a database's revision.
 _VERSION = Table(
@@ -29,9 +27,7 @@ def create_schema(engine: Engine) -> None:
         The database holds a study, be it one that another process has just created.
     """
     with writing(engine) as connection:
-        if connection.dialect.name == "postgresql":
-            # On SQLite the writing transaction itself excludes other processes.
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_LOCK})
+        lock_until_commit(connection, LockSpace.SCHEMA)
         if connection.dialect.has_table(connection, _VERSION.name):
             raise StudyExistsError(
                 "The database already holds a study; name another in study.toml."
