@@ -20,7 +20,6 @@ from study.lifecycle.append_only import append_only_lifted
 from study.lifecycle.backup import beside_files, prompt_files
 from study.lifecycle.backup_file import give_name
 from study.lifecycle.erasure_log import Ledger
-from study.lifecycle.settings_text import as_toml
 from study.lifecycle.sqlite_copy import sqlite_rows
 from study.progress import Advance
 from study.schema import (
@@ -192,6 +191,12 @@ def _whole(path: Path) -> None:
 
 
 def _settings(study: Study) -> str:
+    """Return study.toml without what lets people in or names them.
+
+    Its comments go too: they are the owner's own words and may name raters.
+    """
+    import tomlkit
+
     raw = tomllib.loads((study.folder / "study.toml").read_text(encoding="utf-8-sig"))
     # Raters' languages are theirs; an address may name people and machines.
     raw.pop("raters", None)
@@ -201,7 +206,7 @@ def _settings(study: Study) -> str:
     if "rating" in raw:
         for name in ("completion_code", "completion_url", "base_url"):
             raw["rating"].pop(name, None)
-    return as_toml(raw)
+    return tomlkit.dumps(raw)
 
 
 def _without_code(config: StudyConfig, data: bytes) -> bytes:

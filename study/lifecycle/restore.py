@@ -26,7 +26,6 @@ from study.lifecycle.backup_file import (
 from study.lifecycle.erase import erase_again
 from study.lifecycle.erasure_log import Ledger, identity
 from study.lifecycle.postgresql_dump import load, need, table_names
-from study.lifecycle.settings_text import with_database
 from study.lifecycle.sqlite_copy import check_sqlite, sqlite_rows
 from study.lifecycle.untrusted_schema import check_schema
 from study.progress import Advance
@@ -147,6 +146,15 @@ def _settings(sealed: Sealed, database: str | None) -> tuple[bytes, StudyConfig]
         content = with_database(content, database)
         config, data = parse_config(content, "study.toml"), content.encode()
     return data, config
+
+
+def with_database(content: str, address: str) -> str:
+    """Return the text of study.toml with another database; comments and layout stay."""
+    import tomlkit
+
+    document = tomlkit.parse(content)
+    document["database"] = address
+    return tomlkit.dumps(document)
 
 
 def _check_members(path: Path, sealed: Sealed, config: StudyConfig) -> None:
