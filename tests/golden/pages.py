@@ -16,6 +16,7 @@ from tests.golden.studies import PASSWORD, make_pages_study
 _NOISE = (
     (r'(name="csrf_token" value=")[^"]+', r"\1CSRF"),
     (r'(name="csrf-token" content=")[^"]+', r"\1CSRF"),
+    (r"/join#[\w-]{43}", "/join#TOKEN"),
     (r"/static/[0-9a-f]{12}", "/static/VERSION"),
     (r"\b\d+(\.\d+)? ?(s|seconds?|minutes?|milliseconds)\b", "SECONDS"),
     (r"(\b\d\d-\d\d )?\b\d\d:\d\d(:\d\d)?\b", "CLOCK"),
