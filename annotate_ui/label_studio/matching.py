@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sqlalchemy import Connection, bindparam, insert, select, update
-from sqlalchemy.orm import aliased
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.reserved_slots import Slot, slots
 from study.facts.ratings import MEASURING
+from study.facts.slots import is_live
 from study.schema import Assignment, now, random_id, table
 from study.study import Study
 
@@ -100,16 +100,12 @@ class Claims:
 
     def _assigned_elsewhere(self) -> set[tuple[int, int, str]]:
         a = table(Assignment)
-        successor = aliased(a)
         rows = self._connection.execute(
-            select(a.c.rater_id, a.c.response_id, a.c.construct_keys)
-            .join(successor, successor.c.replaces_id == a.c.id, isouter=True)
-            .where(
+            select(a.c.rater_id, a.c.response_id, a.c.construct_keys).where(
                 a.c.channel != CHANNEL,
                 a.c.rater_id.is_not(None),
-                a.c.released_at.is_(None),
                 a.c.purpose.in_(MEASURING),
-                successor.c.id.is_(None),
+                is_live(),
             )
         )
         return {(row.rater_id, row.response_id, key) for row in rows for key in row.construct_keys}

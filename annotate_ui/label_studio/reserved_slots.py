@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
-from sqlalchemy.orm import aliased
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.tasks.stages import Stage
 from annotate_ui.tasks.steps import stages_of
+from study.facts.slots import is_live
 from study.schema import Assignment, Response, random_id, table
 from study.study import Study
 
@@ -95,13 +95,10 @@ def split_by_stage(
 def slots(connection: Connection, study: Study, *, gone: bool = False) -> list[Slot]:
     """Return the slots of this channel in the order of work; `gone`: those handed on instead."""
     a, r = table(Assignment), table(Response)
-    successor = aliased(a)
-    over = a.c.released_at.is_not(None) | successor.c.id.is_not(None)
     rows = connection.execute(
         select(a.c.id, a.c.rater_id, a.c.response_id, r.c.query_id, a.c.construct_keys, a.c.repeat)
         .join_from(a, r, a.c.response_id == r.c.id)
-        .join(successor, successor.c.replaces_id == a.c.id, isouter=True)
-        .where(a.c.channel == CHANNEL, over if gone else ~over)
+        .where(a.c.channel == CHANNEL, ~is_live() if gone else is_live())
         .order_by(a.c.position, a.c.id)
     )
     together: dict[int, set[str]] = defaultdict(set)

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, insert, select, update
-from sqlalchemy.orm import aliased
 
 from annotate_ui.participants.tokens import revoke_tokens
 from annotate_ui.participation import DepartureKind, has_left, lock_rater, lock_slots
 from study.errors import StudyError, nearest
+from study.facts.slots import is_handed_on, is_live
 from study.schema import Assignment, Comparison, Decision, Departure, Rater, Rating, now, table
 from study.study import Study
 
@@ -112,15 +112,10 @@ def finished(connection: Connection, where: ColumnElement[bool]) -> set[int]:
 def _unfinished(connection: Connection, rater_id: int) -> list[int]:
     """Return the assignments that a rater holds on these pages and has not finished."""
     a = table(Assignment)
-    successor = aliased(a)
     mine = (a.c.rater_id == rater_id) & (a.c.channel == _CHANNEL)
     done = finished(connection, mine)
-    rows = connection.execute(
-        select(a.c.id)
-        .join(successor, successor.c.replaces_id == a.c.id, isouter=True)
-        # What was handed on is another's work already.
-        .where(mine, a.c.released_at.is_(None), successor.c.id.is_(None))
-    )
+    # What was handed on is another's work already.
+    rows = connection.execute(select(a.c.id).where(mine, is_live()))
     return [row.id for row in rows if row.id not in done]
 
 
@@ -150,9 +145,7 @@ def _left_at(connection: Connection, rater_id: int) -> datetime | None:
 def _take_back(connection: Connection, rater_id: int, left_at: datetime) -> None:
     """Hold again what was released at that moment, the slots handed on since excepted."""
     a, c = table(Assignment), table(Comparison)
-    successor = aliased(a)
-    handed_on = select(successor.c.id).where(successor.c.replaces_id == a.c.id).exists()
-    kept: tuple[tuple[Any, ColumnElement[bool] | None], ...] = ((a, ~handed_on), (c, None))
+    kept: tuple[tuple[Any, ColumnElement[bool] | None], ...] = ((a, ~is_handed_on()), (c, None))
     for one, further in kept:
         again = update(one).where(one.c.rater_id == rater_id, one.c.released_at == left_at)
         again = again if further is None else again.where(further)

@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 
 from annotate_ui.participants.enrolment_links import list_links as enrolment_links
 from annotate_ui.participants.invitation import CHANNEL, list_links
+from study.facts.slots import is_handed_on
 from study.schema import Assignment, Rating, table
 from study.study import Study
 
@@ -42,11 +43,8 @@ def opening(study: Study) -> Opening:
     a, r = table(Assignment), table(Rating)
     with study.read() as connection:
         # A slot that was handed on is work of whoever has it now.
-        handed_on = select(a.c.replaces_id).where(a.c.replaces_id.is_not(None))
         asked = connection.execute(
-            select(a.c.id, a.c.construct_keys).where(
-                a.c.channel == CHANNEL, a.c.id.not_in(handed_on)
-            )
+            select(a.c.id, a.c.construct_keys).where(a.c.channel == CHANNEL, ~is_handed_on())
         ).all()
         rows = connection.execute(
             select(r.c.assignment_id, func.count(r.c.construct_key.distinct())).group_by(

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Text, bindparam, cast, func, select
-from sqlalchemy.orm import aliased
 
 from annotate_ui.tasks.phases import FEEDBACK, Phase, phase_of
+from study.facts.slots import is_live
 from study.schema import Assignment, Rating, Response, Reveal, table
 from study.settings.study_toml import StudyConfig
 from study.types import Sees
@@ -60,7 +60,6 @@ class AssignedItem:
 
 # Made once: every page asks for these, and making a statement takes longer than running it.
 _a, _r, _g, _v = table(Assignment), table(Response), table(Rating), table(Reveal)
-_successor = aliased(_a)
 _BETWEEN = "\n"
 _MINE = (_a.c.rater_id == bindparam("rater")) & (_a.c.channel == OWN_CHANNEL)
 # One row for each assignment, whatever was done of it: rows cost more than the database's work.
@@ -99,13 +98,11 @@ _ITEMS = (
         _a.c.layout,
         cast(_a.c.construct_keys, Text),
         _a.c.leased_until,
-        _a.c.released_at,
-        _successor.c.id,
+        is_live(_a).label("live"),
         _rated.c.constructs,
         _shown.c.stages,
     )
     .join_from(_a, _r, _a.c.response_id == _r.c.id)
-    .join(_successor, _successor.c.replaces_id == _a.c.id, isouter=True)
     .join(_rated, _rated.c.assignment_id == _a.c.id, isouter=True)
     .join(_shown, _shown.c.assignment_id == _a.c.id, isouter=True)
     .where(_MINE)
@@ -129,7 +126,7 @@ def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list
             layout,
             _among(keys, known),
             leased_until,
-            successor is not None or released_at is not None,
+            not live,
             _named(rated),
             _opened(stages),
         )
@@ -144,8 +141,7 @@ def items_of(connection: Connection, config: StudyConfig, rater_id: int) -> list
             layout,
             keys,
             leased_until,
-            released_at,
-            successor,
+            live,
             rated,
             stages,
         ) in rows

@@ -20,6 +20,7 @@ from annotate_ui.tasks.slot_queue import (
     queries_held,
 )
 from annotate_ui.tasks.steps import OWN_CHANNEL
+from study.facts.slots import is_live
 from study.schema import Assignment, AssignmentBase, CheckPair, Query, Response, table
 from study.schema.human_ratings import Purpose
 from study.study import Study
@@ -179,9 +180,7 @@ def _is_due(connection: Connection, study: Study, rater_id: int, taken: Sequence
     if not wanted or taken[0].repeat:
         return False
     made = connection.execute(
-        select(func.count()).where(
-            a.c.rater_id == rater_id, a.c.purpose == "check", a.c.released_at.is_(None)
-        )
+        select(func.count()).where(a.c.rater_id == rater_id, a.c.purpose == "check", is_live())
     ).scalar_one()
     if made >= wanted:
         return False

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, select
-from sqlalchemy.orm import aliased
 
 from annotate_ui.participation import lock_slots
 from annotate_ui.tasks.comparisons import fields_compared
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.save import AnswerTarget, Revision
-from annotate_ui.tasks.slot_queue import hold_for_good, is_over, renew, renewed_by_now
+from annotate_ui.tasks.slot_queue import hold_for_good, renew, renewed_by_now
 from annotate_ui.tasks.stages import in_order
 from annotate_ui.tasks.steps import OWN_CHANNEL, stages_of
 from annotate_ui.tasks.stored_answer import newest_ratings
 from annotate_ui.tasks.submission import RatingInput
+from study.facts.slots import is_handed_on, lease_is_over
 from study.schema import Assignment, Rating, RatingBase, Response, Reveal, table
 from study.settings.constructs import ConstructSpec
 from study.study import Study
@@ -194,7 +194,7 @@ def _compared_since(newest: Row[Any] | None, more: set[Sees]) -> bool:
 
 
 def _late(connection: Connection, assignment: Row[Any]) -> bool:
-    if assignment.released_at is None and not is_over(assignment.leased_until):
+    if assignment.released_at is None and not lease_is_over(assignment.leased_until):
         return False
     # A slot whose lease is over or that was released may be handed to another rater right now.
     lock_slots(connection)
@@ -217,8 +217,7 @@ def _renew(
 
 
 def _handed_on(connection: Connection, assignment_id: int) -> bool:
-    successor = aliased(table(Assignment))
-    found = connection.execute(
-        select(successor.c.id).where(successor.c.replaces_id == assignment_id)
-    ).first()
-    return found is not None
+    a = table(Assignment)
+    return bool(
+        connection.execute(select(is_handed_on()).where(a.c.id == assignment_id)).scalar_one()
+    )

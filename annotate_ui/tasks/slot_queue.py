@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, Select, exists, insert, or_, select, update
-from sqlalchemy.orm import aliased
+from sqlalchemy import Connection, Row, Select, insert, or_, select, update
 
 from annotate_ui.tasks.readable_queries import can_read, languages_of
 from annotate_ui.tasks.steps import OWN_CHANNEL
+from study.facts.slots import has_lease, is_live, may_be_handed_on
 from study.schema import (
     Assignment,
     Enrolment,
@@ -36,11 +36,6 @@ _RENEWED_AFTER = 0.1
 def lease_end(study: Study) -> datetime:
     """Return when a lease that is given or renewed now runs out."""
     return now() + timedelta(minutes=study.config.rating.lease_minutes)
-
-
-def is_over(leased_until: datetime | None) -> bool:
-    """Say whether a lease has run out; elsewhere leases are compared with no clock."""
-    return leased_until is not None and leased_until <= now()
 
 
 def renewed_by_now(study: Study, leased_until: datetime) -> bool:
@@ -175,15 +170,13 @@ def renew(connection: Connection, study: Study, rater_id: int, query_id: int) ->
     The caller holds `lock_slots` if one of them may have run out.
     """
     a, r = table(Assignment), table(Response)
-    successor = aliased(a)
     connection.execute(
         update(a)
         .where(
             a.c.rater_id == rater_id,
-            a.c.leased_until.is_not(None),
-            a.c.released_at.is_(None),
+            has_lease(),
             a.c.response_id.in_(select(r.c.id).where(r.c.query_id == query_id)),
-            ~exists().where(successor.c.replaces_id == a.c.id),
+            is_live(),
         )
         .values(leased_until=lease_end(study))
     )
@@ -214,22 +207,13 @@ def _free_for(rater_id: int) -> Select[Any]:
     Those are open ones, and those of others that ran out or were taken back, unfinished.
     """
     a, r, q = table(Assignment), table(Response), table(Query)
-    successor = aliased(a)
     return (
         select(a, r.c.query_id, q.c.attributes.label("query_attributes"))
         .join_from(a, r, r.c.id == a.c.response_id)
         .join(q, q.c.id == r.c.query_id)
         .where(
             a.c.channel == OWN_CHANNEL,
-            or_(
-                a.c.rater_id.is_(None),
-                # Finished assignments have no lease, so what has run out is unfinished.
-                or_(a.c.leased_until < now(), a.c.released_at.is_not(None))
-                & (a.c.rater_id != rater_id)
-                # Nobody else's repeat, check or training is worth anything.
-                & (a.c.purpose == "main")
-                & ~exists().where(successor.c.replaces_id == a.c.id),
-            ),
+            or_(a.c.rater_id.is_(None), may_be_handed_on(rater_id)),
         )
     )
 
@@ -252,7 +236,6 @@ def _is_new(slot: Row[Any], had: Mapping[tuple[int, int], set[str]]) -> bool:
 def queries_held(connection: Connection, rater_id: int) -> set[int]:
     """Return the queries that a rater has in the main work, without those that went to others."""
     a, r = table(Assignment), table(Response)
-    successor = aliased(a)
     return set(
         connection.execute(
             select(r.c.query_id)
@@ -260,8 +243,7 @@ def queries_held(connection: Connection, rater_id: int) -> set[int]:
             .where(
                 a.c.rater_id == rater_id,
                 a.c.purpose == "main",
-                a.c.released_at.is_(None),
-                ~exists().where(successor.c.replaces_id == a.c.id),
+                is_live(),
             )
         ).scalars()
     )
@@ -289,7 +271,7 @@ def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]
             .where(
                 a.c.rater_id == rater_id,
                 a.c.purpose == "check",
-                a.c.leased_until.is_not(None),
+                has_lease(),
                 a.c.response_id.in_(select(r.c.id).where(r.c.query_id == query_id)),
             )
             .values(released_at=now())

@@ -12,6 +12,7 @@ from annotate_ui.tasks.readable_queries import can_read, languages_of
 from annotate_ui.tasks.slot_queue import next_position
 from annotate_ui.tasks.steps import OWN_CHANNEL
 from study.facts.response_roles import is_answer
+from study.facts.slots import is_live
 from study.schema import (
     Assignment,
     AssignmentBase,
@@ -174,7 +175,7 @@ def _attempts(connection: Connection, study: Study, rater_id: int) -> list[_Atte
             a.c.rater_id == rater_id,
             a.c.purpose == "training",
             a.c.channel == OWN_CHANNEL,
-            a.c.released_at.is_(None),
+            is_live(),
         )
         .order_by(a.c.round, a.c.id)
     ).all()

@@ -2,35 +2,30 @@
 
 import json
 
-from sqlalchemy import Connection, Text, bindparam, cast, func, or_, select
-from sqlalchemy.orm import aliased
+from sqlalchemy import Connection, Text, bindparam, cast, func, select
 
 from annotate_ui.tasks.assignments import OWN_CHANNEL
+from study.facts.slots import is_live
 from study.schema import Assignment, Rating, table
 from study.settings.study_toml import StudyConfig
 
 _a, _g = table(Assignment), table(Rating)
-_successor = aliased(_a)
 _MINE = (
     (_a.c.rater_id == bindparam("rater"))
     & (_a.c.channel == OWN_CHANNEL)
     & (_a.c.purpose != "training")
 )
-_REPLACED = or_(
-    _a.c.released_at.is_not(None),
-    select(_successor.c.id).where(_successor.c.replaces_id == _a.c.id).exists(),
-)
 _KEYS = cast(_a.c.construct_keys, Text)
 # Few raters have more than one order of constructs.
-_ASKED = select(_KEYS, func.count()).where(_MINE, ~_REPLACED).group_by(_KEYS)
+_ASKED = select(_KEYS, func.count()).where(_MINE, is_live(_a)).group_by(_KEYS)
 _given = (
-    select(_g.c.assignment_id, _g.c.construct_key, _REPLACED.label("replaced"))
+    select(_g.c.assignment_id, _g.c.construct_key, is_live(_a).label("live"))
     .join_from(_g, _a, _g.c.assignment_id == _a.c.id)
     .where(_MINE, _g.c.construct_key.in_(bindparam("known", expanding=True)))
     .distinct()
     .subquery()
 )
-_GIVEN = select(_given.c.replaced, func.count()).group_by(_given.c.replaced)
+_GIVEN = select(_given.c.live, func.count()).group_by(_given.c.live)
 
 
 def values_done(connection: Connection, config: StudyConfig, rater_id: int) -> tuple[int, int]:
@@ -43,5 +38,5 @@ def values_done(connection: Connection, config: StudyConfig, rater_id: int) -> t
     asked = connection.execute(_ASKED, {"rater": rater_id})
     total = sum(count * len(known.intersection(json.loads(keys))) for keys, count in asked)
     given = connection.execute(_GIVEN, {"rater": rater_id, "known": sorted(known)})
-    by_replaced = {bool(replaced): int(count) for replaced, count in given}
-    return sum(by_replaced.values()), total + by_replaced.get(True, 0)
+    by_live = {bool(live): int(count) for live, count in given}
+    return sum(by_live.values()), total + by_live.get(False, 0)

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
-from sqlalchemy.orm import aliased
 
+from study.facts.slots import is_handed_on, is_released
 from study.schema import Assignment, Rating, Response, Reveal, table
 
 Pass = tuple[str, int, int]
@@ -51,7 +51,6 @@ class ExistingAssignment(NamedTuple):
 def given_so_far(connection: Connection) -> list[ExistingAssignment]:
     """Return all assignments, of whatever purpose."""
     a, r = table(Assignment), table(Response)
-    successor = aliased(a)
     finished = _finished(connection)
     rows: Any = connection.execute(
         select(
@@ -67,11 +66,10 @@ def given_so_far(connection: Connection) -> list[ExistingAssignment]:
             a.c.position,
             a.c.inclusion_prob,
             a.c.stratum,
-            a.c.released_at,
-            successor.c.id.label("later"),
+            is_released().label("released"),
+            is_handed_on().label("handed_on"),
         )
         .join_from(a, r, a.c.response_id == r.c.id)
-        .join(successor, successor.c.replaces_id == a.c.id, isouter=True)
         .order_by(a.c.id)
     )
     keys: dict[tuple[str, ...], frozenset[str]] = {}
@@ -79,7 +77,7 @@ def given_so_far(connection: Connection) -> list[ExistingAssignment]:
     for row in rows:
         wanted = keys.setdefault(tuple(row.construct_keys), frozenset(row.construct_keys))
         first = row.purpose == "main" and row.repeat == 0
-        unfinished = row.released_at is not None and not wanted <= finished.get(row.id, set())
+        unfinished = row.released and not wanted <= finished.get(row.id, set())
         found.append(
             ExistingAssignment(
                 id=row.id,
@@ -94,9 +92,9 @@ def given_so_far(connection: Connection) -> list[ExistingAssignment]:
                 position=row.position,
                 inclusion_prob=row.inclusion_prob,
                 stratum=row.stratum,
-                gone=row.later is not None or unfinished,
-                counts=first and row.later is None and not unfinished,
-                vacant=first and row.later is None and unfinished,
+                gone=row.handed_on or unfinished,
+                counts=first and not row.handed_on and not unfinished,
+                vacant=first and not row.handed_on and unfinished,
             )
         )
     return found
@@ -109,7 +107,7 @@ def _finished(connection: Connection) -> dict[int, set[str]]:
     for assignment, key in connection.execute(
         select(g.c.assignment_id, g.c.construct_key)
         .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.released_at.is_not(None))
+        .where(is_released())
         .distinct()
     ):
         found[assignment].add(key)

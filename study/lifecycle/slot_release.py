@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from study.facts.rating_progress import OWN_CHANNEL
+from study.facts.slots import is_handed_on, is_released
 from study.schema import Assignment, Comparison, Decision, Rating, now, random_id, table
 from study.study import Study
 
@@ -77,15 +78,10 @@ def release_unfinished(connection: Connection, rater_id: int) -> int:
     """Take unfinished assignments and undecided comparisons back; return how many responses."""
     a, c, d = table(Assignment), table(Comparison), table(Decision)
     # What was handed on has its place in the design elsewhere.
-    handed_on = select(a.c.replaces_id).where(a.c.replaces_id.is_not(None))
-    mine = connection.execute(
-        select(a).where(a.c.rater_id == rater_id, a.c.id.not_in(handed_on))
-    ).all()
+    mine = connection.execute(select(a).where(a.c.rater_id == rater_id, ~is_handed_on())).all()
     unfinished = _unfinished(connection, mine)
     for id_ in unfinished:
-        connection.execute(
-            update(a).where(a.c.id == id_, a.c.released_at.is_(None)).values(released_at=now())
-        )
+        connection.execute(update(a).where(a.c.id == id_, ~is_released()).values(released_at=now()))
     connection.execute(
         update(c)
         .where(

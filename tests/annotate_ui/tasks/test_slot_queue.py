@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from annotate_ui.tasks.slot_queue import is_over
 from annotate_ui.tasks.workflow import open_next
 from study import Study
+from study.facts.slots import lease_is_over
 from study.schema import Assignment, Rater, now, table
 from tests.annotate_ui.faked_clock import Clock
 from tests.annotate_ui.rated_campaign import fill, finish_step, give, rate, ratings
@@ -122,8 +122,26 @@ def test_a_lease_is_over_at_the_moment_it_ends(study: Study, clock: Clock) -> No
     (row,) = assignments(study)
     assert row.leased_until == clock.at + timedelta(minutes=120)
     clock.at = row.leased_until
-    assert is_over(row.leased_until)
+    assert lease_is_over(row.leased_until)
     assert rate(study, anna, step, "QR", 90.0).late
+
+
+def test_a_slot_is_free_for_others_at_the_moment_its_lease_ends(
+    any_study: Study, clock: Clock
+) -> None:
+    """The same moment from which its rater's save is late."""
+    fill(any_study, queries=1, systems=1)
+    open_slots(any_study, 1)
+    anna, ben = raters(any_study, 2)
+    assert open_next(any_study, anna).step is not None
+    (row,) = assignments(any_study)
+    clock.at = row.leased_until - timedelta(microseconds=1)
+    assert not lease_is_over(row.leased_until)
+    assert open_next(any_study, ben).step is None
+    clock.at = row.leased_until
+    assert lease_is_over(row.leased_until)
+    assert open_next(any_study, ben).step is not None
+    assert [slot.replaces_id for slot in assignments(any_study)] == [None, row.id]
 
 
 def test_a_slot_that_was_handed_on_stays_so_when_its_first_rater_finishes_it(
