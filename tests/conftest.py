@@ -4,12 +4,15 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from uuid import uuid4
 
 import hypothesis
 import pytest
 
 from study import Study
-from tests.template_study import TemplateStudy
+from study.schema import database
 
 # No property depends on the machine's speed. `quick` and `ci` try the same examples at every run;
 # `pytest --hypothesis-profile explore` tries new ones and prints how to repeat a failure.
@@ -23,6 +26,8 @@ hypothesis.settings.register_profile(
     "explore", max_examples=200, deadline=None, derandomize=False, print_blob=True
 )
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "quick")
+
+_prepare_sqlite = database._prepare_sqlite
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -73,18 +78,21 @@ def examples(number: int) -> int:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def template_study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemplateStudy]:
-    """Create studies as copies of one, and leave out their waits for the disk."""
-    template = TemplateStudy(tmp_path_factory.mktemp("template-study"))
-    with template.used():
-        yield template
+def _no_wait_for_the_disk() -> Iterator[None]:
+    """Leave out the wait of each commit for the disk; only a machine that fails would need it."""
+
+    def prepare(connection: Any, record: Any) -> None:
+        _prepare_sqlite(connection, record)
+        connection.execute("PRAGMA synchronous=OFF")
+
+    with patch.object(database, "_prepare_sqlite", prepare):
+        yield
 
 
 @pytest.fixture
-def real_database(template_study: TemplateStudy) -> Iterator[None]:
-    """Create the databases of this test as a user's are created, and wait for the disk."""
-    with template_study.put_aside():
-        yield
+def real_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open databases as a user's are opened: a commit waits for the disk."""
+    monkeypatch.setattr(database, "_prepare_sqlite", _prepare_sqlite)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -114,9 +122,7 @@ def study(tmp_path: Path) -> Iterator[Study]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def any_study(
-    request: pytest.FixtureRequest, tmp_path: Path, template_study: TemplateStudy
-) -> Iterator[Study]:
+def any_study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Study]:
     """Return an empty study on each database.
 
     PostgreSQL is a running server named by CCRS_TEST_POSTGRESQL, an address whose user may
@@ -131,7 +137,17 @@ def any_study(
     if not address:
         absent("CCRS_TEST_POSTGRESQL names no PostgreSQL server")
         return
-    with template_study.postgresql(address) as url:
-        made = Study.create(tmp_path / "any-study", f'database = "{url}"\n')
-        yield made
-        made.close()
+    from sqlalchemy import create_engine, text
+    from sqlalchemy.engine import make_url
+
+    name = f"ccrs_test_{uuid4().hex}"
+    server = create_engine(address, isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    url = make_url(address).set(database=name).render_as_string(hide_password=False)
+    made = Study.create(tmp_path / "any-study", f'database = "{url}"\n')
+    yield made
+    made.close()
+    with server.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    server.dispose()

@@ -10,7 +10,7 @@ from study import Study, StudyError
 from study.schema import Construct, Noun, Passage, Query, Rater, table
 from study.schema.triggers import MUTABLE
 
-# These tests are of creating a study: none takes the copy of a template.
+# How a database is opened is tested here.
 pytestmark = pytest.mark.usefixtures("real_database")
 
 

@@ -12,9 +12,6 @@ from study.schema import Query, Response, table
 from study.schema.database import SCHEMA_REVISION
 from study.schema.upgrade import MIGRATIONS
 
-# These tests are of creating and upgrading: none takes the copy of a template.
-pytestmark = pytest.mark.usefixtures("real_database")
-
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
