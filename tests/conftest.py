@@ -2,9 +2,10 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from unittest.mock import patch
 from uuid import uuid4
 
@@ -27,6 +28,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
+_START = time.monotonic()
 _prepare_sqlite = database._prepare_sqlite
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,6 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return a worker for each core; none for named files, which are done before workers start."""
     return 0 if _files_alone(config) else os.cpu_count() or 1
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """End an exploration of properties after as many seconds as CCRS_TEST_EXPLORE_SECONDS says."""
+    seconds = float(os.environ.get("CCRS_TEST_EXPLORE_SECONDS", "inf"))
+    if item.get_closest_marker("hypothesis") and time.monotonic() - _START > seconds:
+        pytest.skip("the time to explore is over")
 
 
 def absent(what: str) -> None:
@@ -151,3 +160,16 @@ def any_study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Study]
     with server.connect() as connection:
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
     server.dispose()
+
+
+@pytest.fixture
+def without_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the drawings of reports empty, for tests that look at none."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    def print_svg(_canvas: FigureCanvasSVG, file: IO[str], **_options: Any) -> None:
+        file.write('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>')
+
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)
+    monkeypatch.setattr(FigureCanvasSVG, "print_svg", print_svg)

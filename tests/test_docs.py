@@ -206,6 +206,7 @@ def test_every_package_directory_is_installed() -> None:
     assert listed == present
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_verdict_that_the_readme_quotes_is_the_demos(tmp_path: Path) -> None:
     from click.testing import CliRunner
 

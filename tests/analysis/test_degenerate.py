@@ -13,6 +13,8 @@ from analysis import analyse, write_report
 from analysis.render.json_report import schema
 from tests.analysis.degenerate import CASES
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_report_is_written_and_gaps_have_reasons(name: str, tmp_path: Path) -> None:

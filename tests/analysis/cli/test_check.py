@@ -9,6 +9,8 @@ from click.testing import CliRunner, Result
 from study.cli.root import cli
 from tests.analysis.scores import simulated
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 HOLDS = """
 [[check]]
 statistic = "pearson"

@@ -12,6 +12,8 @@ from click.testing import CliRunner, Result
 from study.cli.root import cli
 from tests.analysis.scores import simulated
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 
 def doctor(path: Path, *more: str) -> Result:
     return CliRunner().invoke(cli, ["doctor", str(path), *more])

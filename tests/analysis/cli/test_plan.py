@@ -8,6 +8,8 @@ from analysis.cli.plan import plan
 from study.example import build_example
 from tests.analysis.scores import simulated
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 FAST = ["--runs", "3", "--queries", "20,40", "--raters", "2,3"]
 
 

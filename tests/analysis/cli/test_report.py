@@ -12,6 +12,8 @@ from study import Study, import_file
 from study.schema import JudgeRun, Judgment, Response, table
 from tests.analysis.scores import simulated
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 
 @pytest.fixture
 def scores(tmp_path: Path) -> Path:

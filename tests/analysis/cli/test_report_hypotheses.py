@@ -13,6 +13,8 @@ from study.example import build_example
 from study.settings.study_toml import read_hypotheses
 from tests.analysis.scores import simulated
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 PAPER = Path(__file__).resolve().parents[3] / "data" / "hypotheses" / "ccrs-paper.toml"
 
 

@@ -23,6 +23,8 @@ from tests.study.rating_fixtures import (
     add_responses,
 )
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 RATERS = ("anna", "ben", "cleo")
 RULES = {spec.key: spec.rules for spec in CCRS}
 

@@ -16,6 +16,8 @@ from study import Study
 from study.cli.root import cli
 from tests.judge.small_studies import Scripted, fill
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 JURY = '[juries.jury]\nof = ["plain", "shuffled", "fenced"]\nby = "mean"\n'
 
 

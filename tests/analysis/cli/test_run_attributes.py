@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from analysis.cli.run_attributes import attributes
+
+pytestmark = pytest.mark.usefixtures("without_drawing")
 
 
 def run(name: str, decoding: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:

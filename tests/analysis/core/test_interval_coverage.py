@@ -9,6 +9,8 @@ from analysis import Options, analyse, write_report
 from analysis.core.interval_coverage import MEASURED, QUERIES, crowding, measured_coverage
 from tests.analysis.scores import simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 
 def test_the_most_frequent_value() -> None:
     values = np.array([[100, 100], [np.nan, 100], [40, 60.0]])

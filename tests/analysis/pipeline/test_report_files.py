@@ -97,6 +97,7 @@ def test_every_drawing_is_an_image_with_title_and_description(analysis: Analysis
         assert not re.search(r"#0102|#ffffff|#000000", drawing.svg)
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_json_follows_the_shipped_schema(analysis: Analysis, tmp_path: Path) -> None:
     write_report(analysis, tmp_path / "report", command="ccrs report x")
     written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
@@ -108,6 +109,7 @@ def test_the_json_follows_the_shipped_schema(analysis: Analysis, tmp_path: Path)
     assert len(written["estimates"]) == len(analysis.estimates)
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_schema_refuses_what_it_does_not_know(analysis: Analysis) -> None:
     plain = as_json(as_document(analysis))
     plain["estimates"][0]["p_value"] = 0.05
@@ -115,6 +117,7 @@ def test_the_schema_refuses_what_it_does_not_know(analysis: Analysis) -> None:
         VALIDATOR.validate(plain)
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_a_note_stands_with_its_scorer_before_any_verdict(tmp_path: Path) -> None:
     notes = {"judge": "random: <b>-5</b> means nothing", "rater-1": "tired"}
     found = analyse(table(simulated()), options=Options(resamples=200, scorer_notes=notes))
@@ -132,6 +135,7 @@ def test_a_note_stands_with_its_scorer_before_any_verdict(tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_head_counts_judges_and_what_follows_from_them_apart(tmp_path: Path) -> None:
     frame = simulated()
     judged = frame[frame["scorer"] == "judge"]
@@ -144,6 +148,7 @@ def test_the_head_counts_judges_and_what_follows_from_them_apart(tmp_path: Path)
     assert "3 raters, 2 judges and 2 scorers derived from judges" in page
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_runs_of_a_judge_are_part_of_the_provenance(analysis: Analysis, tmp_path: Path) -> None:
     run = {
         "name": "judge",
@@ -173,6 +178,7 @@ def test_the_runs_of_a_judge_are_part_of_the_provenance(analysis: Analysis, tmp_
     ) in text
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_how_answers_were_read_is_on_the_page_where_it_matters(tmp_path: Path) -> None:
     frame = simulated()
     judged = frame["scorer_kind"] == "judge"
@@ -193,6 +199,7 @@ def test_how_answers_were_read_is_on_the_page_where_it_matters(tmp_path: Path) -
     assert len(bare) == 8
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_result_of_the_verification_goes_into_page_and_json(
     analysis: Analysis, tmp_path: Path
 ) -> None:
@@ -204,6 +211,7 @@ def test_the_result_of_the_verification_goes_into_page_and_json(
     assert f"{len(checks)} of {len(checks)} figures equal" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_csv_files_are_listed_and_hold_the_figures(analysis: Analysis, tmp_path: Path) -> None:
     write_report(analysis, tmp_path / "report")
     written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
@@ -223,6 +231,7 @@ def test_the_same_analysis_gives_the_same_report(tmp_path: Path) -> None:
     assert pages[0] == pages[1]
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_an_old_report_is_replaced_with_its_tables(analysis: Analysis, tmp_path: Path) -> None:
     folder = tmp_path / "report"
     write_report(analysis, folder)
@@ -233,6 +242,7 @@ def test_an_old_report_is_replaced_with_its_tables(analysis: Analysis, tmp_path:
     assert (folder / "mine.txt").exists()
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_a_folder_that_is_no_report_is_left_alone(analysis: Analysis, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x", encoding="utf-8")
     with pytest.raises(ReportError, match="holds other files and no report"):
@@ -247,6 +257,7 @@ def test_a_folder_that_is_no_report_is_left_alone(analysis: Analysis, tmp_path: 
         write_report(analysis, tmp_path / "thesis.tex")
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_a_list_of_tables_can_not_reach_outside_the_folder(
     analysis: Analysis, tmp_path: Path
 ) -> None:
@@ -342,6 +353,7 @@ def adjudicated() -> Analysis:
     return analyse(table(pd.concat([frame, final])), options=options)
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_an_adjudicated_reference_is_named_and_has_no_empty_tables() -> None:
     document = as_document(adjudicated())
     found = {t.key: t for t in document.tables}
@@ -352,6 +364,7 @@ def test_an_adjudicated_reference_is_named_and_has_no_empty_tables() -> None:
     assert {row[column].text for row in found["systems"].rows} == {"80.0"}
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_a_deviation_has_the_digits_of_its_scale() -> None:
     frame = simulated()
     frame["value"] = frame["value"] / 100

@@ -14,6 +14,8 @@ from analysis.render.sanitize import quoted
 from analysis.topics.agreement.largest_disagreements import LISTED, furthest_apart
 from tests.analysis.scores import POINTS, rows, simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 QUICK = Options(resamples=200)
 
 

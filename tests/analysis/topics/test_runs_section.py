@@ -16,6 +16,8 @@ from analysis.render.json_report import schema
 from analysis.topics.runs import tables
 from tests.analysis.scores import simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 
 def call(**other: Any) -> dict[str, Any]:
     told = {

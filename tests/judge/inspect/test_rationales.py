@@ -15,6 +15,8 @@ from study.cli.root import cli
 from study.importing import import_file
 from tests.judge.small_studies import Scripted
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 SAID = "It says <b>so</b>, \u202eesrever.\nTwice.\nScore: {}"
 
 
