@@ -21,9 +21,9 @@ _SAME = {
 def main() -> None:
     """Translate `pip config list`; settings of the environment come over those of files."""
     command = [sys.executable, "-m", "pip", "config", "list"]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     values = {}
-    for line in sorted(lines, key=lambda line: line.startswith(":env:")):
+    for line in sorted(listed.stdout.splitlines(), key=lambda line: line.startswith(":env:")):
         name, _, value = line.partition("=")
         section, _, setting = name.rpartition(".")
         if section in {"global", "install", ":env:"} and setting in _SAME:
