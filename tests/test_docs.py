@@ -9,9 +9,9 @@ import click
 import pytest
 from pydantic import BaseModel
 
+from judge.engines.engine import registered_settings
 from judge.protocol.answer import REASONS
 from judge.running.work_items import EMPTY_RESPONSE
-from judge.settings import JudgeSettings
 from study.cli.root import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
@@ -71,22 +71,26 @@ def test_every_command_is_documented_with_its_options_and_examples(name: str) ->
     documented = lists + BELOW_ANALYSIS + section(JUDGE, "## Settings")
     assert f"`ccrs {name}" in lists
     assert f"ccrs {name}" in (command.help or ""), "--help holds an example"
-    for parameter in command.params:
+    for parameter in command.get_params(click.Context(command)):
         if isinstance(parameter, click.Option) and "--json" not in parameter.opts:
             assert parameter.help, f"{parameter.opts} has no help"
             shown = max(parameter.opts, key=len)
             assert shown in documented or f"`{parameter.name}`" in documented, parameter.opts
 
 
-def test_every_setting_of_a_judge_is_documented_and_an_option() -> None:
+def test_every_setting_of_an_engine_is_documented_and_an_option() -> None:
     rows = section(JUDGE, "## Settings")
-    options = {parameter.name for parameter in COMMANDS["judge run"].params}
-    for name, field in JudgeSettings.model_fields.items():
-        assert f"`{name}`" in rows, name
-        assert name in options or name == "send_temperature", name
-        if isinstance(field.default, int | float) and not isinstance(field.default, bool):
-            line = next(row for row in rows.splitlines() if row.startswith(f"| `{name}`"))
-            assert f"`{field.default:g}`" in line, f"default of {name}"
+    command = COMMANDS["judge run"]
+    options = {parameter.name for parameter in command.get_params(click.Context(command))}
+    models = registered_settings()
+    assert set(models) == {"batch", "openai", "recorded", "vllm"}
+    for engine, model in models.items():
+        for name, field in model.options().items():
+            assert name in options, f"{engine}: {name}"
+            lines = [row for row in rows.splitlines() if row.startswith(f"| `{name}`")]
+            assert lines, f"{engine}: {name}"
+            if isinstance(field.default, int | float) and not isinstance(field.default, bool):
+                assert any(f"`{field.default:g}`" in line for line in lines), f"{engine}: {name}"
 
 
 def test_every_reason_and_rule_of_a_judgment_is_documented() -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judge.cli.engine_options import EngineOptionsCommand, settings_from
 from judge.cli.inspect_commands import AS_JSON, FOLDER, export, list_, prompts, reparse, say, show
-from judge.cli.probe_command import probe_command
+from judge.cli.probe_command import probe
 
 if TYPE_CHECKING:
     from judge.settings import JudgeSettings
@@ -42,9 +43,7 @@ def judge() -> None:
     """
 
 
-@judge.command()
-@FOLDER
-@click.option(
+ENGINE = click.option(
     "--engine",
     default="openai",
     show_default=True,
@@ -52,194 +51,19 @@ def judge() -> None:
     help="openai asks an endpoint; vllm runs the model here; recorded reads answers obtained "
     "elsewhere; batch writes and reads the files of a provider's batch service.",
 )
-@click.option(
-    "--base-url",
-    multiple=True,
-    envvar="OPENAI_BASE_URL",
-    metavar="URL",
-    help="Address of the endpoint, up to /v1. Repeatable, for several that serve one model. "
-    " [env: OPENAI_BASE_URL]",
-)
-@click.option("--model", metavar="NAME", help="Model, as the endpoint names it.")
-@click.option(
-    "--revision", metavar="NAME", help="vllm: revision of the model on the hub, a tag or commit."
-)
-@click.option(
-    "--logprobs",
-    type=click.Choice(["auto", "on", "off"]),
-    help="Ask for the probabilities of scores. Default: auto, where the endpoint tells them.",
-)
-@click.option("--structured", is_flag=True, help="vllm: let the model write nothing but a number.")
-@click.option(
-    "--processes",
-    type=click.IntRange(1, 64),
-    metavar="N",
-    help="vllm: processes with a model each, on GPUs of their own. Default: 1.",
-)
-@click.option(
-    "--name",
-    metavar="RUN",
-    help="Name of the run, and of the scorer in tables. Default: the model.",
-)
-@click.option("--prompts", metavar="VERSION", help="Prompt version. Default: ccrs-paper-v1.")
-@click.option(
-    "--constructs", multiple=True, metavar="KEYS", help="Only these constructs: QR,CC. Repeatable."
-)
-@click.option(
-    "--systems", multiple=True, metavar="NAMES", help="Only responses of these systems. Repeatable."
-)
-@click.option(
-    "--ac-metrics",
-    multiple=True,
-    metavar="NAMES",
-    help="Metrics stored with AC: EM,EM-normalized,F1. Repeatable. Default: EM.",
-)
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask at most N prompts.")
-@click.option(
-    "--drift",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Ask N prompts of the run once more before and after, to see whether the judge changed. "
-    "Default: 0.",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(1, 100),
-    metavar="N",
-    help="Ask each prompt N times. Default: 1.",
-)
-@click.option(
-    "--temperature",
-    type=click.FloatRange(0, 2),
-    metavar="T",
-    help="Default: the prompt version's, 0.",
-)
-@click.option("--no-temperature", is_flag=True, help="Send no temperature.")
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed sent with each prompt.")
-@click.option(
-    "--shuffle-passages",
-    type=click.IntRange(0),
-    metavar="SEED",
-    help="Show the passages of each context in the order that SEED gives. Default: as ranked.",
-)
-@click.option(
-    "--max-tokens",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Tokens of an answer. Default: the prompt version's, 16.",
-)
-@click.option(
-    "--reasoning-tokens",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Tokens added for a model that reasons first. Default: 4096.",
-)
-@click.option(
-    "--length-parameter",
-    type=click.Choice(["auto", "max_tokens", "max_completion_tokens"]),
-    help="The endpoint's name for the limit of tokens. Default: auto, which asks it.",
-)
-@click.option(
-    "--api-key-env",
-    metavar="VARIABLE",
-    help="Environment variable that holds the key. Default: OPENAI_API_KEY.",
-)
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 4096),
-    metavar="N",
-    help="Most prompts under way at once at each endpoint; fewer where it complains. Default: 64.",
-)
-@click.option(
-    "--leader",
-    type=click.Choice(["auto", "on", "off"]),
-    help="Of prompts that begin alike, have one answered first. Default: auto, where a hosted "
-    "cache profits.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Until an answer is given up and asked for again. Default: 120.",
-)
-@click.option(
-    "--tries",
-    type=click.IntRange(1),
-    metavar="N",
-    help="How often a prompt is tried when server or network fail. Default: 6.",
-)
-@click.option(
-    "--first-wait",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Before the second try; doubles with each. Default: 0.5.",
-)
-@click.option(
-    "--patience",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Without any answer, until the run stops. Default: 300.",
-)
-@click.option(
-    "--window",
-    type=click.IntRange(1),
-    metavar="TOKENS",
-    help="Tokens that fit the model. Default: as the endpoint says.",
-)
-@click.option(
-    "--skip-too-long",
-    is_flag=True,
-    help="Judge the rest where prompts exceed the window; store those as missing.",
-)
-@click.option(
-    "--retry-unparsed",
-    is_flag=True,
-    help="Ask again where an answer held no score. The first answer stays the score.",
-)
-@click.option(
-    "--answers",
-    multiple=True,
-    type=click.Path(exists=True, path_type=Path),
-    metavar="FILE",
-    help="Answers for recorded; results of a batch for batch. Repeatable.",
-)
-@click.option(
-    "--requests",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Write a batch's files into this folder, for batch.",
-)
-@click.option(
-    "--max-missing",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Exit 1 where a larger share is missing. Default: 0.05.",
-)
-@click.option(
-    "--price",
-    type=(float, float),
-    metavar="IN OUT",
-    help="Prices of a million prompt tokens and of a million answer tokens.",
-)
-@click.option(
-    "--price-cached",
-    type=click.FloatRange(0),
-    metavar="PRICE",
-    help="Price of a million prompt tokens found in the server's cache. Default: as the others.",
-)
-@click.option(
-    "--estimate",
-    type=click.IntRange(2, 10_000),
-    metavar="N",
-    help="Ask only N prompts of the run, spread over it, and say what the rest takes.",
-)
-@click.option(
+DRY_RUN = click.option(
     "--dry-run",
     is_flag=True,
-    help="Say what would be asked: prompts, tokens, time, cost. Makes no call.",
+    help="Report what would be asked: prompts, tokens, time, cost. Makes no call.",
 )
+
+
+@judge.command(cls=EngineOptionsCommand)
+@FOLDER
+@ENGINE
+@DRY_RUN
 @AS_JSON
-def run(folder: Path, no_temperature: bool, dry_run: bool, as_json: bool, **given: Any) -> None:
+def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
     """Judge what the responses of STUDY still lack; go on where an earlier run stopped.
 
     The key is read from the environment only. A run that was stopped or killed loses at most
@@ -257,7 +81,7 @@ def run(folder: Path, no_temperature: bool, dry_run: bool, as_json: bool, **give
     """
     from study.study import Study
 
-    settings = settings_from(given, no_temperature)
+    settings = settings_from(values)
     study = Study.open(folder)
     try:
         if dry_run:
@@ -266,25 +90,6 @@ def run(folder: Path, no_temperature: bool, dry_run: bool, as_json: bool, **give
             _judge(study, settings, as_json)
     finally:
         study.close()
-
-
-def settings_from(given: dict[str, Any], no_temperature: bool) -> JudgeSettings:
-    """Return the settings that the options of a command give."""
-    from judge.settings import JudgeSettings
-
-    # 0 equals False, and is a seed, a price or a share like any other.
-    chosen = {n: v for n, v in given.items() if v is not None and v is not False and v != ()}
-    for name in ("constructs", "systems", "ac_metrics"):
-        if name in chosen:
-            chosen[name] = tuple(part for text in chosen[name] for part in parts(text))
-    if no_temperature:
-        chosen["send_temperature"] = False
-    return JudgeSettings.checked(**chosen)
-
-
-def parts(text: str) -> list[str]:
-    """Return the names in a text, which commas separate."""
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
@@ -374,5 +179,5 @@ def _scales_differ(study: Any, construct: str, first: str, second: str) -> bool:
     return len(ends) > 1
 
 
-for _command in (probe_command(run), prompts, list_, show, export, reparse):
+for _command in (probe, prompts, list_, show, export, reparse):
     judge.add_command(_command)

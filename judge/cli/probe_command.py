@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from judge.cli.inspect_commands import say
+from judge.cli.engine_options import EngineOptionsCommand, comma_separated, settings_from
+from judge.cli.inspect_commands import AS_JSON, FOLDER, say
 
 # Options of a run that mean nothing here: what it judges, reads from files, or counts as done.
 _NOT_HERE = frozenset(
@@ -26,59 +27,55 @@ _NOT_HERE = frozenset(
     }
 )
 
-HELP = """Ask altered prompts of a run of STUDY: how far do its scores move that should not?
 
-Give the options of the run: they say which one is meant, and probes are asked under its very
-conditions. Instructions to the judge inside the text, longer and shorter texts, other layouts,
-passages in another order, claims of authority, control tokens; and each prompt once more as it was.
-Answers are kept apart from the run's scores; the report compares the two.
-
-\b
-Examples:
-  ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b --dry-run
-  ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b
-  ccrs judge probe my-study --engine vllm --model llama-3-70b --kinds injection,length --sample 100
-"""
-
-
-def probe_command(run: click.Command) -> click.Command:
-    """Return the command, with the options of `run` that say under which conditions it asks."""
-    shared = [one for one in run.params if one.name not in _NOT_HERE]
-    own: list[click.Parameter] = [
-        click.Option(
-            ["--kinds"],
-            multiple=True,
-            metavar="NAMES",
-            help="Only these kinds of probes: injection,length. Repeatable.",
-        ),
-        click.Option(
-            ["--sample"],
-            type=click.IntRange(1),
-            default=60,
-            show_default=True,
-            metavar="N",
-            help="Responses to probe, of those that the run has scored.",
-        ),
-    ]
-    return click.Command("probe", params=[*shared, *own], callback=_probe, help=HELP)
-
-
-def _probe(
+@click.command(cls=EngineOptionsCommand, without=_NOT_HERE)
+@FOLDER
+@click.option(
+    "--engine", default="openai", show_default=True, metavar="NAME", help="Engine of the run."
+)
+@click.option(
+    "--kinds",
+    multiple=True,
+    metavar="NAMES",
+    help="Only these kinds of probes: injection,length. Repeatable.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    default=60,
+    show_default=True,
+    metavar="N",
+    help="Responses to probe, of those that the run has scored.",
+)
+@click.option("--dry-run", is_flag=True, help="Report what would be asked. Makes no call.")
+@AS_JSON
+def probe(
     folder: Path,
-    no_temperature: bool,
     dry_run: bool,
     as_json: bool,
     kinds: tuple[str, ...],
     sample: int,
-    **given: Any,
+    **values: Any,
 ) -> None:
-    from judge.cli.judge_command import parts, settings_from
+    """Judge altered texts of a run of STUDY, to see whether its scores change.
+
+    Give the options of the run: they identify it, and the altered prompts are asked under the same
+    conditions. Texts are altered by instructions to the judge, length, layout, the order of the
+    passages, claims of authority and control tokens; each prompt is also asked unchanged. The
+    answers are stored apart from the scores of the run, and the report compares the two.
+
+    \b
+    Examples:
+      ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b --dry-run
+      ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b
+      ccrs judge probe my-study --engine vllm --model MODEL --kinds injection,length --sample 100
+    """
     from judge.cli.progress_bar import run_progress
     from judge.running.probe_run import ProbingStoppedError, preview_probes, probe_study
     from study.study import Study
 
-    settings = settings_from(given, no_temperature)
-    names = tuple(part for text in kinds for part in parts(text))
+    settings = settings_from(values)
+    names = tuple(part for text in kinds for part in comma_separated(text))
     study = Study.open(folder)
     try:
         if dry_run:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from judge.engines.engine import Delivery, Ready
 from judge.engines.openai.logprob_support import top
@@ -21,7 +23,7 @@ from judge.protocol.conditions import Conditions, Run, identity, run_digest, wit
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.settings import JudgeSettings
+from judge.settings import JudgeSettings, option
 from judge.text import printable
 from study.errors import Fault, InputError, StudyError
 from study.study import Study
@@ -37,11 +39,44 @@ _OF_RUN = 23
 _REFUSALS = 20
 
 
+class BatchSettings(JudgeSettings):
+    """A judge behind a provider's batch service: its files are written, sent by hand and read."""
+
+    # Prompts wait for the service, so there is nothing to measure and nothing to compare.
+    unsupported: ClassVar[frozenset[str]] = frozenset({"estimate", "drift"})
+
+    engine: Literal["batch"] = "batch"
+    requests: Path | None = Field(
+        default=None,
+        description="write the files of a batch into this folder",
+        json_schema_extra=option("FOLDER"),
+    )
+    answers: tuple[Path, ...] = Field(
+        default=(),
+        description="files of answers (recorded), or results of a batch (batch)",
+        json_schema_extra=option("FILE"),
+    )
+    reasoning_tokens: int = Field(
+        default=0,
+        ge=0,
+        description="tokens added for a model that reasons before it answers",
+        json_schema_extra=option("N"),
+    )
+    omit_temperature: bool = Field(
+        default=False, description="send no temperature; some models accept none"
+    )
+    logprobs: Literal["on", "off"] = Field(
+        default="off", description="ask for the probabilities of scores"
+    )
+
+
 class BatchEngine:
     """Writes the prompts into `settings.requests`, or reads results from `settings.answers`."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None:
-        settings.refuse("revision", "structured", "processes", "estimate")
+    settings = BatchSettings
+    asks_now = False
+
+    def __init__(self, settings: BatchSettings, study: Study, prompts: PromptSet) -> None:
         if (settings.requests is None) == (not settings.answers):
             raise StudyError(
                 "The engine batch either writes the files to send (--requests FOLDER), or reads "
@@ -53,12 +88,11 @@ class BatchEngine:
         self._settings = settings
         self._model = settings.model
         self._prompts = prompts
-        # Nobody can be asked, so what the model takes is as the settings say.
-        limit = settings.length_parameter
-        self._limit_name = "max_tokens" if limit == "auto" else limit
-        # Models with that name for the limit reason before they answer.
-        reasons = self._limit_name == "max_completion_tokens"
-        self._reasoning = settings.reasoning_tokens if reasons else 0
+        # The service can't be asked what the model takes: models that reason have a name of their
+        # own for the limit.
+        self._reasoning = settings.reasoning_tokens
+        reasons = self._reasoning > 0
+        self._limit_name = "max_completion_tokens" if reasons else "max_tokens"
         if settings.logprobs == "on" and (reasons or prompts.form != "score"):
             raise StudyError(
                 "--logprobs on: probabilities of scores are told where the answer begins with the "
@@ -119,7 +153,7 @@ class BatchEngine:
         settings, prompts = self._settings, self._prompts
         tokens = (settings.max_tokens or prompts.max_tokens) + self._reasoning
         sent: dict[str, Any] = {"model": self._model, self._limit_name: tokens}
-        if settings.send_temperature:
+        if not settings.omit_temperature:
             chosen = settings.temperature
             sent["temperature"] = prompts.temperature if chosen is None else chosen
         if settings.seed is not None:

@@ -1,9 +1,10 @@
 """What an engine is, and how one is found: by its name in the entry points `ccrs.engines`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
 from judge.prompts.prompt_set import PromptSet
 from judge.protocol.answer import Answer, Failure
@@ -81,7 +82,12 @@ class Delivery(Protocol):
 
 
 class Engine(Protocol):
-    """Answers prompts. Made from the settings, the study and the prompt version."""
+    """Answers prompts. Made from its settings, the study and the prompt version."""
+
+    settings: ClassVar[type[JudgeSettings]]
+    """The settings that the engine takes; the options of the command are made from them."""
+    asks_now: ClassVar[bool]
+    """Whether a prompt that is handed over is asked now, so that probes can be."""
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None: ...
 
@@ -115,7 +121,7 @@ def load_engine(name: str) -> type[Engine]:
     Raises
     ------
     StudyError
-        There is none, or the package that brings it can't be loaded.
+        There is none, or the package that provides it cannot be loaded.
     """
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in entries:
@@ -130,5 +136,15 @@ def load_engine(name: str) -> type[Engine]:
     except ImportError as error:
         raise StudyError(
             f"The engine {name!r} can't be loaded ({error}). Install or update the package that "
-            "brings it."
+            "provides it."
         ) from error
+
+
+def registered_settings() -> dict[str, type[JudgeSettings]]:
+    """Return the settings of every engine by its name; an engine that can't be loaded has none."""
+    loaded = {}
+    for name in sorted({entry.name for entry in entry_points(group=GROUP)}):
+        # `load_engine` names the problem when that engine is asked for.
+        with suppress(StudyError):
+            loaded[name] = load_engine(name).settings
+    return loaded

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
 
 from judge.engines.engine import Delivery, Ready
 from judge.engines.recorded_answers import Key, Recordings, recorded_answers
@@ -12,7 +15,7 @@ from judge.protocol.answer import Answer, Failure
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.settings import JudgeSettings
+from judge.settings import JudgeSettings, option
 from study.errors import StudyError
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
@@ -20,27 +23,38 @@ from study.study import Study
 _TOGETHER = 500
 
 
-class RecordedEngine:
-    """Answers each prompt with what the files of `settings.answers` say of its response."""
+class RecordedSettings(JudgeSettings):
+    """A judge whose answers were obtained elsewhere."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None:
-        # Nobody can be asked again either: further attempts are rows of the files.
-        settings.refuse(
-            "requests",
-            "revision",
-            "structured",
-            "logprobs",
-            "processes",
+    # Nothing is asked, and nothing can be asked again: further attempts are rows of the files.
+    unsupported: ClassVar[frozenset[str]] = frozenset(
+        {
             "temperature",
-            "send_temperature",
             "max_tokens",
-            "reasoning_tokens",
-            "length_parameter",
             "seed",
             "window",
             "skip_too_long",
             "retry_unparsed",
-        )
+            "estimate",
+            "drift",
+        }
+    )
+
+    engine: Literal["recorded"] = "recorded"
+    answers: tuple[Path, ...] = Field(
+        default=(),
+        description="files of answers (recorded), or results of a batch (batch)",
+        json_schema_extra=option("FILE"),
+    )
+
+
+class RecordedEngine:
+    """Answers each prompt with what the files of `settings.answers` say of its response."""
+
+    settings = RecordedSettings
+    asks_now = False
+
+    def __init__(self, settings: RecordedSettings, study: Study, prompts: PromptSet) -> None:
         if not isinstance(prompts, PromptVersion):
             raise StudyError(
                 f"The engine recorded has one answer for each response and construct; the metric "

@@ -60,19 +60,6 @@ class Template:
         marks = sum(name.endswith(_MARK) for name in self._pieces[1::2])
         return len("".join(self._pieces[::2]).encode()) + marks * _MARK_DIGITS
 
-    @cached_property
-    def beginning(self) -> str | None:
-        """What stands before the passages; None where prompts on one context differ before them.
-
-        Question and reference are the same for all responses to a query.
-        """
-        names = self._pieces[1::2]
-        if "context" not in names:
-            return None
-        before = names[: names.index("context")]
-        differs = any(name.removesuffix(_MARK) == "response" for name in before)
-        return None if differs else "\0".join(self._pieces[: 2 * len(before) + 1])
-
     def fill(self, values: dict[Field, str]) -> str:
         """Return the prompt with its placeholders filled, in one pass.
 

@@ -21,7 +21,5 @@ class Request:
     flags: tuple[str, ...] = ()
     group: str = ""
     """What the prompts of one query and context have in common, so that they go to one server."""
-    beginning: str = ""
-    """What prompts have in common that begin alike, as far as their passages; empty: nothing."""
     max_tokens: int | None = None
     """Tokens of this answer; None: as many as the run's conditions allow."""

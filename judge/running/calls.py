@@ -132,7 +132,7 @@ def begin_call(
     call = JudgeCallBase(
         kind=kind,
         wanted=wanted,
-        concurrency=settings.concurrency if settings.engine == "openai" else None,
+        concurrency=settings.at_once,
         prices=prices(settings),
         software=software(),
     )

@@ -26,6 +26,8 @@ from study.study import Study
 
 # An endpoint of a provider answers a prompt of a few thousand tokens in about this time.
 _SECONDS = 1.0
+# And an engine without a limit works on about so many prompts.
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
@@ -136,10 +138,10 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     projection = None
     if run_id is not None and asked:
         told = _counted(study, order, scope, run_id, ready)
-        many = settings.concurrency * max(1, len(settings.addresses))
-        at_once = many if settings.engine == "openai" else None
         wall = _wall(study, run_id, len(told))
-        projection = project(told, asked, found.now_bytes, settings, wall=wall, at_once=at_once)
+        projection = project(
+            told, asked, found.now_bytes, settings, wall=wall, at_once=settings.at_once
+        )
     if projection is not None:
         tokens = projection.tokens["prompt"].estimate
         paid = None if projection.cost is None else projection.cost.estimate
@@ -171,8 +173,8 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
         statement = statement.where(t.c.name == settings.name)
     elif settings.model is not None:
         statement = statement.where(t.c.model == settings.model)
-    if settings.addresses:
-        statement = statement.where(t.c.endpoint.in_(settings.addresses))
+    if settings.address:
+        statement = statement.where(t.c.endpoint == settings.address)
     with study.read() as connection:
         rows = connection.execute(statement.order_by(t.c.id.desc())).all()
     rows = [row for row in rows if shuffle_of(dict(row._mapping)) == settings.shuffle_passages]
@@ -211,7 +213,7 @@ def _wall(study: Study, run_id: int, answers: int) -> float | None:
 
 def _pace(study: Study, run_id: int | None, settings: JudgeSettings) -> tuple[float, str]:
     """Return the seconds a prompt takes, and how that is known."""
-    at_once = settings.concurrency * max(1, len(settings.addresses))
+    at_once = settings.at_once or _AT_ONCE
     if run_id is not None:
         j = table(Judgment)
         with study.read() as connection:

@@ -78,11 +78,12 @@ def probe_study(
     """
     probes = wanted_probes(kinds)
     scope = _scope(study, settings)
-    if settings.engine in {"recorded", "batch"}:
+    engine_class = load_engine(settings.engine)
+    if not engine_class.asks_now:
         raise StudyError(
             f"The engine {settings.engine} can't answer altered prompts; probe a run of another."
         )
-    with closing(load_engine(settings.engine)(settings, study, scope.version)) as engine:
+    with closing(engine_class(settings, study, scope.version)) as engine:
         order = places(study, settings.systems)
         ready = engine.start(sample_prompts(study, order, scope))
         shown = with_shuffle(ready.conditions, settings.shuffle_passages)

@@ -76,14 +76,12 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
 
     Examples
     --------
-    >>> settings = JudgeSettings(                              # doctest: +SKIP
+    >>> settings = OpenAISettings(                             # doctest: +SKIP
     ...     base_url="http://localhost:8000/v1", model="llama-3-70b"
     ... )
     >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
     {'refusal': 2}
     """
-    if settings.drift and settings.engine in {"recorded", "batch"}:
-        raise StudyError(f"--drift: the engine {settings.engine} asks nobody now; leave it out.")
     prompts = prompt_version(settings.prompts, study.folder)
     constructs = wanted_constructs(study, prompts, settings.constructs)
     check_metrics(study, settings.ac_metrics, constructs)
@@ -155,9 +153,7 @@ def _judged(
     if "prompt" in tokens or not delivery.answered:
         paid = cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID))
     seconds = monotonic() - started
-    # An engine in this process has no address, and decides itself how many it works on.
-    many = settings.concurrency * len(settings.addresses)
-    at_once = many if ready.conditions.endpoint else None
+    at_once = settings.at_once
     outcome = Outcome(
         run=run.name,
         begun=run.begun,

@@ -131,7 +131,6 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
     # Prompts without passages of one query go together as well.
     shown_context = content.context_hash if "context" in template.sees else b""
     group = f"{content.query} {shown_context.hex()}"
-    beginning = template.beginning
     return Request(
         asked.construct_key,
         asked.repeat,
@@ -140,7 +139,6 @@ def request(asked: Asked, version: PromptVersion, contexts: "Contexts") -> Reque
         template.fill(values),
         (*((CONTROL_TOKENS,) if marked else ()), *((SUSPECTED,) if suspected else ())),
         group,
-        "" if beginning is None else f"{group} {beginning}",
     )
 
 

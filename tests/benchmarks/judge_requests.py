@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import psutil
 from sqlalchemy import insert
 
-from judge import JudgeSettings, judge_study
+from judge import judge_study
+from judge.engines.openai.openai_settings import OpenAISettings
 from study import Study
 from study.schema import Output, Passage, Query, Response, ResponsePassage, digest, table
 from tests.judge.stub.process import Stub, running_stub
@@ -192,7 +193,7 @@ def _of_query(query: int, draw: Random, words: Sequence[str]) -> dict[Any, list[
 def ask_ours(base_url: str, folder: str) -> None:
     """Judge a whole study, and print how many prompts took how long."""
     study = Study.open(folder)
-    settings = JudgeSettings(base_url=base_url, model="stub-judge", concurrency=CONCURRENCY)
+    settings = OpenAISettings(base_url=base_url, model="stub-judge", concurrency=CONCURRENCY)
     outcome = judge_study(study, settings)
     assert not outcome.left, outcome
     assert not outcome.missing, outcome

@@ -16,8 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from judge import JudgeSettings, judge_study
+from judge import judge_study
 from judge.engines.engine import Ready
+from judge.engines.vllm.vllm_settings import VLLMSettings
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
 from judge.protocol.token_count import TokenCount
@@ -137,8 +138,8 @@ def _toml(value: Any) -> str:
 def ours(folder: Path, version: str) -> dict[str, Any]:
     """Judge the study; the time is from the first look at it to the last judgment on disk."""
     study = Study.open(folder / "study")
-    settings = JudgeSettings(
-        engine="vllm", model=str(folder / "model"), window=WINDOW, prompts=version, max_missing=1
+    settings = VLLMSettings(
+        model=str(folder / "model"), window=WINDOW, prompts=version, max_missing=1
     )
     outcome = judge_study(study, settings)
     study.close()

@@ -2,16 +2,21 @@
 
 import pytest
 
+from judge.engines.engine import Engine, load_engine
 from study import Study
 from tests.judge.small_studies import Scripted, fill
 
 
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
-    """Return a fresh scripted engine that every run takes."""
+    """Return a fresh scripted engine, registered as `scripted`."""
     fresh = type("Fresh", (Scripted,), {"asked": []})
-    for module in ("judge.running.runner", "judge.running.probe_run"):
-        monkeypatch.setattr(f"{module}.load_engine", {"openai": fresh}.__getitem__)
+
+    def load(name: str) -> type[Engine]:
+        return fresh if name == "scripted" else load_engine(name)
+
+    for module in ("judge.engines.engine", "judge.running.runner", "judge.running.probe_run"):
+        monkeypatch.setattr(f"{module}.load_engine", load)
     return fresh
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
 from judge.engines.engine import Delivery, Ready
 from judge.prompts.template import PromptVersion
@@ -74,27 +74,40 @@ def always(answer: Answer) -> Any:
     return staticmethod(answered)
 
 
+class ScriptedSettings(JudgeSettings):
+    """Settings of the scripted engine."""
+
+    engine: Literal["scripted"] = "scripted"
+    concurrency: int | None = None
+
+    @property
+    def at_once(self) -> int | None:
+        return self.concurrency
+
+
 class Scripted:
     """A stand-in for an engine: answers by a function, remembers what it was asked."""
 
+    settings = ScriptedSettings
+    asks_now = True
     answer: Callable[[str], Answer] = staticmethod(scored)
     model = "scripted"
     window: int | None = None
     asked: list[Request]
     stop_after: int | None = None
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptVersion) -> None:
+    def __init__(self, settings: ScriptedSettings, study: Study, prompts: PromptVersion) -> None:
         del study, prompts
-        self.settings = settings
+        self._settings = settings
 
     def start(self, sample: Sequence[str]) -> Ready:
         del sample
         conditions = Conditions(
             "scripted",
-            self.settings.model or self.model,
-            decoding={"temperature": self.settings.temperature},
+            self._settings.model or self.model,
+            decoding={"temperature": self._settings.temperature},
         )
-        return Ready(conditions, TokenCount(), self.settings.window or self.window)
+        return Ready(conditions, TokenCount(), self._settings.window or self.window)
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         del run

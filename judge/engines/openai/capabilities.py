@@ -13,12 +13,12 @@ from judge.engines.openai.calibration import calibrate
 from judge.engines.openai.capability_requests import QUESTION, Findings, said_to, stopped
 from judge.engines.openai.endpoint import Endpoint, Listed
 from judge.engines.openai.logprob_support import tried, ways
+from judge.engines.openai.openai_settings import OpenAISettings
 from judge.prompts.prompt_set import PromptSet
 from judge.protocol.answer import Answer
 from judge.protocol.chat_completion import Trouble
 from judge.protocol.conditions import Conditions
 from judge.protocol.logprob_distribution import ScoreTokens
-from judge.settings import JudgeSettings
 from study.errors import StudyError
 
 _VARIED = "Reply with ten digits in an order of your own choice, and nothing else."
@@ -32,14 +32,11 @@ class Probed:
     parameters: dict[str, Any]
     scores: ScoreTokens | None
     """Which tokens are scores, where their probabilities are asked for."""
-    leads: bool = False
-    """Whether it counts what it finds in a cache, and is not vLLM, which finds at once what prompts
-    under way share."""
 
 
 async def probe(
     endpoint: Endpoint,
-    settings: JudgeSettings,
+    settings: OpenAISettings,
     prompts: PromptSet,
     sample: Sequence[str],
     begun: Callable[[Conditions], str | None] = lambda _: None,
@@ -58,11 +55,10 @@ async def probe(
     listed = await endpoint.models()
     model = _model(settings, listed)
     window = listed[model].window if model in listed else None
-    found = Findings(model, endpoint.url, settings.window or window, settings.first_wait)
+    found = Findings(model, endpoint.url, settings.window or window)
     _first_parameters(found, settings, prompts)
     short = await _settled(endpoint, found, settings, listed)
     owner = listed[model].owner if model in listed else None
-    leads = short.cached_tokens is not None and owner != "vllm"
     await calibrate(endpoint, found, short, sample)
     if "seed" in found.parameters:
         await _seed(endpoint, found)
@@ -75,10 +71,10 @@ async def probe(
         )
     sent = {**found.parameters, **(found.way.parameters if found.way else {})}
     scores = None if found.way is None else found.way.tokens
-    return Probed(_ready(found, settings, prompts), sent, scores, leads)
+    return Probed(_ready(found, settings, prompts), sent, scores)
 
 
-def _model(settings: JudgeSettings, listed: Mapping[str, Listed]) -> str:
+def _model(settings: OpenAISettings, listed: Mapping[str, Listed]) -> str:
     if settings.model is not None:
         return settings.model
     if len(listed) == 1:
@@ -87,12 +83,10 @@ def _model(settings: JudgeSettings, listed: Mapping[str, Listed]) -> str:
     raise StudyError(f"Say which model is to judge, with --model.{known}")
 
 
-def _first_parameters(found: Findings, settings: JudgeSettings, prompts: PromptSet) -> None:
+def _first_parameters(found: Findings, settings: OpenAISettings, prompts: PromptSet) -> None:
     tokens = settings.max_tokens or prompts.max_tokens
-    if settings.length_parameter != "auto":
-        found.limit_name = settings.length_parameter
     found.parameters = {"model": found.model, found.limit_name: tokens}
-    if settings.send_temperature:
+    if not settings.omit_temperature:
         temperature = settings.temperature
         found.parameters["temperature"] = (
             prompts.temperature if temperature is None else temperature
@@ -104,7 +98,7 @@ def _first_parameters(found: Findings, settings: JudgeSettings, prompts: PromptS
 async def _settled(
     endpoint: Endpoint,
     found: Findings,
-    settings: JudgeSettings,
+    settings: OpenAISettings,
     listed: Mapping[str, Listed],
 ) -> Answer:
     """Ask until the endpoint takes the parameters; return its answer."""
@@ -112,7 +106,7 @@ async def _settled(
     for _ in range(8):
         said = await said_to(endpoint, QUESTION, found)
         if isinstance(said, Trouble):
-            _without_parameter(found, settings, said, listed)
+            _without_parameter(found, said, listed)
             continue
         if not found.reasoning and budget and _reasons(said):
             found.reasoning = True
@@ -134,12 +128,10 @@ async def _settled(
     raise StudyError("The endpoint refuses one parameter after another; see its documentation.")
 
 
-def _without_parameter(
-    found: Findings, settings: JudgeSettings, trouble: Trouble, listed: Mapping[str, Listed]
-) -> None:
+def _without_parameter(found: Findings, trouble: Trouble, listed: Mapping[str, Listed]) -> None:
     """Take what the server refused out of the parameters, or stop."""
     name = trouble.parameter
-    if name in {"max_tokens", "max_completion_tokens"} and settings.length_parameter == "auto":
+    if name in {"max_tokens", "max_completion_tokens"}:
         other = "max_completion_tokens" if name == "max_tokens" else "max_tokens"
         if name == found.limit_name and name not in found.refused:
             found.refused.append(name)
@@ -179,7 +171,7 @@ async def _seed(endpoint: Endpoint, found: Findings) -> None:
 async def _probabilities(
     endpoint: Endpoint,
     found: Findings,
-    settings: JudgeSettings,
+    settings: OpenAISettings,
     prompts: PromptSet,
     *,
     vllm: bool,
@@ -193,7 +185,7 @@ async def _probabilities(
         found.logprobs = "not asked: the model reasons first"
     else:
         for way in await ways(endpoint, found.model, prompts.scale, vllm=vllm):
-            found.logprobs = await tried(endpoint, found.parameters, way, found.first_wait)
+            found.logprobs = await tried(endpoint, found.parameters, way)
             if found.logprobs == "given":
                 found.way = way
                 return
@@ -206,7 +198,7 @@ async def _probabilities(
 
 def _as_begun(
     found: Findings,
-    settings: JudgeSettings,
+    settings: OpenAISettings,
     prompts: PromptSet,
     begun: Callable[[Conditions], str | None],
 ) -> None:
@@ -224,7 +216,7 @@ def _as_begun(
     )
 
 
-def _ready(found: Findings, settings: JudgeSettings, prompts: PromptSet) -> Ready:
+def _ready(found: Findings, settings: OpenAISettings, prompts: PromptSet) -> Ready:
     decoding = {
         "temperature": found.parameters.get("temperature"),
         "max_tokens": settings.max_tokens or prompts.max_tokens,

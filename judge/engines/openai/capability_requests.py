@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from judge.engines.openai.backoff import steady_backoff
 from judge.engines.openai.endpoint import Endpoint, Listed, Reply
 from judge.engines.openai.logprob_support import Way
 from judge.protocol.answer import Answer
@@ -25,8 +26,6 @@ class Findings:
     model: str
     url: str
     window: int | None
-    first_wait: float
-    """Seconds before a question is put again."""
     parameters: dict[str, Any] = field(default_factory=dict)
     """What goes with each prompt."""
     limit_name: str = "max_tokens"
@@ -87,7 +86,7 @@ async def said_to(
         trouble = reply.said
         if trouble.kind in {"stop", "parameter"}:
             break
-        wait = trouble.wait if trouble.wait is not None else found.first_wait * 2**attempt
+        wait = trouble.wait if trouble.wait is not None else steady_backoff(attempt)
         if attempt + 1 < _TRIES:
             await asyncio.sleep(min(wait, 60))
     assert trouble is not None  # noqa: S101  (there is at least one try)

@@ -66,11 +66,6 @@ class Pace:
         """Send nothing for so long."""
         self._closed_until = max(self._closed_until, self._clock() + seconds)
 
-    def open(self) -> None:
-        """Let everybody in: whoever waits is to find out that nothing is sent any more."""
-        self.limit, self._closed_until = float("inf"), float("-inf")
-        self._admit()
-
     def _open(self) -> bool:
         return self.under_way + 1 <= self.limit and self._clock() >= self._closed_until
 

@@ -1,28 +1,26 @@
 """One endpoint in a run: it asks a prompt until there is an answer, or until it is given up."""
 
 import asyncio
-from dataclasses import replace
-from random import uniform
 from time import monotonic
 from typing import Any
 
 from judge.engines.engine import Delivery
+from judge.engines.openai.backoff import backoff
 from judge.engines.openai.capabilities import Probed
 from judge.engines.openai.capability_requests import QUESTION, stopped
 from judge.engines.openai.committer import Committer
 from judge.engines.openai.concurrency_limit import Pace
 from judge.engines.openai.endpoint import Endpoint, Reply
 from judge.engines.openai.endpoint_usage import Tally
+from judge.engines.openai.openai_settings import OpenAISettings
 from judge.engines.openai.truncation import TruncationCheck
 from judge.protocol.answer import REJECTED, TRUNCATED_BY_SERVER, Answer, Failure
 from judge.protocol.chat_completion import Trouble
 from judge.protocol.request import Request
-from judge.settings import JudgeSettings
 from study.errors import StudyError
 
 # So many refusals of one kind in a row speak of the server, not of the prompts.
 _IN_A_ROW = 20
-_LONGEST_WAIT = 30.0
 # A prompt may meet many complaints that mean the others; one that alone is too much for a quota
 # meets nothing else.
 _OF_A_COMPLAINT = 0.1
@@ -30,39 +28,17 @@ _OF_A_COMPLAINT = 0.1
 _AWAY = 3
 
 
-class LaneEndedError(StudyError):
-    """An endpoint can't be asked any more; whether others can is for the run to say."""
-
-    def __init__(self, why: str, remedy: str = "") -> None:
-        super().__init__(f"{why} {remedy}".rstrip())
-        self.why = why
-
-
-class HandedBackError(Exception):
-    """A prompt got no answer from an endpoint that is not asked any more."""
-
-
-class Lane:
-    """Asks one endpoint, at its own pace."""
+class EndpointWorker:
+    """Asks prompts of an endpoint, with retries, at the pace that the endpoint keeps up with."""
 
     def __init__(
         self,
         endpoint: Endpoint,
         probed: Probed,
-        settings: JudgeSettings,
+        settings: OpenAISettings,
         delivery: Delivery,
         committer: Committer,
-        *,
-        leads: bool,
-        mark: str | None,
     ) -> None:
-        self.url = endpoint.url
-        self.leads = leads
-        """Whether of prompts that begin alike one is answered before the others are sent."""
-        self.ended = False
-        """Whether it is not asked any more."""
-        self.exhausted: LaneEndedError | None = None
-        """Why nothing more can be asked, where an answer said so."""
         self._endpoint = endpoint
         self._settings = settings
         self._parameters = probed.parameters
@@ -72,26 +48,17 @@ class Lane:
         self._reasoning = int(decoding.get("reasoning_tokens", 0))
         self._delivery = delivery
         self._committer = committer
-        self._mark = mark
-        """Flag of what is answered here, where the run is known by another address."""
         self._model = str(probed.parameters["model"])
         self._pace = Pace(settings.concurrency)
-        self._truncation = TruncationCheck(
-            probed.ready.tokens, probed.parameters, settings.first_wait
-        )
+        self._truncation = TruncationCheck(probed.ready.tokens, probed.parameters)
         self._last_answer = monotonic()
         self._silent_since = monotonic()
         self._refused_in_a_row = 0
         self._delivered = Tally()
 
-    def wake(self) -> None:
-        """Begin to count silence: prompts come after a while without any."""
+    def restart_silence(self) -> None:
+        """Count the time without an answer from now on: prompts come after a while without any."""
         self._silent_since = monotonic()
-
-    def end(self) -> None:
-        """Ask nothing more; prompts under way are handed back unless an answer comes."""
-        self.ended = True
-        self._pace.open()
 
     @property
     def beside(self) -> dict[str, int]:
@@ -113,19 +80,13 @@ class Lane:
 
         Raises
         ------
-        LaneEndedError
-            The endpoint can't be asked any more; the prompt has no answer.
-        HandedBackError
-            Another prompt found that out before.
         StudyError
-            The run must not go on: the endpoint refuses or cuts everything.
+            The endpoint cannot be asked any more, or refuses or cuts everything.
         """
         failures, troubles, since = 0.0, 0, monotonic()
         while True:
             sent = await self._pace.enter()
             try:
-                if self.ended:
-                    raise HandedBackError
                 reply = await self._endpoint.ask(request.prompt, self._parameters_of(request))
                 said = reply.said
                 self._delivered.add(said if isinstance(said, Answer) else None)
@@ -141,8 +102,6 @@ class Lane:
                     said = Trouble("again", checked.reason, checked.detail)
             finally:
                 self._pace.leave()
-            if self.ended:
-                raise HandedBackError
             if said.kind in {"stop", "parameter"}:
                 refused = await self._refusal_of_this_prompt(said)
                 return await self._accept(request, refused, reply)
@@ -153,7 +112,7 @@ class Lane:
                 # A server that is away says nothing about this prompt, nor about their number; and
                 # to find out whether it is back costs nothing.
                 self._delivery.retried(said.reason)
-                await asyncio.sleep(self._backoff(min(troubles, _AWAY)))
+                await asyncio.sleep(backoff(min(troubles, _AWAY)))
                 troubles += 1
                 continue
             self._pace.complained(sent, said.wait if said.kind == "throttled" else None)
@@ -163,7 +122,7 @@ class Lane:
                 return False
             self._delivery.retried(said.reason)
             if said.kind == "again" or not said.wait:
-                await asyncio.sleep(said.wait or self._backoff(troubles))
+                await asyncio.sleep(said.wait or backoff(troubles))
                 troubles += 1
 
     async def _is_at_fault(self, failures: float, since: float) -> bool:
@@ -189,13 +148,13 @@ class Lane:
     async def _accept(self, request: Request, answer: Answer, reply: Reply) -> bool:
         self._last_answer = self._silent_since = monotonic()
         self._pace.answered()
-        if reply.wait and not self.ended:
+        if reply.wait:
             self._pace.close_for(reply.wait)
-        if self._mark is not None:
-            request = replace(request, flags=(*request.flags, self._mark))
         await self._committer.commit((request, answer))
         self._count_refusals(answer)
-        self.exhausted = self._long_wait(reply.wait, "its quota is used up")
+        exhausted = self._long_wait(reply.wait, "its quota is used up")
+        if exhausted is not None:
+            raise exhausted
         return True
 
     def _count_refusals(self, answer: Answer) -> None:
@@ -235,10 +194,10 @@ class Lane:
         of_prompt = trouble.kind == "parameter" or trouble.reason == "http_403"
         if of_prompt and await self._answers_a_question():
             return Answer(trouble.detail, missing=REJECTED)
-        raise LaneEndedError(stopped(self._model, trouble))
+        raise StudyError(stopped(self._model, trouble))
 
     async def _is_out_of_patience(self, trouble: Trouble) -> bool:
-        """End a lane that gets no answer; tell where it is this prompt alone that gets none."""
+        """Stop where no answer comes; return whether it is this prompt alone that gets none."""
         wait = self._long_wait(trouble.wait, trouble.detail)
         if wait is not None:
             raise wait
@@ -248,22 +207,17 @@ class Lane:
         if trouble.reason != "no_connection" and await self._answers_a_question():
             self._last_answer = self._silent_since = monotonic()
             return True
-        raise LaneEndedError(
-            f"No answer came for {silent:.0f} s ({trouble.detail}).",
-            "What was judged is kept; run the command again to go on, or wait longer with "
+        raise StudyError(
+            f"No answer came for {silent:.0f} s ({trouble.detail}). What was judged is kept; "
+            "run the command again to resume, or wait longer with "
             "--patience.",
         )
 
-    def _long_wait(self, wait: float | None, why: str) -> LaneEndedError | None:
-        """Return the end of the lane, where the endpoint asks for more patience than there is."""
+    def _long_wait(self, wait: float | None, why: str) -> StudyError | None:
+        """Return the error that stops the run where the endpoint asks to wait too long."""
         if wait is None or wait <= self._settings.patience:
             return None
-        return LaneEndedError(
-            f"The endpoint asks to wait {wait:.0f} s ({why}).",
-            "What was judged is kept; run the command again later, or wait with --patience.",
+        return StudyError(
+            f"The endpoint asks to wait {wait:.0f} s ({why}). What was judged is kept; run "
+            "the command again later, or wait longer with --patience."
         )
-
-    def _backoff(self, troubles: int) -> float:
-        longest = min(_LONGEST_WAIT, self._settings.first_wait * 2 ** min(troubles, 20))
-        # Spread out, so that all those under way do not come back at one moment.
-        return uniform(longest / 2, longest)  # noqa: S311  (nothing secret)

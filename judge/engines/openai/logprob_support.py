@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from judge.engines.openai.backoff import steady_backoff
 from judge.engines.openai.endpoint import Endpoint, Reply
 from judge.protocol.answer import Answer
 from judge.protocol.logprob_distribution import (
@@ -85,9 +86,7 @@ async def ways(endpoint: Endpoint, model: str, scale: RatingScale, *, vllm: bool
     return [*found, top(scale)]
 
 
-async def tried(
-    endpoint: Endpoint, parameters: Mapping[str, Any], way: Way, first_wait: float
-) -> Found:
+async def tried(endpoint: Endpoint, parameters: Mapping[str, Any], way: Way) -> Found:
     """Ask in one way, and say what the answer is worth.
 
     Parameters
@@ -96,11 +95,9 @@ async def tried(
     parameters
         What goes with each prompt otherwise.
     way
-    first_wait
-        Seconds before the question is put again.
     """
     sent = {**parameters, **way.parameters}
-    reply = await _asked(endpoint, sent, first_wait)
+    reply = await _asked(endpoint, sent)
     told = _told(reply)
     if told is None:
         return "refused"
@@ -109,7 +106,7 @@ async def tried(
     worth = _worth(told, way)
     if worth != "given":
         return worth
-    return await _bent(endpoint, sent, way, told, first_wait)
+    return await _bent(endpoint, sent, way, told)
 
 
 def _worth(told: list[Told], way: Way) -> Found:
@@ -125,16 +122,14 @@ def _worth(told: list[Told], way: Way) -> Found:
     return "given"
 
 
-async def _bent(
-    endpoint: Endpoint, sent: Mapping[str, Any], way: Way, told: list[Told], first_wait: float
-) -> Found:
+async def _bent(endpoint: Endpoint, sent: Mapping[str, Any], way: Way, told: list[Told]) -> Found:
     """Tell whether probabilities depend on the temperature: then they are not the model's own."""
     first = _compared(told, way)
     one_token = len(_possible(first)) == 1
     temperature = sent.get("temperature")
     if temperature is None or temperature == 1:
         return "one token only" if one_token else "given"
-    again = _told(await _asked(endpoint, {**sent, "temperature": 1}, first_wait))
+    again = _told(await _asked(endpoint, {**sent, "temperature": 1}))
     if not again:
         # A model that takes no other temperature can't be compared.
         return "one token only" if one_token else "given"
@@ -169,14 +164,14 @@ def _alike(first: Mapping[str, float], plain: Mapping[str, float]) -> bool:
     return True
 
 
-async def _asked(endpoint: Endpoint, parameters: Mapping[str, Any], first_wait: float) -> Reply:
+async def _asked(endpoint: Endpoint, parameters: Mapping[str, Any]) -> Reply:
     for attempt in range(_TRIES):
         reply = await endpoint.ask(_QUESTION, parameters)
         said = reply.said
         if isinstance(said, Answer) or said.kind in {"stop", "parameter"}:
             return reply
         if attempt + 1 < _TRIES:
-            wait = said.wait if said.wait is not None else first_wait * 2**attempt
+            wait = said.wait if said.wait is not None else steady_backoff(attempt)
             await asyncio.sleep(min(wait, 60))
     return reply
 

@@ -1,33 +1,32 @@
-"""The engine `openai`: prompts over HTTP, as many at once as the endpoints take."""
+"""The engine `openai`: prompts over HTTP, as many at once as the endpoint takes."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from judge.engines.engine import Delivery, Ready
 from judge.engines.openai.capabilities import Probed, probe
 from judge.engines.openai.committer import Committer
-from judge.engines.openai.dispatcher import Asking
+from judge.engines.openai.dispatcher import ask_all
 from judge.engines.openai.endpoint import Endpoint
-from judge.engines.openai.endpoint_agreement import together
-from judge.engines.openai.endpoint_worker import Lane
+from judge.engines.openai.endpoint_worker import EndpointWorker
 from judge.engines.openai.event_loop import run_to_end
+from judge.engines.openai.openai_settings import OpenAISettings
 from judge.prompts.prompt_set import PromptSet
 from judge.protocol.conditions import Conditions, Run, name_of, with_shuffle
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.protocol.request import Request
-from judge.settings import JudgeSettings
 from study.errors import StudyError
 from study.study import Study
 
 
 class OpenAIEngine:
-    """Asks one endpoint that speaks OpenAI's chat completions, or several that serve one model."""
+    """Asks an endpoint for chat completions."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None:
-        settings.refuse("answers", "requests", "revision", "structured", "processes")
-        if not settings.addresses:
+    settings = OpenAISettings
+    asks_now = True
+
+    def __init__(self, settings: OpenAISettings, study: Study, prompts: PromptSet) -> None:
+        if settings.base_url is None:
             raise StudyError(
                 "The engine openai needs the endpoint's address: "
                 "--base-url http://localhost:8000/v1"
@@ -35,90 +34,51 @@ class OpenAIEngine:
         self._study = study
         self._settings = settings
         self._prompts = prompts
-        self._probed: dict[str, Probed] = {}
-        self._known_as = settings.addresses[0]
-        """The address that the run is known by."""
+        self._url = settings.base_url
+        self._probed: Probed | None = None
 
     def start(self, sample: Sequence[str]) -> Ready:
-        """Probe the endpoints; see `judge.engines.openai.capabilities` and `.together`."""
+        """Probe the endpoint; see `judge.engines.openai.capabilities`."""
 
-        async def probed(url: str) -> Probed | StudyError:
-            try:
-                async with self._endpoint(url, connections=1) as endpoint:
-                    one = await probe(endpoint, self._settings, self._prompts, sample, self._begun)
-                    return replace(one, ready=replace(one.ready, spent=dict(endpoint.tally)))
-            except StudyError as error:
-                return error
+        async def probed() -> Probed:
+            async with self._endpoint(connections=1) as endpoint:
+                found = await probe(endpoint, self._settings, self._prompts, sample, self._begun)
+                return replace(found, ready=replace(found.ready, spent=dict(endpoint.tally)))
 
-        async def all_probed() -> list[Probed | StudyError]:
-            return await asyncio.gather(*(probed(url) for url in self._settings.addresses))
-
-        found = dict(zip(self._settings.addresses, run_to_end(all_probed()), strict=True))
-        self._probed = {url: one for url, one in found.items() if isinstance(one, Probed)}
-        without = {url: one for url, one in found.items() if isinstance(one, StudyError)}
-        if not self._probed:
-            raise next(iter(without.values()))
-        ready = together({url: one.ready for url, one in self._probed.items()}, without)
-        self._known_as = next(
-            (url for url in self._settings.addresses if self._begun_at(ready.conditions, url)),
-            self._settings.addresses[0],
-        )
-        return replace(ready, conditions=replace(ready.conditions, endpoint=self._known_as))
+        self._probed = run_to_end(probed())
+        return self._probed.ready
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         """Ask every request; a slot is free when its judgment is committed."""
         del run
-        connections = self._settings.concurrency
+        assert self._probed is not None  # noqa: S101  (start comes first)
+        probed = self._probed
 
-        async def asked() -> tuple[str, ...]:
-            async with AsyncExitStack() as stack:
+        async def asked() -> None:
+            slots = self._settings.concurrency
+            async with self._endpoint(slots, probed.scores) as endpoint:
                 committer = Committer(delivery.commit)
-                lanes = []
-                for url, one in self._probed.items():
-                    endpoint = self._endpoint(url, connections, one.scores)
-                    await stack.enter_async_context(endpoint)
-                    lanes.append(self._lane(endpoint, one, delivery, committer))
-                asking = Asking(lanes, committer, connections)
+                worker = EndpointWorker(endpoint, probed, self._settings, delivery, committer)
                 try:
-                    await asking.all(iter(requests))
+                    await ask_all(worker, iter(requests), committer, slots)
                 finally:
-                    for lane in lanes:
-                        delivery.spent(lane.beside)
-                return tuple(asking.notes)
+                    delivery.spent(worker.beside)
 
-        return run_to_end(asked())
+        run_to_end(asked())
+        return ()
 
     def close(self) -> None:
         """Nothing is held."""
 
-    def _lane(
-        self, endpoint: Endpoint, probed: Probed, delivery: Delivery, committer: Committer
-    ) -> Lane:
-        leader = self._settings.leader
-        return Lane(
-            endpoint,
-            probed,
-            self._settings,
-            delivery,
-            committer,
-            leads=probed.leads if leader == "auto" else leader == "on",
-            mark=None if endpoint.url == self._known_as else f"answered at {endpoint.url}",
-        )
-
     def _begun(self, conditions: Conditions) -> str | None:
-        """Return the name of the run that was begun under these conditions at any address."""
-        names = (self._begun_at(conditions, url) for url in self._settings.addresses)
-        return next((name for name in names if name is not None), None)
-
-    def _begun_at(self, conditions: Conditions, url: str) -> str | None:
+        """Return the name of the run that was begun under these conditions."""
         # As the run will be known, once the order of its passages is added.
-        there = replace(conditions, endpoint=url)
-        shown = with_shuffle(there, self._settings.shuffle_passages)
+        shown = with_shuffle(conditions, self._settings.shuffle_passages)
         return name_of(self._study, shown, self._prompts, self._settings.repeats)
 
-    def _endpoint(self, url: str, connections: int, scores: ScoreTokens | None = None) -> Endpoint:
+    def _endpoint(self, connections: int, scores: ScoreTokens | None = None) -> Endpoint:
         return Endpoint(
-            url,
+            self._url,
             key_name=self._settings.api_key_env,
             timeout=self._settings.timeout,
             connections=connections,

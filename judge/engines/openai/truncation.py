@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from judge.engines.openai.backoff import steady_backoff
 from judge.engines.openai.endpoint import Endpoint
 from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer, Failure
 from judge.protocol.token_count import TokenCount
@@ -27,10 +28,7 @@ SLACK = 0.02
 class TruncationCheck:
     """Holds each answer's count of prompt tokens against an estimate that the probe calibrated."""
 
-    def __init__(
-        self, tokens: TokenCount, parameters: Mapping[str, Any], first_wait: float
-    ) -> None:
-        self._first_wait = first_wait
+    def __init__(self, tokens: TokenCount, parameters: Mapping[str, Any]) -> None:
         self._tokens = tokens
         self._parameters = parameters
         self._honest = _PERHAPS
@@ -95,5 +93,5 @@ class TruncationCheck:
             if isinstance(said, Answer):
                 return said.prompt_tokens
             if attempt + 1 < _TRIES:
-                await asyncio.sleep(min(said.wait or self._first_wait * 2**attempt, 30))
+                await asyncio.sleep(min(said.wait or steady_backoff(attempt), 30))
         return None

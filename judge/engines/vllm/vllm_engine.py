@@ -9,12 +9,12 @@ from judge.engines.vllm.chat_layout import DATE, Layout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity
 from judge.engines.vllm.model_loader import Loaded, ModelFacts, ModelSpec, load, read_template
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
+from judge.engines.vllm.vllm_settings import VLLMSettings
 from judge.engines.vllm.worker_pool import Workers
 from judge.prompts.prompt_set import PromptSet
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.settings import JudgeSettings
 from study.errors import StudyError
 from study.study import Study
 
@@ -25,23 +25,10 @@ _NEAR = 64
 class VLLMEngine:
     """Asks a model that vLLM runs here: in this process, or in several that share the prompts."""
 
-    def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None:
-        settings.refuse(
-            "base_url",
-            "logprobs",
-            "leader",
-            "answers",
-            "requests",
-            "send_temperature",
-            "length_parameter",
-            "reasoning_tokens",
-            "api_key_env",
-            "concurrency",
-            "timeout",
-            "tries",
-            "first_wait",
-            "patience",
-        )
+    settings = VLLMSettings
+    asks_now = True
+
+    def __init__(self, settings: VLLMSettings, study: Study, prompts: PromptSet) -> None:
         if settings.model is None:
             raise StudyError(
                 "Say which model is to judge, with --model: a folder, or a name on the hub."

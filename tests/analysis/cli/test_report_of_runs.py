@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from analysis.cli.doctor import doctor
 from analysis.cli.report import report
 from analysis.render.json_report import schema
-from judge import JudgeSettings, judge_study
+from judge import judge_study
 from study import Study
 from study.cli.root import cli
-from tests.judge.small_studies import Scripted, fill
+from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("fenced", {"prompts": "ccrs-paper-fenced-v1"}),
     ):
         settings: dict[str, Any] = {"name": name, "model": "m", **more}
-        judge_study(study, JudgeSettings(**settings))
+        judge_study(study, ScriptedSettings(**settings))
     study.close()
     return study.folder
 

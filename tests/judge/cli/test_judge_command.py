@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from judge import JudgeSettings, judge_study
+from judge import judge_study
 from judge.cli.judge_command import judge
+from judge.engines.openai.openai_settings import OpenAISettings
 from study import Study, StudyError
 from study.cli.root import cli
-from tests.judge.small_studies import Scripted
+from tests.judge.small_studies import Scripted, ScriptedSettings
 from tests.judge.stub.process import Stub, running_stub
 
 
@@ -67,10 +68,10 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
         (("--engine", "openapi"), "Did you mean 'openai'"),
         (("--prompts", "mine"), "Known: ccrs-context-first-v1"),
         (("--model", " "), "model = ' ': is blank"),
-        (("--requests", "out"), "--requests: means nothing to the engine openai"),
+        (("--requests", "out"), "--requests: not available with the engine 'openai'"),
         (
-            ("--engine", "recorded", "--seed", "3", "--no-temperature"),
-            "--no-temperature, --seed: means nothing to the engine recorded",
+            ("--engine", "recorded", "--seed", "3", "--omit-temperature"),
+            "--omit-temperature: not available with the engine 'recorded'; leave it out.",
         ),
     ],
 )
@@ -88,7 +89,7 @@ def test_a_key_does_not_travel_unencrypted(
     campaign: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
-    settings = JudgeSettings(base_url="http://judge.invalid/v1", model="m", api_key_env="MY_KEY")
+    settings = OpenAISettings(base_url="http://judge.invalid/v1", model="m", api_key_env="MY_KEY")
     with pytest.raises(StudyError, match=r"MY_KEY would go to judge\.invalid unencrypted") as said:
         judge_study(campaign, settings)
     assert "sk-very-secret" not in str(said.value)
@@ -109,7 +110,7 @@ def test_a_study_that_is_named_like_a_command(
 def test_it_works_where_an_event_loop_runs(campaign: Study, stub: Stub) -> None:
     async def as_in_a_notebook() -> int:
         return judge_study(
-            campaign, JudgeSettings(base_url=stub.base_url, constructs=("QR",))
+            campaign, OpenAISettings(base_url=stub.base_url, constructs=("QR",))
         ).judged
 
     assert asyncio.run(as_in_a_notebook()) == 12
@@ -124,7 +125,7 @@ def test_status_and_report_know_the_run(campaign: Study, stub: Stub) -> None:
 
 def test_progress_is_told_after_every_commit(campaign: Study, scripted: type[Scripted]) -> None:
     reached = []
-    judge_study(campaign, JudgeSettings(limit=5), reached.append)
+    judge_study(campaign, ScriptedSettings(limit=5), reached.append)
     assert [reach.answered for reach in reached] == [1, 2, 3, 4, 5]
     assert {reach.total for reach in reached} == {5}
     assert scripted.asked

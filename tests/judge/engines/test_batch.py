@@ -9,18 +9,19 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from judge import JudgeSettings, judge_study
+from judge import judge_study
+from judge.engines.batch import BatchSettings
 from study import InputError, Study, StudyError
 from study.schema import Judgment, table
 from tests.judge.small_studies import fill, score
 
 
-def writing(folder: Path, **more: Any) -> JudgeSettings:
-    return JudgeSettings(engine="batch", model="gpt", requests=folder, **more)
+def writing(folder: Path, **more: Any) -> BatchSettings:
+    return BatchSettings(model="gpt", requests=folder, **more)
 
 
-def reading(*files: Path, **more: Any) -> JudgeSettings:
-    return JudgeSettings(engine="batch", model="gpt", answers=files, **more)
+def reading(*files: Path, **more: Any) -> BatchSettings:
+    return BatchSettings(model="gpt", answers=files, **more)
 
 
 def sent(folder: Path) -> list[dict[str, Any]]:
@@ -170,8 +171,8 @@ def test_files_that_are_there_stay(campaign: Study, tmp_path: Path) -> None:
 
 def test_a_reasoning_model_gets_what_the_settings_say(campaign: Study, tmp_path: Path) -> None:
     more: dict[str, Any] = {
-        "length_parameter": "max_completion_tokens",
-        "send_temperature": False,
+        "reasoning_tokens": 4096,
+        "omit_temperature": True,
         "seed": 7,
         "repeats": 2,
     }
@@ -241,12 +242,12 @@ def test_what_is_no_file_is_said(campaign: Study, tmp_path: Path) -> None:
 )
 def test_it_writes_or_reads(campaign: Study, given: dict[str, Any]) -> None:
     with pytest.raises(StudyError, match="either writes"):
-        judge_study(campaign, JudgeSettings(engine="batch", model="m", **given))
+        judge_study(campaign, BatchSettings(model="m", **given))
 
 
 def test_it_needs_a_model(campaign: Study, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="--model"):
-        judge_study(campaign, JudgeSettings(engine="batch", requests=tmp_path / "x"))
+        judge_study(campaign, BatchSettings(requests=tmp_path / "x"))
 
 
 def test_probabilities_are_asked_for_on_demand_and_read(campaign: Study, tmp_path: Path) -> None:
@@ -271,6 +272,6 @@ def test_probabilities_are_asked_for_on_demand_and_read(campaign: Study, tmp_pat
 
 def test_probabilities_of_a_model_that_reasons_are_refused(study: Study, tmp_path: Path) -> None:
     fill(study)
-    more = {"logprobs": "on", "length_parameter": "max_completion_tokens"}
+    more = {"logprobs": "on", "reasoning_tokens": 100}
     with pytest.raises(StudyError, match="a reason comes first"):
         judge_study(study, writing(tmp_path / "batch", **more))

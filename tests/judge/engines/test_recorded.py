@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from judge import JudgeSettings, export_run, judge_study
+from judge import export_run, judge_study
+from judge.engines.recorded import RecordedSettings
 from judge.protocol.answer import Answer
 from study import InputError, Study, StudyError
 from study.schema import Judgment, table
-from tests.judge.small_studies import Scripted, fill
+from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 
-def settings(*files: Path, **more: Any) -> JudgeSettings:
-    return JudgeSettings(engine="recorded", model="elsewhere", answers=files, **more)
+def settings(*files: Path, **more: Any) -> RecordedSettings:
+    return RecordedSettings(model="elsewhere", answers=files, **more)
 
 
 def rows(system: str = "A", construct: str = "AC", **more: Any) -> list[dict[str, Any]]:
@@ -69,7 +70,7 @@ def test_an_export_comes_back_as_it_was(
     scripted.answer = staticmethod(
         lambda prompt: Answer(next(many), "stop", "m", "fp", len(prompt), 1, milliseconds=2.5)
     )
-    judge_study(study, JudgeSettings(model="first"))
+    judge_study(study, ScriptedSettings(model="first"))
     export_run(study, "first", tmp_path / f"run.{form}")
     monkeypatch.undo()
     copy = Study.create(tmp_path / "copy")
@@ -179,12 +180,12 @@ def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., 
     [
         ({"model": "m"}, "--answers"),
         ({"answers": (Path("x"),)}, "--model"),
-        ({"retry_unparsed": True}, "--retry-unparsed: means nothing"),
+        ({"retry_unparsed": True}, "--retry-unparsed: not available with the engine 'recorded'"),
     ],
 )
 def test_what_it_needs_is_asked_for(campaign: Study, given: dict[str, Any], words: str) -> None:
     with pytest.raises(StudyError, match=words):
-        judge_study(campaign, JudgeSettings(engine="recorded", **given))
+        judge_study(campaign, RecordedSettings.checked(**given))
 
 
 def test_a_file_without_the_columns_is_refused(campaign: Study, tmp_path: Path) -> None:

@@ -10,6 +10,11 @@ from tests.judge.faults.faulty_run import copied, make_study
 from tests.judge.stub.process import Stub, running_stub
 
 
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.engines.openai.backoff.FIRST_WAIT", 0.02)
+
+
 @pytest.fixture(scope="session")
 def _running_stub() -> Iterator[Stub]:
     with running_stub() as started:

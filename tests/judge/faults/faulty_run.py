@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import RowMapping, select
 
-from judge import JudgeSettings, Outcome, judge_study
+from judge import Outcome, judge_study
+from judge.engines.openai.openai_settings import OpenAISettings
 from judge.prompts.prompt_versions import prompt_version
 from study import Study, import_file
 from study.schema import Judgment, Response, table
@@ -27,7 +28,6 @@ WHOLE = QUERIES * len(SYSTEMS) * CONSTRUCTS
 _PASSAGE = 60
 SHORT_WAITS: dict[str, Any] = {
     "model": "stub-judge",
-    "first_wait": 0.02,
     "patience": 5.0,
     "timeout": 3.0,
     "concurrency": 8,
@@ -86,7 +86,7 @@ def copied(template: Path, folder: Path) -> Iterator[Study]:
 def judged(study: Study, stub: Stub, **settings: Any) -> Outcome:
     """Judge the study, with short waits."""
     given = {"base_url": stub.base_url, **SHORT_WAITS, **settings}
-    return judge_study(study, JudgeSettings(**given))
+    return judge_study(study, OpenAISettings(**given))
 
 
 def commanded(study: Study, stub: Stub, *more: str) -> Said:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from judge import JudgeSettings, judge_study
+from judge import judge_study
+from judge.engines.openai.openai_settings import OpenAISettings
 from judge.running.runner import RunStoppedError
 from study import Study
 from study.errors import StudyError
@@ -113,12 +114,6 @@ def test_a_wrong_name_is_answered_with_the_names_that_there_are(
             "",
         ),
         (
-            [{"behaviour": "rejects", "parameter": "max_completion_tokens"}],
-            {"length_parameter": "max_tokens"},
-            {"max_tokens": 16, "temperature": 0},
-            "",
-        ),
-        (
             [{"behaviour": "rejects_temperature"}],
             {},
             {"max_tokens": 16},
@@ -141,7 +136,7 @@ def test_a_wrong_name_is_answered_with_the_names_that_there_are(
             "The model reasons before it answers: it gets 1000 tokens more for that.",
         ),
     ],
-    ids=["max_tokens", "told", "temperature", "seed", "all of it"],
+    ids=["max_tokens", "temperature", "seed", "all of it"],
 )
 def test_what_the_model_takes_is_settled_before_the_first_prompt(
     small_study: Study,
@@ -291,7 +286,7 @@ def test_a_server_that_echoes_the_key_gets_it_into_no_judgment(
     with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/v1"
-        settings = JudgeSettings(base_url=address, model="m", limit=3)
+        settings = OpenAISettings(base_url=address, model="m", limit=3)
         assert judge_study(small_study, settings).judged == 3
         server.shutdown()
     assert {row["raw_answer"] for row in judgments(small_study)} == {"I was sent Bearer [key]"}

@@ -5,11 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from judge import JudgeSettings, compare_runs, judge_study
+from judge import compare_runs, judge_study
 from judge.protocol.answer import Answer
 from study import Study, StudyError
 from study.cli.root import cli
-from tests.judge.small_studies import Scripted, always
+from tests.judge.small_studies import Scripted, ScriptedSettings, always
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def judged(campaign: Study, scripted: type[Scripted]) -> Study:
     """A study with a run by the paper's words and one by fenced ones, 5 points kinder."""
     for name, prompts, value in (("a", "ccrs-paper-v1", "60"), ("b", "ccrs-paper-fenced-v1", "65")):
         scripted.answer = always(Answer(value))
-        judge_study(campaign, JudgeSettings(name=name, prompts=prompts))
+        judge_study(campaign, ScriptedSettings(name=name, prompts=prompts))
     return campaign
 
 
@@ -67,7 +67,9 @@ def test_runs_without_a_construct_in_common_are_said(
     for name, construct in (("a", "QR"), ("b", "CC")):
         # Another temperature is another run.
         warmth = 0.0 if name == "a" else 1.0
-        judge_study(campaign, JudgeSettings(name=name, constructs=(construct,), temperature=warmth))
+        judge_study(
+            campaign, ScriptedSettings(name=name, constructs=(construct,), temperature=warmth)
+        )
     done = CliRunner().invoke(cli, ["judge", "compare", str(campaign.folder), "a", "b"])
     assert isinstance(done.exception, StudyError)
     assert "no construct in common" in str(done.exception)

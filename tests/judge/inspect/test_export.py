@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from judge import JudgeSettings, export_run, judge_study
+from judge import export_run, judge_study
 from judge.cli.judge_command import judge
 from judge.inspect.export import COLUMNS
 from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
@@ -17,7 +17,7 @@ from study import Study, StudyError, import_file
 from study.csv_injection import MARK, restored
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from tests.judge.small_studies import Scripted, always, fill, scored
+from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored
 
 FORMULA = '=HYPERLINK("http://x")'
 
@@ -48,7 +48,7 @@ def judged(any_study: Study, scripted: type[Scripted]) -> Study:
 
     scripted.answer = staticmethod(answered)
     for _ in range(2):
-        judge_study(any_study, JudgeSettings(name="j", constructs=("CC",)))
+        judge_study(any_study, ScriptedSettings(name="j", constructs=("CC",)))
     return any_study
 
 
@@ -99,7 +99,7 @@ def test_answers_are_read_back_as_they_were(
 ) -> None:
     given = iter(ODD)
     scripted.answer = staticmethod(lambda _: Answer(next(given)))
-    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     path = tmp_path / f"run.{ending}"
     export_run(campaign, "j", path)
     records = [record for record in RecordSource(path).records() if isinstance(record, Record)]
@@ -112,7 +112,7 @@ def test_answers_are_read_back_as_they_were(
 def test_what_the_score_table_leaves_out_is_left_out_and_counted(
     campaign: Study, scripted: type[Scripted], tmp_path: Path
 ) -> None:
-    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     row = {"query_id": "q1", "query": "Question 1?", "system": "A", "response": "Another one."}
     changed = tmp_path / "changed.jsonl"
     changed.write_text(json.dumps({**row, "references": ["Reference 1.", "Answer 1 of A."]}))
@@ -133,7 +133,7 @@ def test_nothing_is_replaced_unasked_and_no_half_file_stays(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     path = tmp_path / "run.csv"
     path.write_text("mine")
     with pytest.raises(StudyError, match="already exists"):
@@ -151,7 +151,7 @@ def test_nothing_is_replaced_unasked_and_no_half_file_stays(
 def test_formats_and_names_that_are_none(
     campaign: Study, scripted: type[Scripted], tmp_path: Path
 ) -> None:
-    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     with pytest.raises(StudyError, match=r"no export format 'parq'. Did you mean 'parquet'"):
         export_run(campaign, "j", tmp_path / "run.parq")
     with pytest.raises(StudyError, match="has no ending"):
@@ -165,7 +165,7 @@ def test_formats_and_names_that_are_none(
 
 def test_the_command(campaign: Study, scripted: type[Scripted], tmp_path: Path) -> None:
     scripted.answer = always(Answer("12"))
-    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     words = ["export", str(campaign.folder), "j", "--out", str(tmp_path / "run.parquet")]
     done = CliRunner().invoke(judge, words)
     assert done.output == f"Wrote {tmp_path / 'run.parquet'} (12 judgments of the run 'j').\n"

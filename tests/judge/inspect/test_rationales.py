@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from judge import JudgeSettings, export_run, judge_study, show_response
+from judge import export_run, judge_study, show_response
 from judge.engines.recorded_answers import FIELDS
 from judge.protocol.answer import Answer
 from study import Study
 from study.cli.root import cli
 from study.importing import import_file
-from tests.judge.small_studies import Scripted
+from tests.judge.small_studies import Scripted, ScriptedSettings
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
@@ -28,7 +28,7 @@ def with_reason(prompt: str) -> Answer:
 @pytest.fixture
 def reasoned(campaign: Study, scripted: type[Scripted]) -> Study:
     scripted.answer = staticmethod(with_reason)
-    judge_study(campaign, JudgeSettings(name="j", prompts="ccrs-rationale-v1"))
+    judge_study(campaign, ScriptedSettings(name="j", prompts="ccrs-rationale-v1"))
     return campaign
 
 

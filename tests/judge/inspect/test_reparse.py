@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import insert, select
 
-from judge import JudgeSettings, judge_study, reparse_run
+from judge import judge_study, reparse_run
 from judge.cli.judge_command import judge
 from judge.parsing import PARSER_VERSION, Parsed
 from judge.prompts.prompt_versions import prompt_version
@@ -16,7 +16,7 @@ from judge.protocol.answer import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER,
 from judge.running.lock import sole_writer
 from study import Study, StudyError
 from study.schema import JudgeRun, Judgment, JudgmentBase, Reading, now, table
-from tests.judge.small_studies import Scripted, always, fill, store
+from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, store
 
 
 def rows(study: Study, noun: type[Any]) -> list[Any]:
@@ -37,7 +37,7 @@ def judged(any_study: Study, scripted: type[Scripted]) -> Study:
     """A run whose answers on QR hold no score for the parser, but one for `generous`."""
     fill(any_study)
     scripted.answer = always(Answer("I would say 40"))
-    judge_study(any_study, JudgeSettings(name="j", constructs=("QR",)))
+    judge_study(any_study, ScriptedSettings(name="j", constructs=("QR",)))
     return any_study
 
 
@@ -94,7 +94,7 @@ def test_reasons_that_no_text_decides_stand(
     store(any_study, {**row, "system": "B", "response": " ", "passages": ["p"]})
     store(any_study, {**row, "system": "C", "response": "no"})
     scripted.answer = always(Answer("85", missing=reason))
-    judge_study(any_study, JudgeSettings(name="j", constructs=("CC", "AC")))
+    judge_study(any_study, ScriptedSettings(name="j", constructs=("CC", "AC")))
     monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
     found = reparse_run(any_study, "j")
     assert (found.read, found.changed) == (0, 0)
@@ -157,7 +157,7 @@ def test_the_command(
     campaign: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted.answer = always(Answer("\x1b[2J 40"))
-    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
     words = ["reparse", str(campaign.folder), "j"]
     done = CliRunner().invoke(judge, [*words, "--dry-run"])

@@ -7,14 +7,14 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import insert
 
-from judge import JudgeSettings, judge_study, show_response, show_run
+from judge import judge_study, show_response, show_run
 from judge.cli.judge_command import judge
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
 from judge.text import printable
 from study import Study, StudyError
 from study.schema import Judgment, Reading, now, table
-from tests.judge.small_studies import Scripted, always, fill, store
+from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, store
 
 SPENT = Answer(
     "85",
@@ -44,7 +44,7 @@ def by_construct(prompt: str) -> Answer:
 def test_figures_by_construct(any_study: Study, scripted: type[Scripted]) -> None:
     fill(any_study)
     scripted.answer = staticmethod(by_construct)
-    judge_study(any_study, JudgeSettings(name="j"))
+    judge_study(any_study, ScriptedSettings(name="j"))
     run = show_run(any_study, "j")
     assert (run.judgments, run.possible, run.missing) == (60, 60, 12)
     found = {figures.construct: figures for figures in run.constructs}
@@ -72,9 +72,9 @@ def test_a_judge_that_changed_is_a_warning_with_times(
 ) -> None:
     fill(any_study)
     scripted.answer = always(SPENT)
-    judge_study(any_study, JudgeSettings(name="j", limit=3))
+    judge_study(any_study, ScriptedSettings(name="j", limit=3))
     scripted.answer = always(replace(SPENT, fingerprint="fp-2\x1b]0;owned\x07"))
-    judge_study(any_study, JudgeSettings(name="j"))
+    judge_study(any_study, ScriptedSettings(name="j"))
     run = show_run(any_study, "j")
     assert (run.served[0].fingerprint, run.served[0].answers) == ("fp-1", 3)
     assert run.served[0].first <= run.served[0].last <= run.served[1].last
@@ -91,9 +91,9 @@ def test_further_attempts_readings_and_empty_responses(
     store(any_study, {**row, "system": "A", "response": "yes"})
     store(any_study, {**row, "system": "B", "response": "  "})
     scripted.answer = always(Answer("7", missing=TRUNCATED_BY_SERVER))
-    judge_study(any_study, JudgeSettings(name="j", constructs=("CC",)))
+    judge_study(any_study, ScriptedSettings(name="j", constructs=("CC",)))
     scripted.answer = always(Answer("about 9"))
-    judge_study(any_study, JudgeSettings(name="j", constructs=("CC",)))
+    judge_study(any_study, ScriptedSettings(name="j", constructs=("CC",)))
     run = show_run(any_study, "j")
     (cc,) = run.constructs
     assert cc.missing == {"no_score": 1}
@@ -128,7 +128,7 @@ def test_one_response_has_the_very_prompts_that_were_asked(
     any_study: Study, scripted: type[Scripted]
 ) -> None:
     fill(any_study)
-    judge_study(any_study, JudgeSettings(name="j"))
+    judge_study(any_study, ScriptedSettings(name="j"))
     response = last_id(any_study, "C")
     found = show_response(any_study, "j", response)
     assert found.query_id == "q1"
@@ -150,7 +150,7 @@ def test_what_a_model_says_does_not_steer_the_terminal(
     row = {"query_id": "q", "query": "?", "references": ["!"], "passages": ["p\x1b[31m"]}
     store(study, {**row, "system": "A", "response": "a\x07\tb"})
     scripted.answer = always(Answer(nasty))
-    judge_study(study, JudgeSettings(name="j", constructs=("CC",)))
+    judge_study(study, ScriptedSettings(name="j", constructs=("CC",)))
     words = ["show", str(study.folder), "j", "--response", last_id(study, "A")]
     done = CliRunner().invoke(judge, words)
     assert done.exit_code == 0, done.output
@@ -168,7 +168,7 @@ def test_printable_keeps_all_that_is_seen() -> None:
 def test_prompts_that_are_not_at_hand_are_said_to_be_so(
     campaign: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge_study(campaign, JudgeSettings(name="j", constructs=("QR",)))
+    judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     other = replace(prompt_version(), passage_separator=" ")
     monkeypatch.setattr("judge.inspect.show.prompt_version", lambda *_: other)
     assert not show_run(campaign, "j").prompts_at_hand
@@ -179,7 +179,7 @@ def test_prompts_that_are_not_at_hand_are_said_to_be_so(
 
 
 def test_unknown_names_are_told_with_the_nearest(campaign: Study, scripted: type[Scripted]) -> None:
-    judge_study(campaign, JudgeSettings(name="llama", constructs=("QR",)))
+    judge_study(campaign, ScriptedSettings(name="llama", constructs=("QR",)))
     with pytest.raises(StudyError, match=r"no run 'lama'\. Did you mean 'llama'"):
         show_run(campaign, "lama")
     response = last_id(campaign, "A")

@@ -4,14 +4,14 @@ import json
 
 from click.testing import CliRunner
 
-from judge import JudgeSettings, judge_study, show_run
+from judge import judge_study, show_run
 from judge.inspect.suspects import list_suspects
 from study import Study
 from study.cli.root import cli
 from study.facts.probe_table import suspected_responses
-from tests.judge.small_studies import Scripted, store
+from tests.judge.small_studies import Scripted, ScriptedSettings, store
 
-SETTINGS = JudgeSettings(model="scripted")
+SETTINGS = ScriptedSettings(model="scripted")
 
 
 def fill(study: Study) -> None:

@@ -7,13 +7,13 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
-from judge import JudgeSettings, judge_study, list_versions, show_run
+from judge import judge_study, list_versions, show_run
 from judge.prompts.prompt_versions import copy_version, prompt_version
 from judge.protocol.answer import Answer
 from study import Study, StudyError
 from study.cli.root import cli
 from study.schema import Judgment, table
-from tests.judge.small_studies import Scripted, always
+from tests.judge.small_studies import Scripted, ScriptedSettings, always
 
 
 def judgments(study: Study) -> list[Any]:
@@ -37,7 +37,7 @@ def own(study: Study, name: str, settings: str = BARE, **templates: str) -> Path
 def test_a_study_is_judged_with_words_of_its_own(campaign: Study, scripted: type[Scripted]) -> None:
     own(campaign, "german-v1", QR="Frage: {question}\nAntwort: {response}\nNur die Zahl:")
     scripted.answer = always(Answer("70"))
-    judge_study(campaign, JudgeSettings(name="j", prompts="german-v1"))
+    judge_study(campaign, ScriptedSettings(name="j", prompts="german-v1"))
     details = show_run(campaign, "j")
     assert details.prompt_version == "german-v1"
     assert details.prompts_at_hand
@@ -50,7 +50,7 @@ def test_the_reason_is_kept_and_the_score_read_from_the_last_line(
 ) -> None:
     scripted.answer = always(Answer("It names the dam.\n85"))
     settings = {"name": "reasoned", "constructs": ("QR",)}
-    judge_study(campaign, JudgeSettings(prompts="ccrs-rationale-v1", **settings))
+    judge_study(campaign, ScriptedSettings(prompts="ccrs-rationale-v1", **settings))
     found = judgments(campaign)
     assert {(row.value, row.rule) for row in found} == {(85.0, "last_line")}
     assert {row.raw_answer for row in found} == {"It names the dam.\n85"}
@@ -60,13 +60,13 @@ def test_changed_words_do_not_go_on_under_the_name_of_the_earlier_ones(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     folder = own(campaign, "mine", QR="{question} {response}")
-    judge_study(campaign, JudgeSettings(name="first", prompts="mine", limit=1))
+    judge_study(campaign, ScriptedSettings(name="first", prompts="mine", limit=1))
     own(campaign, "mine", QR="{question} {response} Only the score.")
     for name in (None, "first", "second"):
         with pytest.raises(StudyError, match="not those that the run 'first' was made with"):
-            judge_study(campaign, JudgeSettings(name=name, prompts="mine"))
+            judge_study(campaign, ScriptedSettings(name=name, prompts="mine"))
     folder.rename(folder.with_name("mine-v2"))
-    judge_study(campaign, JudgeSettings(name="second", prompts="mine-v2", limit=1))
+    judge_study(campaign, ScriptedSettings(name="second", prompts="mine-v2", limit=1))
     assert not show_run(campaign, "first").prompts_at_hand
 
 
@@ -143,9 +143,9 @@ def test_a_run_that_has_judged_nothing_holds_no_words(
 ) -> None:
     own(campaign, "mine", "scale = [0, 5]\n", QR="{question} {response}")
     with pytest.raises(StudyError, match="The prompts ask for"):
-        judge_study(campaign, JudgeSettings(name="j", prompts="mine"))
+        judge_study(campaign, ScriptedSettings(name="j", prompts="mine"))
     own(campaign, "mine", BARE, QR="{question} {response}")
-    judge_study(campaign, JudgeSettings(name="k", prompts="mine", limit=1))
+    judge_study(campaign, ScriptedSettings(name="k", prompts="mine", limit=1))
     assert show_run(campaign, "k").prompts_at_hand
 
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from sqlalchemy import delete, select, update
 from sqlalchemy.exc import DBAPIError
 
-from judge import JudgeSettings, RunStoppedError, judge_study, show_run
+from judge import RunStoppedError, judge_study, show_run
 from judge.cli.judge_command import judge
 from judge.inspect.run_record import public_host, run_record, without_addresses
 from judge.protocol.answer import Answer
@@ -15,7 +15,7 @@ from judge.running.calls import Call, account, begin_call
 from judge.running.runs import run_of
 from study import Study
 from study.schema import JudgeCall, JudgeCallEnd, table
-from tests.judge.small_studies import Scripted, always, fill
+from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill
 
 SPENT = Answer("85", prompt_tokens=100, completion_tokens=2, cached_tokens=60, milliseconds=40.0)
 """No reasoning tokens are told: they are not known, not 0."""
@@ -26,10 +26,10 @@ def test_a_call_is_kept_with_what_it_did_and_took(
 ) -> None:
     fill(any_study)
     scripted.answer = always(replace(SPENT, text="I'm sorry, I can't."))
-    priced = JudgeSettings(name="j", price=(1.0, 10.0), price_cached=0.1)
+    priced = ScriptedSettings(name="j", price=(1.0, 10.0), price_cached=0.1)
     judge_study(any_study, priced.model_copy(update={"limit": 10, "max_missing": 1.0}))
     scripted.answer = always(SPENT)
-    judge_study(any_study, JudgeSettings(name="j"))
+    judge_study(any_study, ScriptedSettings(name="j"))
     run = show_run(any_study, "j")
     first, second = run.calls
     assert (first.ended, first.wanted, first.answered, first.judged) == ("done", 10, 10, 10)
@@ -55,10 +55,10 @@ def test_a_killed_call_has_a_beginning_and_a_stopped_one_says_so(
     scripted.answer = always(SPENT)
     scripted.stop_after = 5
     with pytest.raises(RunStoppedError):
-        judge_study(any_study, JudgeSettings(name="j"))
+        judge_study(any_study, ScriptedSettings(name="j"))
     with any_study.read() as connection:
         key = run_of(connection, "j")["id"]
-    begin_call(any_study, key, JudgeSettings(), 52)
+    begin_call(any_study, key, ScriptedSettings(), 52)
     run = show_run(any_study, "j")
     assert [call.ended for call in run.calls] == ["interrupted", None]
     assert (run.calls[0].answered, run.calls[1].answered) == (5, None)
@@ -69,7 +69,7 @@ def test_a_killed_call_has_a_beginning_and_a_stopped_one_says_so(
 def test_calls_can_only_be_added(any_study: Study, scripted: type[Scripted]) -> None:
     fill(any_study)
     scripted.answer = always(SPENT)
-    judge_study(any_study, JudgeSettings(name="j", limit=2))
+    judge_study(any_study, ScriptedSettings(name="j", limit=2))
     for noun in (JudgeCall, JudgeCallEnd):
         t = table(noun)
         for statement in (delete(t), update(t).values(id=9)):
@@ -109,7 +109,7 @@ def test_a_report_names_public_hosts_only(any_study: Study, scripted: type[Scrip
         assert public_host(own) is None
     fill(any_study)
     scripted.answer = always(SPENT)
-    judge_study(any_study, JudgeSettings(name="j", price=(1.0, 1.0)))
+    judge_study(any_study, ScriptedSettings(name="j", price=(1.0, 1.0)))
     record = run_record(any_study, "j")
     assert record["tokens"] == {"prompt": 5700, "completion": 114, "cached": 3420}
     assert record["account"]["answered"] == 57
@@ -126,8 +126,8 @@ def test_a_price_and_a_seed_of_0_are_taken_from_the_command_line(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     scripted.answer = always(SPENT)
-    words = ["run", str(campaign.folder), "--name", "j", "--price", "1", "1", "--price-cached", "0",
-             "--max-missing", "0"]  # fmt: skip
+    words = ["run", str(campaign.folder), "--engine", "scripted", "--name", "j"]
+    words += ["--price", "1", "1", "--price-cached", "0", "--max-missing", "0"]
     done = CliRunner().invoke(judge, words)
     assert done.exit_code == 0, done.output
     (call,) = show_run(campaign, "j").calls
@@ -138,13 +138,13 @@ def test_what_the_server_did_not_count_costs_an_unknown_sum(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     scripted.answer = always(Answer("85"))
-    priced = JudgeSettings(name="j", price=(1.0, 1.0), limit=10)
+    priced = ScriptedSettings(name="j", price=(1.0, 1.0), limit=10)
     done = judge_study(campaign, priced)
     assert (done.tokens, done.cost, done.uncounted) == ({}, None, 10)
     (call,) = show_run(campaign, "j").calls
     assert (call.tokens, call.cost, call.uncounted) == ({}, None, 10)
     counts = iter([SPENT, Answer("85"), *[SPENT] * 45])
     scripted.answer = staticmethod(lambda _prompt: next(counts))
-    done = judge_study(campaign, JudgeSettings(name="j", price=(1.0, 1.0)))
+    done = judge_study(campaign, ScriptedSettings(name="j", price=(1.0, 1.0)))
     assert done.uncounted == 1
     assert "Not in these counts: 1 answers, which were not counted." in done.lines()

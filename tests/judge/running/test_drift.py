@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from judge import JudgeSettings, RunStoppedError, judge_study, list_runs
+from judge import RunStoppedError, judge_study, list_runs
+from judge.engines.recorded import RecordedSettings
 from judge.protocol.answer import Answer
 from study import Study, StudyError
 from tests.judge.running.test_probe_run import stored
-from tests.judge.small_studies import Scripted, fill
+from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
-SETTINGS = JudgeSettings(model="scripted", drift=4)
+SETTINGS = ScriptedSettings(model="scripted", drift=4)
 
 
 def rounds(study: Study) -> dict[int, list[tuple[int, str]]]:
@@ -72,14 +73,13 @@ def test_the_set_stays_when_responses_come_in_or_a_round_was_cut(
 
 
 def test_without_it_nothing_is_asked_twice(campaign: Study, scripted: Any) -> None:
-    judge_study(campaign, JudgeSettings(model="scripted"))
+    judge_study(campaign, ScriptedSettings(model="scripted"))
     assert stored(campaign) == []
 
 
 def test_engines_that_ask_nobody_have_no_drift(campaign: Study, tmp_path: Any) -> None:
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"query_id": "q1", "system": "A", "construct": "QR", "answer": "7"}\n')
-    settings = JudgeSettings(model="m", engine="recorded", answers=(answers,), drift=3)
-    with pytest.raises(StudyError, match="recorded asks nobody"):
-        judge_study(campaign, settings)
+    with pytest.raises(StudyError, match="--drift: not available with the engine 'recorded'"):
+        RecordedSettings.checked(model="m", answers=(answers,), drift=3)
     assert list_runs(campaign) == []

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from judge import JudgeSettings, judge_study, preview, show_run
+from judge import judge_study, preview, show_run
 from judge.engines.engine import Ready
 from judge.protocol.answer import Answer
 from study import Study, StudyError
-from tests.judge.small_studies import Scripted, fill, score
+from tests.judge.small_studies import Scripted, ScriptedSettings, fill, score
 
 
 def counted(prompt: str) -> Answer:
@@ -22,7 +22,7 @@ def test_a_sample_is_stored_and_says_what_the_rest_takes(
 ) -> None:
     fill(any_study, queries=10)
     scripted.answer = staticmethod(counted)
-    settings = JudgeSettings(name="j", price=(1.0, 10.0), concurrency=8)
+    settings = ScriptedSettings(name="j", price=(1.0, 10.0), concurrency=8)
     done = judge_study(any_study, settings.model_copy(update={"estimate": 30}))
     assert done.asked == 30
     found = done.estimate
@@ -52,16 +52,16 @@ def test_a_sample_is_stored_and_says_what_the_rest_takes(
 
 def test_what_it_says_and_how_to_go_on(campaign: Study, scripted: type[Scripted]) -> None:
     scripted.answer = staticmethod(counted)
-    done = judge_study(campaign, JudgeSettings(name="j", estimate=10))
+    done = judge_study(campaign, ScriptedSettings(name="j", estimate=10))
     text = "\n".join(done.lines())
     assert "The 47 prompts that are left, from 10 answers:" in text
     assert "95% intervals" in text
     assert "run the command again without --estimate" in text
     scripted.answer = staticmethod(lambda prompt: Answer(score(prompt)))
-    silent = judge_study(campaign, JudgeSettings(name="j", estimate=10))
+    silent = judge_study(campaign, ScriptedSettings(name="j", estimate=10))
     assert silent.estimate is None
     assert any("counted no tokens" in line for line in silent.lines())
-    every = judge_study(campaign, JudgeSettings(name="j", estimate=500))
+    every = judge_study(campaign, ScriptedSettings(name="j", estimate=500))
     assert (every.asked, every.left) == (37, 0)
 
 
@@ -77,11 +77,11 @@ def test_an_engine_with_a_tokenizer_counts_the_rest_instead_of_guessing(
 
     monkeypatch.setattr(scripted, "start", counting)
     scripted.answer = staticmethod(counted)
-    found = judge_study(campaign, JudgeSettings(name="j", estimate=5)).estimate
+    found = judge_study(campaign, ScriptedSettings(name="j", estimate=5)).estimate
     assert found is not None
     prompt = found.tokens["prompt"]
     assert prompt.low == pytest.approx(prompt.estimate)
-    judge_study(campaign, JudgeSettings(name="j"))
+    judge_study(campaign, ScriptedSettings(name="j"))
     took = sum(counted(request.prompt).prompt_tokens or 0 for request in scripted.asked[5:])
     assert prompt.estimate == pytest.approx(took)
 
@@ -90,21 +90,21 @@ def test_a_dry_run_goes_by_what_the_run_has_counted(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     scripted.answer = staticmethod(counted)
-    settings = JudgeSettings(name="j", engine="scripted", price=(1.0, 10.0))
-    judge_study(campaign, JudgeSettings(name="j", estimate=20))
+    settings = ScriptedSettings(name="j", price=(1.0, 10.0))
+    judge_study(campaign, ScriptedSettings(name="j", estimate=20))
     shown = preview(campaign, settings)
     assert shown.projection is not None
     assert shown.projection.answers == 20
     before = len(scripted.asked)
-    judge_study(campaign, JudgeSettings(name="j"))
+    judge_study(campaign, ScriptedSettings(name="j"))
     took = sum(counted(request.prompt).prompt_tokens or 0 for request in scripted.asked[before:])
     assert shown.prompt_tokens == pytest.approx(took, rel=0.05)
     assert any("--estimate draws one" in line for line in shown.lines())
-    fresh = preview(campaign, JudgeSettings(model="another"))
+    fresh = preview(campaign, ScriptedSettings(model="another"))
     assert fresh.projection is None
     assert any("at four bytes each" in line for line in fresh.lines())
 
 
 def test_estimate_and_limit_exclude_each_other() -> None:
     with pytest.raises(StudyError, match="leave limit out"):
-        JudgeSettings.checked(estimate=10, limit=5)
+        ScriptedSettings.checked(estimate=10, limit=5)

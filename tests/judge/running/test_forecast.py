@@ -5,11 +5,11 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from judge import JudgeSettings
 from judge.protocol.answer import Answer
 from judge.running.forecast import CountedAnswer, IntervalEstimate, project, ratio_total
 from judge.running.pricing import cost
 from judge.running.prompt_sample import Name, spread
+from tests.judge.small_studies import ScriptedSettings
 
 
 def test_the_ratio_estimate_by_hand() -> None:
@@ -71,17 +71,17 @@ def test_a_sample_has_each_construct_by_its_share_and_short_and_long_prompts() -
 
 
 def test_cached_tokens_have_a_price_of_their_own() -> None:
-    settings = JudgeSettings(price=(3.0, 15.0))
+    settings = ScriptedSettings(price=(3.0, 15.0))
     assert cost(settings, 1e6, 1e5, 4e5) == pytest.approx(3 + 1.5)
-    apart = JudgeSettings(price=(3.0, 15.0), price_cached=0.3)
+    apart = ScriptedSettings(price=(3.0, 15.0), price_cached=0.3)
     assert cost(apart, 1e6, 1e5, 4e5) == pytest.approx(0.6 * 3 + 0.4 * 0.3 + 1.5)
-    free = JudgeSettings(price=(3.0, 15.0), price_cached=0.0)
+    free = ScriptedSettings(price=(3.0, 15.0), price_cached=0.0)
     assert cost(free, 1e6, 0, 1e6) == 0
-    assert cost(JudgeSettings(), 1e6, 1e5) is None
+    assert cost(ScriptedSettings(), 1e6, 1e5) is None
 
 
 def test_tokens_time_and_cost_of_the_rest() -> None:
-    settings = JudgeSettings(price=(1.0, 10.0), price_cached=0.1, concurrency=4)
+    settings = ScriptedSettings(price=(1.0, 10.0), price_cached=0.1, concurrency=4)
     answer = Answer(
         "85", prompt_tokens=100, completion_tokens=2, cached_tokens=50, milliseconds=800.0
     )
@@ -112,7 +112,7 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
 
 
 def test_what_was_not_counted_is_told_and_not_taken_for_0() -> None:
-    settings = JudgeSettings()
+    settings = ScriptedSettings()
     counted = Answer("85", prompt_tokens=100)
     found = project(
         [CountedAnswer(400, counted), CountedAnswer(400, Answer("85"))], 1, 400, settings

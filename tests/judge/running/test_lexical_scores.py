@@ -6,7 +6,6 @@ from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
 from judge import (
-    JudgeSettings,
     exact_match,
     judge_study,
     normalized_match,
@@ -20,7 +19,7 @@ from study import Study, StudyError
 from study.cli.root import cli
 from study.importing import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
-from tests.judge.small_studies import Scripted, fill, store
+from tests.judge.small_studies import Scripted, ScriptedSettings, fill, store
 
 ALL: tuple[Match, ...] = ("EM", "EM-normalized", "F1")
 
@@ -131,7 +130,7 @@ def test_em_is_a_metric_on_ac_against_any_reference(
 ) -> None:
     fill(any_study, 2)
     store(any_study, {"query_id": "bare", "query": "?", "response": "x", "system": "A"})
-    outcome = judge_study(any_study, JudgeSettings())
+    outcome = judge_study(any_study, ScriptedSettings())
     assert outcome.ac_metrics == {"EM": {"stored": 8, "held": 0, "differing": 0}}
     scores = any_study.score_table()
     em = scores[scores["scorer"] == "EM"].set_index(["query_id", "system"])
@@ -140,7 +139,7 @@ def test_em_is_a_metric_on_ac_against_any_reference(
     assert em["value"].to_dict() == {
         (f"q{q}", system): 100.0 if system == "A" else 0.0 for q in (1, 2) for system in "ABCD"
     }
-    assert judge_study(any_study, JudgeSettings()).ac_metrics["EM"]["held"] == 8
+    assert judge_study(any_study, ScriptedSettings()).ac_metrics["EM"]["held"] == 8
     assert set(stored(any_study)) == {"EM"}
 
 
@@ -148,16 +147,16 @@ def test_what_is_asked_for_later_is_added_and_nothing_doubles(
     any_study: Study, scripted: type[Scripted]
 ) -> None:
     seine(any_study)
-    first = judge_study(any_study, JudgeSettings())
+    first = judge_study(any_study, ScriptedSettings())
     asked = len(scripted.asked)
-    second = judge_study(any_study, JudgeSettings(ac_metrics=(*ALL, "F1")))
+    second = judge_study(any_study, ScriptedSettings(ac_metrics=(*ALL, "F1")))
     assert second.run == first.run
     assert len(scripted.asked) == asked
     new = {"stored": 5, "held": 0, "differing": 0}
     old = {"stored": 0, "held": 5, "differing": 0}
     assert second.ac_metrics == {"EM": old, "EM-normalized": new, "F1": new}
     assert "F1: 5 scores were stored." in second.lines()
-    third = judge_study(any_study, JudgeSettings(ac_metrics=ALL))
+    third = judge_study(any_study, ScriptedSettings(ac_metrics=ALL))
     assert third.ac_metrics == dict.fromkeys(ALL, old)
     assert stored(any_study) == {
         "EM": {"same": 100, "normalized": 0, "longer": 0, "other": 0, "none": 0},
@@ -176,7 +175,7 @@ def test_what_is_asked_for_later_is_added_and_nothing_doubles(
 def test_a_metric_has_its_share_of_its_own_scale(tmp_path: Path, scripted: type[Scripted]) -> None:
     study = Study.create(tmp_path / "s", "[scorers.F1]\nscale = { min = 1, max = 4 }\n")
     seine(study)
-    judge_study(study, JudgeSettings(ac_metrics=("F1",)))
+    judge_study(study, ScriptedSettings(ac_metrics=("F1",)))
     assert stored(study)["F1"]["longer"] == pytest.approx(1 + 3 * 2 / 3)
     assert set(stored(study)) == {"F1"}
     study.close()
@@ -186,30 +185,30 @@ def test_a_metric_that_the_study_holds_stays_and_is_told(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     add(campaign, "EM", "metric", 100.0)
-    outcome = judge_study(campaign, JudgeSettings())
+    outcome = judge_study(campaign, ScriptedSettings())
     assert outcome.ac_metrics == {"EM": {"stored": 11, "held": 0, "differing": 1}}
     assert "1 that the study holds already differ" in " ".join(outcome.lines())
 
 
 def test_without_ac_there_is_no_metric(campaign: Study, scripted: type[Scripted]) -> None:
-    assert judge_study(campaign, JudgeSettings(constructs=("QR",))).ac_metrics == {}
-    settings = JudgeSettings(constructs=("QR",), ac_metrics=ALL)
+    assert judge_study(campaign, ScriptedSettings(constructs=("QR",))).ac_metrics == {}
+    settings = ScriptedSettings(constructs=("QR",), ac_metrics=ALL)
     for call in (judge_study, preview):
         with pytest.raises(StudyError, match="AC, which is not judged here"):
             call(campaign, settings)
-    assert judge_study(campaign, JudgeSettings(ac_metrics=())).ac_metrics == {}
+    assert judge_study(campaign, ScriptedSettings(ac_metrics=())).ac_metrics == {}
     assert stored(campaign) == {}
 
 
 def test_a_name_is_a_metrics_or_another_scorers(campaign: Study, scripted: type[Scripted]) -> None:
-    assert judge_study(campaign, JudgeSettings(model="F1", limit=1)).run == "F1 (2)"
+    assert judge_study(campaign, ScriptedSettings(model="F1", limit=1)).run == "F1 (2)"
     with pytest.raises(StudyError, match="'EM-normalized' is the name of a metric on AC"):
-        judge_study(campaign, JudgeSettings(model="m", name="EM-normalized"))
+        judge_study(campaign, ScriptedSettings(model="m", name="EM-normalized"))
     add(campaign, "F1", "judge", 50.0)
     with pytest.raises(StudyError, match="scorer named 'F1' that is no metric"):
-        judge_study(campaign, JudgeSettings(ac_metrics=ALL))
+        judge_study(campaign, ScriptedSettings(ac_metrics=ALL))
     assert "F1" not in stored(campaign)
-    assert judge_study(campaign, JudgeSettings(ac_metrics=ALL[:2])).ac_metrics
+    assert judge_study(campaign, ScriptedSettings(ac_metrics=ALL[:2])).ac_metrics
 
 
 def test_a_study_without_ac_gets_none(tmp_path: Path) -> None:
@@ -223,7 +222,7 @@ def test_a_study_without_ac_gets_none(tmp_path: Path) -> None:
 def test_the_option_takes_several_names_and_refuses_others(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
-    words = ["judge", str(campaign.folder), "--model", "m", "--json"]
+    words = ["judge", str(campaign.folder), "--engine", "scripted", "--model", "m", "--json"]
     told = CliRunner().invoke(cli, [*words, "--ac-metrics", "EM, F1", "--ac-metrics", "F1"])
     assert told.exit_code == 0, told.output
     assert set(json.loads(told.output)["ac_metrics"]) == {"EM", "F1"}
@@ -237,7 +236,7 @@ def test_the_report_sweeps_each_metric(
 ) -> None:
     fill_references(campaign)
     for name in ("m", "n"):
-        judge_study(campaign, JudgeSettings(model=name, ac_metrics=ALL))
+        judge_study(campaign, ScriptedSettings(model=name, ac_metrics=ALL))
     people = [
         LocatedRow(
             number,

@@ -3,19 +3,22 @@ from pathlib import Path
 
 import pytest
 
-from judge import JudgeSettings, judge_study, preview
+from judge import judge_study, preview
 from study import Study, StudyError
-from tests.judge.small_studies import Scripted, fill
+from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 
 def test_it_counts_what_a_run_asks(any_study: Study, scripted: type[Scripted]) -> None:
     fill(any_study)
-    for settings in (JudgeSettings(), JudgeSettings(systems=("A", "B"), constructs=("QR", "AC"))):
+    for settings, run in (
+        (ScriptedSettings(), None),
+        (ScriptedSettings(systems=("A", "B"), constructs=("QR", "AC")), "scripted"),
+    ):
         expected = preview(any_study, settings)
-        assert expected.run is None
+        assert expected.run == run
         outcome = judge_study(any_study, settings.model_copy(update={"name": None, "repeats": 1}))
         assert outcome.judged >= 0
-    first = preview(any_study, JudgeSettings(model="other"))
+    first = preview(any_study, ScriptedSettings(model="other"))
     assert first.prompts == {"CC": 12, "ID": 12, "AC": 12, "IR": 12, "QR": 9}
     assert first.left == 0
     assert len(scripted.asked) == 57
@@ -23,7 +26,7 @@ def test_it_counts_what_a_run_asks(any_study: Study, scripted: type[Scripted]) -
 
 def test_nothing_is_asked_or_stored(campaign: Study, scripted: type[Scripted]) -> None:
     before = (campaign.folder / "study.db").read_bytes()
-    shown = preview(campaign, JudgeSettings(model="m"))
+    shown = preview(campaign, ScriptedSettings(model="m"))
     assert (campaign.folder / "study.db").read_bytes() == before
     assert not scripted.asked
     assert shown.example is not None
@@ -34,25 +37,25 @@ def test_nothing_is_asked_or_stored(campaign: Study, scripted: type[Scripted]) -
 def test_tokens_are_estimated_from_the_prompts_length(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
-    shown = preview(campaign, JudgeSettings(model="m"))
-    judge_study(campaign, JudgeSettings())
+    shown = preview(campaign, ScriptedSettings(model="m"))
+    judge_study(campaign, ScriptedSettings())
     real = sum(len(request.prompt.encode()) for request in scripted.asked) / 4
     assert shown.prompt_tokens == pytest.approx(real, rel=0.02)
 
 
 def test_limit_price_and_window(campaign: Study) -> None:
-    limited = preview(campaign, JudgeSettings(model="m", limit=10, price=(3.0, 15.0)))
+    limited = preview(campaign, ScriptedSettings(model="m", limit=10, price=(3.0, 15.0)))
     assert sum(limited.prompts.values()) == 10
     assert limited.left == 47
     assert limited.cost == pytest.approx((limited.prompt_tokens * 3 + 160 * 15) / 1e6, rel=0.05)
-    too_long = preview(campaign, JudgeSettings(model="m", window=100)).too_long
+    too_long = preview(campaign, ScriptedSettings(model="m", window=100)).too_long
     assert too_long is not None
     assert "AC of q1/A" in too_long
 
 
 def test_a_run_that_is_there_is_gone_on_with(campaign: Study, scripted: type[Scripted]) -> None:
-    judge_study(campaign, JudgeSettings(limit=20, name="mine"))
-    shown = preview(campaign, JudgeSettings(engine="scripted", name="mine"))
+    judge_study(campaign, ScriptedSettings(limit=20, name="mine"))
+    shown = preview(campaign, ScriptedSettings(name="mine"))
     assert shown.run == "mine"
     assert sum(shown.prompts.values()) == 37
     assert len(scripted.asked) == 20
@@ -60,7 +63,7 @@ def test_a_run_that_is_there_is_gone_on_with(campaign: Study, scripted: type[Scr
 
 def test_an_unknown_system_is_refused_as_in_a_run(campaign: Study) -> None:
     with pytest.raises(StudyError, match="system 'Z'"):
-        preview(campaign, JudgeSettings(model="m", systems=("Z",)))
+        preview(campaign, ScriptedSettings(model="m", systems=("Z",)))
 
 
 def test_on_the_command_line(campaign: Study, tmp_path: Path) -> None:

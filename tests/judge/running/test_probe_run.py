@@ -10,12 +10,12 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from judge import (
-    JudgeSettings,
     ProbingStoppedError,
     judge_study,
     preview_probes,
     probe_study,
 )
+from judge.engines.recorded import RecordedSettings
 from judge.perturbations.catalogue import PROBES
 from judge.perturbations.perturbation import Change
 from judge.protocol.answer import Answer
@@ -30,9 +30,9 @@ from study.lifecycle.archive import archive
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore
 from study.schema import ProbeAnswer, table
-from tests.judge.small_studies import Scripted, always, fill, scored
+from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored
 
-SETTINGS = JudgeSettings(model="scripted")
+SETTINGS = ScriptedSettings(model="scripted")
 ON_RESPONSE = sum(not probe.needs_passages for probe in PROBES) - 2
 """Probes that alter an answer of one sentence: it can't be cut, and is one paragraph already."""
 
@@ -164,9 +164,9 @@ def test_what_has_no_run_is_refused(campaign: Study, scripted: type[Scripted]) -
         preview_probes(campaign, SETTINGS)
     judge_study(campaign, SETTINGS)
     with pytest.raises(StudyError, match="no run under these settings"):
-        probe_study(campaign, JudgeSettings(model="scripted", temperature=0.5))
+        probe_study(campaign, ScriptedSettings(model="scripted", temperature=0.5))
     with pytest.raises(StudyError, match="recorded can't answer altered prompts"):
-        probe_study(campaign, JudgeSettings(model="scripted", engine="recorded"))
+        probe_study(campaign, RecordedSettings(model="scripted"))
 
 
 def test_answers_to_probes_are_append_only(judged: Study) -> None:
@@ -203,7 +203,7 @@ def test_a_dry_run_asks_and_stores_nothing(judged: Study, scripted: type[Scripte
 def test_the_command_probes_with_the_options_of_the_run(
     judged: Study, scripted: type[Scripted]
 ) -> None:
-    words = ["judge", "probe", str(judged.folder), "--model", "scripted", "--sample", "2"]
+    words = ["judge", "probe", str(judged.folder), "--engine", "scripted", "--sample", "2"]
     done = CliRunner().invoke(cli, [*words, "--kinds", "length,order", "--limit", "3"])
     assert done.exit_code == 0, done.output
     assert "3 prompts were answered" in done.output

@@ -4,13 +4,13 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
-from judge import JudgeSettings, judge_study, preview, show_response, show_run
+from judge import judge_study, preview, show_response, show_run
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions, identity, run_digest, with_shuffle
 from judge.running.work_items import shuffled
 from study import Study
 from study.cli.root import cli
-from tests.judge.small_studies import Scripted, store
+from tests.judge.small_studies import Scripted, ScriptedSettings, store
 
 PASSAGES = [f"Passage {letter}." for letter in "abcdefgh"]
 
@@ -55,13 +55,13 @@ def test_every_order_comes_up_about_equally_often() -> None:
 def test_a_context_has_one_order_and_a_seed_another(
     shared: Study, scripted: type[Scripted]
 ) -> None:
-    judge_study(shared, JudgeSettings(name="ranked"))
+    judge_study(shared, ScriptedSettings(name="ranked"))
     (plain,) = {tuple(ranks(o)) for o in orders([r.prompt for r in scripted.asked])}
     assert plain == tuple(range(8))
     found = []
     for seed in (0, 1):
         scripted.asked.clear()
-        judge_study(shared, JudgeSettings(name=f"seed {seed}", shuffle_passages=seed))
+        judge_study(shared, ScriptedSettings(name=f"seed {seed}", shuffle_passages=seed))
         (order,) = {tuple(ranks(o)) for o in orders([r.prompt for r in scripted.asked])}
         found.append(order)
     assert len({plain, *found}) == 3
@@ -70,7 +70,7 @@ def test_a_context_has_one_order_and_a_seed_another(
 def test_it_belongs_to_the_run_and_the_shown_prompt_is_the_one_asked(
     shared: Study, scripted: type[Scripted]
 ) -> None:
-    judge_study(shared, JudgeSettings(name="shuffled", shuffle_passages=3))
+    judge_study(shared, ScriptedSettings(name="shuffled", shuffle_passages=3))
     assert show_run(shared, "shuffled").decoding["shuffle_passages"] == 3
     asked = {request.prompt for request in scripted.asked}
     response = shared.score_table().query("system == 'A'")["response_id"].iloc[0]
@@ -78,9 +78,9 @@ def test_it_belongs_to_the_run_and_the_shown_prompt_is_the_one_asked(
     assert len(shown) == 5
     assert set(shown) <= asked
     # The same settings go on with it, others begin another one.
-    assert judge_study(shared, JudgeSettings(shuffle_passages=3)).run == "shuffled"
-    assert judge_study(shared, JudgeSettings(shuffle_passages=4)).begun
-    assert judge_study(shared, JudgeSettings()).begun
+    assert judge_study(shared, ScriptedSettings(shuffle_passages=3)).run == "shuffled"
+    assert judge_study(shared, ScriptedSettings(shuffle_passages=4)).begun
+    assert judge_study(shared, ScriptedSettings()).begun
 
 
 def test_without_it_a_run_is_known_by_what_it_was_known_by_before() -> None:
@@ -93,7 +93,8 @@ def test_without_it_a_run_is_known_by_what_it_was_known_by_before() -> None:
 
 
 def test_a_seed_of_0_on_the_command_line_is_one(shared: Study, scripted: type[Scripted]) -> None:
-    words = ["judge", str(shared.folder), "--shuffle-passages", "0", "--seed", "0", "--name", "j"]
+    words = ["judge", str(shared.folder), "--engine", "scripted", "--shuffle-passages", "0"]
+    words += ["--seed", "0", "--name", "j"]
     result = CliRunner().invoke(cli, words)
     assert result.exit_code == 0, result.output
     assert show_run(shared, "j").decoding["shuffle_passages"] == 0
@@ -102,9 +103,8 @@ def test_a_seed_of_0_on_the_command_line_is_one(shared: Study, scripted: type[Sc
 def test_a_preview_shows_the_shuffled_prompt_and_means_the_run_of_that_order(
     shared: Study, scripted: type[Scripted]
 ) -> None:
-    scripted_engine = {"engine": "openai", "model": "m"}
-    judge_study(shared, JudgeSettings(name="ranked", **scripted_engine))
-    settings = JudgeSettings(shuffle_passages=3, **scripted_engine)
+    judge_study(shared, ScriptedSettings(name="ranked", model="m"))
+    settings = ScriptedSettings(shuffle_passages=3, model="m")
     found = preview(shared, settings)
     assert found.run is None
     scripted.asked.clear()

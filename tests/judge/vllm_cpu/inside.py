@@ -16,9 +16,10 @@ import torch
 from transformers import AutoModelForCausalLM
 
 import judge.engines.vllm.vllm_engine as engine_module
-from judge import JudgeSettings, RunStoppedError, judge_study
+from judge import RunStoppedError, judge_study
 from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming
+from judge.engines.vllm.vllm_settings import VLLMSettings
 from study import Study
 from study.errors import StudyError
 from study.scales import RatingScale
@@ -82,7 +83,7 @@ def judged(loaded: Loaded, folder: Path, rows: Callable[[Study], None], **given:
     rows(study)
     loaded.engine.reset_prefix_cache()
     spied = Spied(loaded.engine)
-    settings = JudgeSettings(engine="vllm", model="tiny", **given)
+    settings = VLLMSettings(model="tiny", **given)
     real, engine_module.load = (
         engine_module.load,
         lambda _: replace(loaded, engine=spied, ending=spied),

@@ -34,7 +34,7 @@ class Counting:
 
 
 def checked(endpoint: Counting, prompt: str) -> Answer | Failure:
-    check = TruncationCheck(FITTED, {}, 0.001)
+    check = TruncationCheck(FITTED, {})
     answer = Answer("85", prompt_tokens=endpoint.count(prompt))
     return asyncio.run(check.checked(cast(Endpoint, endpoint), prompt, answer))
 
