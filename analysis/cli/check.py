@@ -41,7 +41,7 @@ def check(
     kinds: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Hold the report's figures against declared demands, for use in automation.
+    """Check figures against thresholds, for use in automation.
 
     Exit status: 0 all hold, 1 one falls short, 2 it can't be said (a figure is undefined or
     unknown, a file can't be read).

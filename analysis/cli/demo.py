@@ -29,10 +29,11 @@ from analysis.cli.source import CannotRun, from_study
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for programs.")
 def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> None:
-    """Build the example study, say its verdict, write its report. Offline, in seconds.
+    """Create the example study and write its report.
 
-    The study has 30 questions, 4 systems, 5 raters and a judge. The raters and the judge are
-    simulated, with known faults for the report to find; data/example/README.md names them.
+    Needs no network and takes seconds. The study has 30 questions, 4 systems, 5 raters and a
+    judge. The raters and the judge are simulated, with known faults for the report to find;
+    data/example/README.md names them.
 
     \b
     ccrs demo

@@ -47,7 +47,7 @@ class Patient(NamedTuple):
 @kind_option
 @click.option("--json", "as_json", is_flag=True, help="Print the findings for programs.")
 def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_json: bool) -> None:
-    """Say what a file holds, what can be computed from it and how, and what can't and why.
+    """Show what a file contains and what can be computed.
 
     FILE is a table of scores or preferences, long or wide; responses or results to import; or the
     folder of a study. Nothing is changed or written. Exit status: 0 something can be done, 1

@@ -108,7 +108,7 @@ def plan(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Say how many queries and raters a wanted precision takes.
+    """Compute how many queries and raters a precision needs.
 
     Studies are simulated from a pilot (a study or a table of scores that people have rated), or
     from components that are stated.

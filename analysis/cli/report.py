@@ -126,7 +126,7 @@ def report(
     as_json: bool,
     show: bool,
 ) -> None:
-    """Say how far each judge agrees with people, and write the report.
+    """Report how far each judge agrees with people.
 
     STUDY_OR_SCORES is a study's folder, or a table of scores (CSV, TSV, JSON lines or
     Parquet).

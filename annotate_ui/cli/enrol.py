@@ -54,7 +54,7 @@ def enrol(
     renewed: str | None,
     as_json: bool,
 ) -> None:
-    """Make one link by which many people join STUDY as raters, up to a quota.
+    """Create one link by which raters join STUDY, up to a quota.
 
     NAME is what you call the link; nobody else sees it. Its address is shown once: the database
     keeps only a hash of it. Recruiters add the participant's id to it, as in

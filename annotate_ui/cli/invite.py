@@ -67,7 +67,7 @@ def invite(
     readmitted: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Make a link to the rating pages of STUDY for each RATER.
+    """Create a link to the rating pages for each RATER.
 
     Without names: for every rater who has assignments and no live link. A link is shown once;
     the database keeps only a hash of it. Whoever has a link can rate as that rater.

@@ -97,7 +97,7 @@ def _with(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @click.group()
 def label_studio() -> None:
-    """Rate in Label Studio, beside or instead of the project's own pages.
+    """Rate in Label Studio instead of on the rating pages.
 
     \b
     Examples:

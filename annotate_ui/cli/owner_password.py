@@ -15,7 +15,7 @@ from annotate_ui.cli.options import AS_JSON, FOLDER, say
 )
 @AS_JSON
 def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
-    """Set the password of the owner's pages of STUDY, which exist from then on.
+    """Set the password of STUDY's owner pages.
 
     It is asked for twice and not shown. A new password replaces the one before and ends the
     sessions begun with it. Only a hash of it is stored.

@@ -13,7 +13,7 @@ from annotate_ui.cli.options import AS_JSON, FOLDER, say
 @click.option("--resume", "taking_up", is_flag=True, help="Take the campaign up again.")
 @AS_JSON
 def pause(folder: Path, message: str | None, taking_up: bool, as_json: bool) -> None:
-    """Pause the rating of STUDY, or take it up again.
+    """Pause or resume the rating of STUDY.
 
     While it is paused nothing new is opened for raters; what they have open can be saved. A
     server that runs needs no restart.

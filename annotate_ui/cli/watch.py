@@ -42,7 +42,7 @@ def watch(
     readmit: str | None,
     as_json: bool,
 ) -> None:
-    """Show what needs a hand in the rating of STUDY, and how far each rater is.
+    """Show raters' progress in STUDY and what needs action.
 
     Signals of careless rating flag a rater; they exclude nobody. A look at interim figures is
     recorded, and the report says that there was one.

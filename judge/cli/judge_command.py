@@ -30,7 +30,7 @@ class WithDefault(click.Group):
 
 @click.group(cls=WithDefault, invoke_without_command=False)
 def judge() -> None:
-    """Score the responses of STUDY with a language model, or look at such runs.
+    """Score the responses of STUDY with a language model.
 
     Without one of the commands below, `run` is meant; `ccrs judge run --help` lists its options.
 

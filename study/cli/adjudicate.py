@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from study.cli.options import AS_JSON, DRY_RUN, STUDY, show, split_names
+
 if TYPE_CHECKING:
     from study.assignment.adjudication import Adjudication
 
 
 @click.command()
-@click.argument("folder", metavar="STUDY", type=click.Path(file_okay=False, path_type=Path))
+@STUDY
 @click.option(
     "--rater",
     required=True,
     metavar="CODE",
-    help="The adjudicator: somebody who has rated none of the responses. A new code is made.",
+    help="The adjudicator, who must have rated none of the responses. A new code is created.",
 )
 @click.option(
     "--sample",
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     default=0,
     show_default=True,
     metavar="N",
-    help="Responses in a random sample of what is rated, beside the widest.",
+    help="Responses in a random sample of the other rated responses.",
 )
 @click.option(
     "--widest",
@@ -31,13 +33,13 @@ if TYPE_CHECKING:
     default=0,
     show_default=True,
     metavar="M",
-    help="Responses on which people differ most.",
+    help="Responses on which raters differ most.",
 )
 @click.option(
     "--constructs", metavar="KEYS", help="Only these constructs: QR,CC. Default: all rated ones."
 )
-@click.option("--dry-run", is_flag=True, help="Show the plan and store nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@DRY_RUN
+@AS_JSON
 def adjudicate(
     folder: Path,
     rater: str,
@@ -47,10 +49,11 @@ def adjudicate(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Give rated responses of STUDY to an adjudicator, who rates them blind first.
+    """Assign rated responses of STUDY to an adjudicator.
 
-    The M responses on which people differ most are taken for certain, and of the others a random
-    sample of N, with a known probability. Numbers are totals: what was given before stays.
+    The adjudicator rates them blind first. The M responses on which raters differ most are
+    included with certainty, and of the others a random sample of N, with a known probability.
+    Numbers are totals: earlier assignments stay.
 
     \b
     Examples:
@@ -62,16 +65,14 @@ def adjudicate(
 
     if not sample and not widest:
         raise click.UsageError("Give --sample N, --widest M, or both.")
-    keys = None if constructs is None else [key.strip() for key in constructs.split(",")]
+    keys = split_names(constructs)
     study = Study.open(folder)
     try:
         done = give(study, rater, sample=sample, widest=widest, constructs=keys, dry_run=dry_run)
     finally:
         study.close()
     if as_json:
-        import json
-
-        click.echo(json.dumps(done.as_json(), ensure_ascii=False, indent=1))
+        show(done.as_json(), [], as_json)
         return
     for line in lines(done, sample, widest):
         click.echo(line)

@@ -6,29 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from study.cli.options import AS_JSON, DRY_RUN, STUDY, counted, show, split_names
+
 if TYPE_CHECKING:
     from study.assignment.assignment_summary import Assigned
 
 
 @click.command()
-@click.argument("folder", metavar="STUDY", type=click.Path(file_okay=False, path_type=Path))
+@STUDY
 @click.option(
     "--raters",
     metavar="CODES",
-    help="Codes of the raters (anna,ben,cara), or how many there are to be (6: rater-1 to "
-    "rater-6). Default: the study's raters.",
+    help="Codes of the raters (anna,ben,cara), or their number (6: rater-1 to rater-6). "
+    "Default: the study's raters.",
 )
 @click.option(
     "--per-item",
     type=click.IntRange(1),
     metavar="K",
-    help="Raters for each response; 3 unless study.toml says otherwise.",
+    help="Raters for each response. Default: 3, or design.per_item of study.toml.",
 )
 @click.option(
     "--open",
     "open_slots",
     is_flag=True,
-    help="Make K open slots a response instead, handed under a lease to whoever joins.",
+    help="Create K open slots for each response instead; raters who join are given them.",
 )
 @click.option(
     "--channel",
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     "--sample",
     type=click.IntRange(1),
     metavar="N",
-    help="Draw N queries at random, with all their responses; all unless given.",
+    help="Draw N queries at random, with all their responses. Default: all queries.",
 )
 @click.option(
     "--sample-of",
@@ -57,8 +59,8 @@ if TYPE_CHECKING:
 @click.option(
     "--strata",
     metavar="NAMES",
-    help="Stratify the sample by these: attributes of queries, and for responses system and "
-    "judge_score.",
+    help="Stratify the sample by these attributes of queries; for responses, system and "
+    "judge_score as well.",
 )
 @click.option(
     "--overlap",
@@ -69,7 +71,7 @@ if TYPE_CHECKING:
 @click.option(
     "--layout",
     type=click.Choice(["single", "side_by_side"]),
-    help="One response a page, or all of a rater's responses to a query beside each other.",
+    help="One response on a page, or all of a rater's responses to a query side by side.",
 )
 @click.option(
     "--calibration",
@@ -81,23 +83,23 @@ if TYPE_CHECKING:
     "--checks",
     type=click.IntRange(0),
     metavar="N",
-    help="Checks that each rater meets in between, unannounced.",
+    help="Unannounced checks among each rater's responses.",
 )
 @click.option(
     "--repeats",
     type=click.FloatRange(0, 1),
     metavar="SHARE",
-    help="Share of a rater's queries that they rate again in another session.",
+    help="Share of a rater's queries that are rated again in a later session.",
 )
 @click.option(
     "--one-construct-a-pass",
     is_flag=True,
     default=None,
-    help="Raters go through all responses once for each construct.",
+    help="Rate all responses on one construct, then on the next.",
 )
-@click.option("--dry-run", is_flag=True, help="Show the plan and store nothing.")
-@click.option("--yes", is_flag=True, help="Store without asking first.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@DRY_RUN
+@click.option("--yes", is_flag=True, help="Store without asking for confirmation.")
+@AS_JSON
 def assign(
     folder: Path,
     raters: str | None,
@@ -112,10 +114,11 @@ def assign(
     as_json: bool,
     **design: Any,
 ) -> None:
-    """Decide who rates what in STUDY: seeded, balanced, and added to what is assigned already.
+    """Assign responses of STUDY to raters.
 
-    Options go before the settings under [design] in study.toml. In a terminal the plan is shown
-    first and stored on a yes.
+    Assignments are balanced and reproducible from the study's seed, and are added to existing
+    ones. Options override the settings under [design] in study.toml. In a terminal the plan is
+    shown first, and stored after a confirmation.
 
     \b
     Examples:
@@ -127,39 +130,39 @@ def assign(
       ccrs assign my-study --open --per-item 2 --channel label_studio
     """
     from study.assignment.planner import assign as assign_study
-    from study.cli.assign_display import show
+    from study.cli.assign_display import show_assigned
     from study.study import Study
 
     if channel != "own" and not open_slots:
-        raise click.UsageError(f"--channel {channel} goes with --open: raters come over there.")
+        raise click.UsageError(
+            f"--channel {channel} requires --open: raters are known when their ratings are pulled."
+        )
     if open_slots and raters is not None:
-        raise click.UsageError("--open makes slots for whoever joins; leave --raters out.")
+        raise click.UsageError("--open creates slots for raters who join; leave --raters out.")
     options: dict[str, Any] = {
         "raters": _raters(raters),
         "per_item": per_item,
         "open_slots": open_slots,
         "channel": channel,
         "split_queries": split_queries,
-        "constructs": None if constructs is None else _list(constructs),
-        "strata": None if strata is None else _list(strata),
+        "constructs": split_names(constructs),
+        "strata": split_names(strata),
         **design,
     }
     study = Study.open(folder)
     asks = not (dry_run or yes or as_json) and _at_a_terminal()
     if asks:
         plan = assign_study(study, dry_run=True, **options)
-        show(plan)
+        show_assigned(plan)
         if plan.anything and not click.confirm("Store this?"):
             click.echo("Nothing was stored.")
             return
     done = assign_study(study, dry_run=dry_run, **options)
     if as_json:
-        import json
-
-        click.echo(json.dumps(done.as_json(), ensure_ascii=False, indent=1))
+        show(done.as_json(), [], as_json)
         return
     if not asks:
-        show(done)
+        show_assigned(done)
     if dry_run:
         click.echo("Nothing was stored. Leave --dry-run out to store it.")
         return
@@ -181,18 +184,12 @@ def _raters(text: str | None) -> list[str] | int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()):
-        return _list(text)
+        return split_names(text)
     # int refuses thousands of digits; ten are too many already, and are refused with a word.
     return int(text[:10])
 
 
-def _list(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",")]
-
-
 def _stored(done: "Assigned") -> list[str]:
-    from study.cli.assign_display import counted
-
     told = []
     if done.open_slots:
         told.append(counted(done.open_slots, "open slot"))

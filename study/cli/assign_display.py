@@ -6,6 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from study.cli.options import counted
+
 if TYPE_CHECKING:
     from study.assignment.assignment_summary import Assigned, LeftOver
 
@@ -21,7 +23,7 @@ _TITLES = {
 }
 
 
-def show(plan: "Assigned") -> None:
+def show_assigned(plan: "Assigned") -> None:
     """Print what is or would be assigned, to whom, and what is left out and why."""
     console = Console(highlight=False)
     _show_sample(console, plan)
@@ -49,11 +51,6 @@ def show(plan: "Assigned") -> None:
         console.print(Text(note))
     _show_comparisons(console, plan)
     _show_left_out(console, plan)
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def _show_totals(console: Console, plan: "Assigned") -> None:

@@ -2,27 +2,23 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    pass
-
-FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+from study.cli.options import AS_JSON, STUDY, progress, show
 
 
 @click.command()
-@FOLDER
+@STUDY
 @click.option(
     "--settings",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take this file as study.toml, with constructs of your own for example.",
+    help="Use this file as study.toml, for example with constructs of your own.",
 )
 @AS_JSON
 def init(folder: Path, settings: Path | None, as_json: bool) -> None:
-    """Make a study in FOLDER: study.toml and an empty database.
+    """Create a study: study.toml and an empty database.
 
     \b
     Examples:
@@ -33,10 +29,10 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
 
     study = Study.create(folder, None if settings is None else _settings(settings))
     constructs = ", ".join(c.key for c in study.config.constructs)
-    _say(
+    show(
         {"folder": str(folder), "constructs": [c.key for c in study.config.constructs]},
         [
-            f"Made the study {folder} with the constructs {constructs}.",
+            f"Created the study {folder} with the constructs {constructs}.",
             f"Settings: {folder / 'study.toml'}",
             f"Next: ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)",
         ],
@@ -45,7 +41,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
 
 
 @click.command("import")
-@FOLDER
+@STUDY
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--as", "importer", metavar="FORMAT", help="Read as this format; see below.")
 @click.option(
@@ -125,11 +121,11 @@ def import_(
     conflicts_as_repeats: bool,
     as_json: bool,
 ) -> None:
-    """Bring FILES into the study in FOLDER: responses, scores or preferences.
+    """Import responses, scores or preferences into STUDY.
 
     Each file is stored whole or not at all; every faulty row is listed. A file that was
-    imported before changes nothing. Formats are recognised; --as overrides. They are described
-    in study/README.md under "File formats".
+    imported before changes nothing. The format is recognized from the content; --as overrides
+    it. Formats are described in study/README.md under "File formats".
 
     \b
     Examples:
@@ -158,7 +154,7 @@ def import_(
         if not as_json and sys.stdin.isatty():
             asked = import_options.asked(study, path, importer, mapped, answers)
         try:
-            with _progress(f"Reading {path.name}", hidden=as_json) as advance:
+            with progress(f"Reading {path.name}", hidden=as_json) as advance:
                 summary = import_file(
                     study,
                     path,
@@ -180,19 +176,19 @@ def import_(
             # A program learns what came in before, and every fault of the file that did not.
             if as_json:
                 faults = [asdict(fault) for fault in error.faults]
-                _say([*summaries, {"source": error.source, "faults": faults}], [], as_json)
+                show([*summaries, {"source": error.source, "faults": faults}], [], as_json)
             raise
         summaries.append(summary.as_json())
         if not as_json:
             click.echo("\n".join(summary.lines()))
-    _say(summaries, [f"Next: {_next_step(study)}"], as_json)
+    show(summaries, [f"Next: {_next_step(study)}"], as_json)
 
 
 @click.command()
-@FOLDER
+@STUDY
 @AS_JSON
 def status(folder: Path, as_json: bool) -> None:
-    """Say what the study in FOLDER holds and what comes next.
+    """Show a study's contents, progress and the next step.
 
     \b
     Example:
@@ -203,7 +199,7 @@ def status(folder: Path, as_json: bool) -> None:
 
     found = study_status(Study.open(folder))
     if as_json:
-        _say(found.as_json(), [], as_json)
+        show(found.as_json(), [], as_json)
         return
     from study.cli.status_display import show_status
 
@@ -211,11 +207,11 @@ def status(folder: Path, as_json: bool) -> None:
 
 
 @click.command()
-@FOLDER
+@STUDY
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder for the files; FOLDER/export unless given. With --rater, a new file.",
+    help="Folder for the files; default: STUDY/export. With --rater, a new file.",
 )
 @click.option(
     "--format",
@@ -225,20 +221,20 @@ def status(folder: Path, as_json: bool) -> None:
     show_default=True,
     help="CSV opens in spreadsheets; Parquet keeps types.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace an export that is there already.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing export.")
 @click.option(
     "--rater",
     metavar="CODE",
-    help="Write everything held about this person to one JSON file instead.",
+    help="Write everything stored about this person to one JSON file instead.",
 )
 @AS_JSON
 def export(
     folder: Path, out: Path | None, form: str, overwrite: bool, rater: str | None, as_json: bool
 ) -> None:
-    """Write the responses, scores and preferences of FOLDER as files, with a codebook.
+    """Export responses, scores and preferences as files.
 
-    Text cells that a spreadsheet would run as a formula are defused in CSV; our own import
-    undoes it.
+    A codebook describes their columns. In CSV, text cells that a spreadsheet would run as a
+    formula are escaped; `ccrs import` restores them.
 
     \b
     Examples:
@@ -257,19 +253,21 @@ def export(
     done = export_study(
         Study.open(folder), out or folder / "export", format=form, overwrite=overwrite
     )
-    _say(done.as_json(), done.lines(), as_json)
+    show(done.as_json(), done.lines(), as_json)
 
 
 @click.command()
-@FOLDER
+@STUDY
 @click.option(
     "--backup-confirmed",
     is_flag=True,
-    help="You have a backup of the PostgreSQL database. SQLite studies are copied by themselves.",
+    help="A backup of the PostgreSQL database exists. SQLite databases are copied automatically.",
 )
 @AS_JSON
 def upgrade(folder: Path, backup_confirmed: bool, as_json: bool) -> None:
-    """Bring the study in FOLDER to this version's schema, whole or not at all.
+    """Upgrade a study's database to this version's schema.
+
+    The upgrade is done completely or not at all.
 
     \b
     Example:
@@ -279,19 +277,21 @@ def upgrade(folder: Path, backup_confirmed: bool, as_json: bool) -> None:
 
     done = upgrade_study(folder, backup_confirmed=backup_confirmed)
     if done.before == done.after:
-        lines = [f"{folder} is at schema {done.after} already; nothing was changed."]
+        lines = [f"{folder} is already at schema {done.after}; nothing was changed."]
     else:
-        lines = [f"{folder} went from schema {done.before} to {done.after}."]
+        lines = [f"{folder} was upgraded from schema {done.before} to {done.after}."]
         if done.copy is not None:
-            lines.append(f"The database as it was: {done.copy}")
+            lines.append(f"Copy of the database before the upgrade: {done.copy}")
     lines.append(f"Next: ccrs status {folder}")
     copy = None if done.copy is None else str(done.copy)
-    _say({"before": done.before, "after": done.after, "copy": copy}, lines, as_json)
+    show({"before": done.before, "after": done.after, "copy": copy}, lines, as_json)
 
 
 @click.command()
 @click.argument("name", metavar="DATASET")
-@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.argument(
+    "folder", metavar="[STUDY]", required=False, type=click.Path(file_okay=False, path_type=Path)
+)
 @click.option(
     "--from",
     "source",
@@ -300,11 +300,12 @@ def upgrade(folder: Path, backup_confirmed: bool, as_json: bool) -> None:
 )
 @AS_JSON
 def fetch(name: str, folder: Path | None, source: Path | None, as_json: bool) -> None:
-    """Make a study of a public data set with human judgments, in FOLDER (or ./DATASET).
+    """Create a study from a public data set.
 
-    The files are pinned by commit and SHA-256. DATASET is openqa-nq301 (1,490 answers of 12
-    systems, two raters and an adjudicated verdict; Kamalloo et al. 2023) or ragchecker-meta
-    (280 pairs of responses with preferences of two raters; Ru et al. 2024).
+    STUDY is a new folder; default: ./DATASET. The files are pinned by commit and SHA-256. DATASET
+    is openqa-nq301 (1,490 answers of 12 systems, two raters and an adjudicated verdict; Kamalloo
+    et al. 2023) or ragchecker-meta (280 pairs of responses with preferences of two raters; Ru et
+    al. 2024).
 
     \b
     Examples:
@@ -314,9 +315,9 @@ def fetch(name: str, folder: Path | None, source: Path | None, as_json: bool) ->
     from study.datasets import fetch as fetch_dataset
 
     target = folder or Path(name)
-    with _progress(f"Fetching {name}", hidden=as_json) as advance:
+    with progress(f"Fetching {name}", hidden=as_json) as advance:
         done = fetch_dataset(name, target, source=source, progress=advance)
-    _say(done.as_json(), [*done.lines(), f"Next: ccrs report {target}"], as_json)
+    show(done.as_json(), [*done.lines(), f"Next: ccrs report {target}"], as_json)
 
 
 def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> None:
@@ -326,7 +327,7 @@ def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> No
         raise click.UsageError("--rater needs a file: --out FILE.json")
     rows = export_rater(study, rater, out)
     told = ", ".join(f"{count:,} of {name}" for name, count in rows.items())
-    _say(
+    show(
         {"path": str(out), "rows": rows},
         [
             f"Wrote {out}: {told} (rows by table). Only you can read it.",
@@ -350,23 +351,7 @@ def _settings(path: Path) -> str:
     return text
 
 
-def _say(data: Any, lines: list[str], as_json: bool) -> None:
-    if as_json:
-        import json
-
-        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
-    else:
-        click.echo("\n".join(lines))
-
-
 def _next_step(study: Any) -> str:
     from study.status import study_status
 
     return study_status(study).next_step
-
-
-def _progress(title: str, hidden: bool) -> Any:
-    """Return a context that yields `advance(done, total)`; a bar where there is a terminal."""
-    from study.progress import progress_bar
-
-    return progress_bar(title, hidden=hidden)

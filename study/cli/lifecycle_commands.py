@@ -2,62 +2,60 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-STUDY = click.argument("folder", metavar="STUDY", type=click.Path(file_okay=False, path_type=Path))
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+from study.cli.options import AS_JSON, STUDY, counted, progress, show
 
 
 @click.command()
 @STUDY
 @click.option(
-    "--to",
+    "--out",
     metavar="FILE|FOLDER",
     type=click.Path(path_type=Path),
-    help="Where the backup goes; beside STUDY unless given.",
+    help="New file, or the folder for it; default: the folder that contains STUDY.",
 )
 @AS_JSON
-def backup(folder: Path, to: Path | None, as_json: bool) -> None:
-    """Copy STUDY into one compressed file, while people rate.
+def backup(folder: Path, out: Path | None, as_json: bool) -> None:
+    """Copy STUDY into one compressed file.
 
-    The copy is of one moment and is read back before it gets its name. It holds everything, also
-    what is personal: keep it as the study itself.
+    Raters can go on meanwhile: the copy is of one moment, and is read back before it gets its
+    name. It holds everything, personal data included: protect it like the study itself.
 
     \b
     Examples:
       ccrs backup my-study
-      ccrs backup my-study --to backups
+      ccrs backup my-study --out backups
     """
     from study.lifecycle.backup import backup as back_up
     from study.study import Study
 
-    with _progress("Backing up", hidden=as_json) as advance:
-        done = back_up(Study.open(folder), to, progress=advance)
+    with progress("Backing up", hidden=as_json) as advance:
+        done = back_up(Study.open(folder), out, progress=advance)
     files = "".join(f", {name}" for name in done.files)
     lines = [
         f"Wrote {done.path} ({_megabytes(done.bytes)}): {sum(done.rows.values()):,} rows of "
         f"{len(done.rows)} tables, study.toml{files}. It was read back.",
-        f"Next, should it be needed: ccrs restore {done.path} NEW-FOLDER",
+        f"To restore it: ccrs restore {done.path} NEW-STUDY",
     ]
-    _say(done.as_json(), lines, as_json)
+    show(done.as_json(), lines, as_json)
 
 
 @click.command()
 @click.argument("source", metavar="BACKUP", type=click.Path(dir_okay=False, path_type=Path))
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@STUDY
 @click.option(
     "--database",
     metavar="ADDRESS",
-    help="Of a PostgreSQL study: an empty database, instead of the one that its study.toml names.",
+    help="For a PostgreSQL study: an empty database instead of the one in its study.toml.",
 )
 @AS_JSON
 def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> None:
-    """Make a study in FOLDER, which is new or empty, from BACKUP.
+    """Create a study from a backup.
 
-    Everything in the file is checked before FOLDER gets its name. Whoever was erased since the
-    backup was made is erased again.
+    STUDY is a new or empty folder. The whole file is checked before the study gets its name.
+    People who were erased after the backup was made are erased again.
 
     \b
     Examples:
@@ -66,53 +64,61 @@ def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> 
     """
     from study.lifecycle.restore import restore as bring_back
 
-    with _progress("Restoring", hidden=as_json) as advance:
+    with progress("Restoring", hidden=as_json) as advance:
         done = bring_back(source, folder, database=database, progress=advance)
     lines = [
         f"Restored {folder} as it was at {done.made_at}: {sum(done.rows.values()):,} rows of "
         f"{len(done.rows)} tables."
     ]
     if done.erased_again:
-        lines.append(f"Erased again, as was done since: {_counted(done.erased_again, 'person')}.")
+        lines.append(f"Erased again, as was done since: {counted(done.erased_again, 'person')}.")
     if not done.list_found:
         lines.append(
             "No list of erasures is on this computer. If people were erased since the backup was "
             "made, erase them again."
         )
     lines.append(f"Next: ccrs status {folder}")
-    _say(done.as_json(), lines, as_json)
+    show(done.as_json(), lines, as_json)
 
 
 @click.command()
 @STUDY
-@click.argument("out", metavar="OUT.zip", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--comments", is_flag=True, help="Put in raters' comments and reasons as well.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="New zip file; default: STUDY-archive.zip beside STUDY.",
+)
+@click.option("--comments", is_flag=True, help="Include raters' comments and reasons.")
 @AS_JSON
-def archive(folder: Path, out: Path, comments: bool, as_json: bool) -> None:
-    """Pack STUDY for others: to mail, or to deposit with a paper.
+def archive(folder: Path, out: Path | None, comments: bool, as_json: bool) -> None:
+    """Pack STUDY for others, without what identifies people.
 
-    Without tokens, password hashes, ids from elsewhere, raters' attributes, remarks at the end,
-    the completion code and, unless asked for, comments. Raters are codes.
+    To mail, or to deposit with a paper. Left out are tokens, password hashes, external ids,
+    raters' attributes, closing remarks, the completion code and, by default, comments. Raters
+    are named by their codes.
 
     \b
     Examples:
-      ccrs archive my-study my-study.zip
-      ccrs archive my-study my-study.zip --comments
+      ccrs archive my-study
+      ccrs archive my-study --out deposit.zip --comments
     """
     from study.lifecycle.archive import archive as pack
     from study.study import Study
 
-    with _progress("Packing", hidden=as_json) as advance:
-        done = pack(Study.open(folder), out, comments=comments, progress=advance)
+    study = Study.open(folder)
+    out = out or folder.resolve().with_name(f"{folder.resolve().name}-archive.zip")
+    with progress("Packing", hidden=as_json) as advance:
+        done = pack(study, out, comments=comments, progress=advance)
     lines = [
         f"Wrote {done.path} ({_megabytes(done.bytes)}): {sum(done.rows.values()):,} rows of "
         f"{len(done.rows)} tables, tables with codebook, README."
     ]
     lines += [f"Left out: {count:,} {what}." for what, count in done.left_out.items()]
     if comments:
-        lines.append("Comments are in it. Read them before you pass them on.")
-    lines.append(f"Next: look at what is in {out} before you pass it on")
-    _say(done.as_json(), lines, as_json)
+        lines.append("It contains comments. Read them before you share it.")
+    lines.append(f"Next: check the contents of {out} before you share it")
+    show(done.as_json(), lines, as_json)
 
 
 @click.command()
@@ -121,15 +127,16 @@ def archive(folder: Path, out: Path, comments: bool, as_json: bool) -> None:
 @click.option(
     "--sever",
     is_flag=True,
-    help="Keep the values under a fresh random code; everything else about the person goes.",
+    help="Keep the values under a new random code; erase everything else about the person.",
 )
-@click.option("--yes", is_flag=True, help="Erase without asking for the code once more.")
+@click.option("--yes", is_flag=True, help="Erase without asking for confirmation.")
 @AS_JSON
 def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool) -> None:
-    """Remove everything that STUDY holds about RATER, leaving no trace in its file.
+    """Erase everything that STUDY stores about RATER.
 
-    It is safe while `ccrs serve` runs. Copies of the study that are known are named afterwards.
-    Without RATER, the database is written anew, as an interrupted erasure asks for.
+    No trace stays in the database file. It is safe while `ccrs serve` runs. Known copies of the
+    study are listed afterwards. Without RATER, the database file is rewritten, as is needed after
+    an interrupted erasure.
 
     \b
     Examples:
@@ -148,24 +155,24 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
         from study.schema import Noun
 
         notes = rewrite(study, Noun.metadata.tables)
-        _say({"notes": list(notes)}, ["Wrote the database anew.", *notes], as_json)
+        show({"notes": list(notes)}, ["Rewrote the database file.", *notes], as_json)
         return
     held = held_about(study, rater)
     if not yes:
         _confirm(rater, held, sever, as_json)
-    with _progress("Erasing", hidden=as_json) as advance:
+    with progress("Erasing", hidden=as_json) as advance:
         done = erase_rater(study, rater, sever=sever, progress=advance)
     rows = ", ".join(f"{count:,} of {name}" for name, count in done.rows.items())
     lines = [f"{'Severed' if sever else 'Removed'}: {rows} (rows by table)."]
     if done.reopened:
-        lines.append(f"Unfinished and free for others now: {_counted(done.reopened, 'response')}.")
+        lines.append(f"Unfinished and free for others now: {counted(done.reopened, 'response')}.")
     lines += list(done.notes)
     if done.copies:
         lines.append("These may still hold the person's data; delete or replace them:")
         lines += [f"  {copy.path} ({copy.why})" for copy in done.copies]
     lines.append("Files that were exported, reported on or mailed elsewhere are not known here.")
     lines.append(f"Next: ccrs backup {folder}, or ccrs assign {folder} where ratings are missing")
-    _say(done.as_json(), lines, as_json)
+    show(done.as_json(), lines, as_json)
 
 
 def _confirm(rater: str, held: dict[str, int], sever: bool, as_json: bool) -> None:
@@ -184,24 +191,3 @@ def _at_a_terminal() -> bool:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
-
-
-def _counted(count: int, one: str) -> str:
-    many = "people" if one == "person" else f"{one}s"
-    return f"{count:,} {one if count == 1 else many}"
-
-
-def _say(data: Any, lines: list[str], as_json: bool) -> None:
-    if as_json:
-        import json
-
-        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
-    else:
-        click.echo("\n".join(lines))
-
-
-def _progress(title: str, hidden: bool) -> Any:
-    """Return a context that yields `advance(done, total)`; a bar where there is a terminal."""
-    from study.progress import progress_bar
-
-    return progress_bar(title, hidden=hidden)

@@ -11,33 +11,18 @@ from pathlib import Path
 import click
 
 GROUP = "ccrs.commands"
-# Commands in the order of a campaign; others follow by name.
-ORDER = (
-    "demo",
-    "fetch",
-    "init",
-    "import",
-    "plan",
-    "judge",
-    "assign",
-    "invite",
-    "enrol",
-    "owner-password",
-    "serve",
-    "watch",
-    "pause",
-    "adjudicate",
-    "status",
-    "doctor",
-    "report",
-    "check",
-    "export",
-    "backup",
-    "restore",
-    "archive",
-    "erase",
-    "upgrade",
-)
+SECTIONS = {
+    "Start": ("demo", "fetch", "init", "import", "doctor", "plan"),
+    "People": (
+        *("assign", "invite", "enrol", "serve", "owner-password", "watch", "pause"),
+        *("adjudicate", "label-studio"),
+    ),
+    "Judge": ("judge",),
+    "Results": ("status", "report", "check", "export"),
+    "Keeping": ("backup", "restore", "archive", "erase", "upgrade"),
+}
+"""Headings of the help and their commands; commands of other packages follow by name."""
+_OTHER = "Other commands"
 
 
 class RegisteredCommands(click.Group):
@@ -48,8 +33,29 @@ class RegisteredCommands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
+        return [name for names in self._sections().values() for name in names]
+
+    def _sections(self) -> dict[str, list[str]]:
         names = self._entries()
-        return [n for n in ORDER if n in names] + sorted(n for n in names if n not in ORDER)
+        listed = {name for section in SECTIONS.values() for name in section}
+        sections = {
+            title: [name for name in section if name in names]
+            for title, section in SECTIONS.items()
+        }
+        sections[_OTHER] = sorted(names.keys() - listed)
+        return {title: section for title, section in sections.items() if section}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands under their headings, each with its whole summary."""
+        widest = max(map(len, self.list_commands(ctx)))
+        for title, names in self._sections().items():
+            rows = [
+                (name.ljust(widest), command.get_short_help_str(limit=200))
+                for name in names
+                if (command := self.get_command(ctx, name)) is not None
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx

@@ -57,7 +57,7 @@ class Backup:
 
 
 def backup(
-    study: Study, to: Path | str | None = None, *, progress: Advance | None = None
+    study: Study, out: Path | str | None = None, *, progress: Advance | None = None
 ) -> Backup:
     """Copy a study, its settings and the files that these name into one compressed file.
 
@@ -68,8 +68,8 @@ def backup(
     ----------
     study
         On SQLite, or on PostgreSQL where pg_dump is installed.
-    to
-        A file to be made or a folder; beside the study's folder unless given.
+    out
+        A new file, or the folder for it; default: the folder that contains the study's.
     progress
         Called with bytes done and their total.
 
@@ -79,7 +79,7 @@ def backup(
         The file exists, would lie inside the study's folder, or there is no room for it.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
-    path = _place(study, to)
+    path = _place(study, out)
     ledger = Ledger.of(study)
     beside = beside_files(study)
     with study.read() as connection:
@@ -148,15 +148,15 @@ def named_files(config: StudyConfig) -> list[str]:
     return sorted({name for name in names if name is not None})
 
 
-def _place(study: Study, to: Path | str | None) -> Path:
-    path = study.folder.resolve().parent if to is None else Path(to)
+def _place(study: Study, out: Path | str | None) -> Path:
+    path = study.folder.resolve().parent if out is None else Path(out)
     if path.is_dir():
         stem = re.sub(r"[^\w.-]+", "-", study.folder.resolve().name).strip("-.") or "study"
         path = path / f"{stem}-{now():%Y%m%dT%H%M%SZ}{SUFFIX}"
     if path.resolve().is_relative_to(study.folder.resolve()):
         raise StudyError(
             f"{path} lies inside the study's folder, and would be lost with it. Name another "
-            "folder with --to, best on another disk."
+            "folder with --out, best on another disk."
         )
     if not path.parent.is_dir():
         raise StudyError(f"{path.parent} is no folder; make it first.")
@@ -175,7 +175,7 @@ def _room(path: Path, study: Study) -> Iterator[Path]:
         if free < 2 * size:
             raise StudyError(
                 f"{path.parent} has {free >> 20:,} MB free; the backup takes up to "
-                f"{2 * size >> 20:,} MB. Free some space, or name another place with --to."
+                f"{2 * size >> 20:,} MB. Free some space, or name another place with --out."
             )
     with tempfile.TemporaryDirectory(prefix=".ccrs-backup-", dir=path.parent) as folder:
         yield Path(folder)

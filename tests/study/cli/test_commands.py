@@ -119,10 +119,36 @@ def test_what_could_not_run_exits_2_with_the_remedy(
     assert "Traceback" not in done.stderr
 
 
-def test_help_lists_the_commands_in_the_order_of_a_campaign() -> None:
+def test_help_lists_the_commands_under_headings_in_the_order_of_a_campaign() -> None:
     text = CliRunner().invoke(root.cli, ["--help"]).output
-    places = [text.index(f"\n  {name} ") for name in root.ORDER]
+    marks = [
+        mark
+        for title, names in root.SECTIONS.items()
+        for mark in (f"\n{title}:\n", *(f"\n  {name} " for name in names))
+    ]
+    places = [text.index(mark) for mark in marks]
     assert places == sorted(places)
+    assert "Other commands" not in text
+
+
+def test_every_summary_in_the_help_is_one_whole_line_of_80_columns() -> None:
+    text = CliRunner().invoke(root.cli, ["--help"], terminal_width=80).output
+    commands = text[text.index("\nStart:\n") :]
+    lines = [line for line in commands.splitlines() if line.startswith("  ")]
+    names = [name for section in root.SECTIONS.values() for name in section]
+    assert [line.split()[0] for line in lines] == names
+    assert all(len(line) <= 80 and line.endswith(".") and "..." not in line for line in lines)
+
+
+def test_every_command_calls_a_study_and_its_output_alike() -> None:
+    for name in root.cli.list_commands(click.Context(root.cli)):
+        command = root.cli.get_command(click.Context(root.cli), name)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Argument) and parameter.name == "folder":
+                assert parameter.make_metavar(click.Context(command)).strip("[]") == "STUDY", name
+            assert "--to" not in parameter.opts, name
+            assert "--output" not in parameter.opts, name
 
 
 def test_a_broken_plug_in_is_one_line_in_the_help(monkeypatch: pytest.MonkeyPatch) -> None:

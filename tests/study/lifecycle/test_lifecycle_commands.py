@@ -20,7 +20,7 @@ def test_from_backup_to_restored(
     planted_sqlite: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = planted_sqlite.study.folder
-    done = run("backup", folder, "--to", tmp_path / "b.ccrs-backup")
+    done = run("backup", folder, "--out", tmp_path / "b.ccrs-backup")
     assert done.exit_code == 0, done.output
     assert "It was read back." in done.output
     assert "ccrs restore" in done.output
@@ -37,7 +37,7 @@ def test_from_backup_to_restored(
 
 def test_erasing_says_what_it_did(planted_sqlite: Planted, tmp_path: Path) -> None:
     folder = planted_sqlite.study.folder
-    run("backup", folder, "--to", tmp_path / "b.ccrs-backup")
+    run("backup", folder, "--out", tmp_path / "b.ccrs-backup")
     done = run("erase", folder, CODE, "--yes")
     assert done.exit_code == 0, done.output
     assert "1 of rating" in done.output
@@ -45,7 +45,7 @@ def test_erasing_says_what_it_did(planted_sqlite: Planted, tmp_path: Path) -> No
     assert "b.ccrs-backup (backup, made " in done.output
     again = run("erase", folder, CODE, "--yes")
     assert isinstance(again.exception, StudyError)
-    assert run("erase", folder).output.startswith("Wrote the database anew.")
+    assert run("erase", folder).output.startswith("Rewrote the database file.")
 
 
 def test_erasing_asks_for_the_code(
@@ -71,9 +71,9 @@ def test_json_is_all_that_is_printed_when_asked_for(
 ) -> None:
     folder, out = planted_sqlite.study.folder, tmp_path / "b.ccrs-backup"
     for words in (
-        ("backup", folder, "--to", out),
+        ("backup", folder, "--out", out),
         ("restore", out, tmp_path / "back"),
-        ("archive", folder, tmp_path / "a.zip"),
+        ("archive", folder, "--out", tmp_path / "a.zip"),
         ("export", folder, "--rater", CODE, "--out", tmp_path / "r.json"),
         ("erase", folder, CODE, "--yes"),
         ("erase", folder),
@@ -85,9 +85,9 @@ def test_json_is_all_that_is_printed_when_asked_for(
 
 def test_the_archive_and_one_raters_data(planted_sqlite: Planted, tmp_path: Path) -> None:
     folder = planted_sqlite.study.folder
-    done = run("archive", folder, tmp_path / "a.zip", "--comments")
+    done = run("archive", folder, "--out", tmp_path / "a.zip", "--comments")
     assert "Left out: 2 rows of invitation." in done.output
-    assert "Comments are in it." in done.output
+    assert "It contains comments." in done.output
     assert run("export", folder, "--rater", CODE).exit_code == 2
     one = run("export", folder, "--rater", CODE, "--out", tmp_path / "r.json")
     assert "1 of rating" in one.output
