@@ -8,12 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.core.errors import AnalysisError
-from analysis.statistics.discrimination.hypotheses import (
-    Hypothesis,
-    check_hypotheses,
-    holm,
-    hypothesis_p,
-)
+from analysis.core.hypothesis import Hypothesis, check_hypotheses
+from analysis.statistics.discrimination.hypotheses import holm, hypothesis_p
 
 Tables = tuple[dict[tuple[str, str, str], float], dict[tuple[str, str, str], float]]
 
