@@ -64,6 +64,32 @@ class ConstructData:
         what = "adjudicated value" if self.reference_kind == "adjudicated" else "human rating"
         return f"no {what} on {self.construct}"
 
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Whose values make up the reference."""
+        return tuple(self.adjudicated) if self.reference_kind == "adjudicated" else self.raters
+
+    @property
+    def judges(self) -> list[str]:
+        """Scorers that are judges."""
+        return [name for name in self.scorers if self.kinds[name] == "judge"]
+
+    @property
+    def examined(self) -> list[str]:
+        """The judges; metrics only where there is no judge."""
+        return self.judges or list(self.scorers)
+
+    def record(self, scorer: str, scope: str = "pooled") -> dict[str, Any]:
+        """What the records of one scorer against the reference have in common."""
+        return {
+            "constructs": (self.construct,),
+            "scorers": (scorer, *self.people),
+            "systems": self.systems if scope == "system_level" else (),
+            "scope": scope,
+            "target": "these_raters",
+            "n_raters": len(self.people) if self.reference_kind == "mean_of_raters" else 0,
+        }
+
     def of_system(self, system: str) -> BoolArray:
         """Which responses (n,) a system produced."""
         return np.asarray(self.produced[:, self.systems.index(system)])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, construct_data
+from analysis.core.construct_data import ConstructData, FloatArray, construct_data
 from analysis.core.estimates import Estimate
 from analysis.core.interval_coverage import CROWDED, LEVEL, crowding, measured_coverage
 from analysis.core.options import Options
@@ -17,6 +18,21 @@ from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import Interval, QueryResampling, Replicates, Transform
 from analysis.core.scales import Level, Scale
 from analysis.core.tables import PreferenceTable, ScoreTable
+
+
+class ComparedScores(NamedTuple):
+    """The scores of one judge or metric on a construct that has a human reference."""
+
+    data: ConstructData
+    scorer: str
+    values: FloatArray
+    """(n,), NaN where missing."""
+    withheld: str | None
+    """Why they can't be subtracted from people's; None where they can."""
+
+    def record(self, scope: str = "pooled") -> dict[str, Any]:
+        """What the records of these scores against the reference have in common."""
+        return self.data.record(self.scorer, scope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +96,15 @@ class Context:
             key: construct_data(self.scores, key, self.options.reference, queries)
             for key in self.scores.constructs
         }
+
+    def scored(self, *, judges_only: bool = False) -> Iterator[ComparedScores]:
+        """Every judge and metric on each construct that has a human reference."""
+        for construct, data in self.rated.items():
+            if data.reference_missing:
+                continue
+            for scorer in data.judges if judges_only else data.scorers:
+                withheld = self.differences_withheld(construct, scorer)
+                yield ComparedScores(data, scorer, data.scorers[scorer], withheld)
 
     def human_scale(self, construct: str) -> Scale | None:
         """Scale of the human reference."""

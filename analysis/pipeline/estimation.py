@@ -13,10 +13,11 @@ from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.layouts import of_one_layout, values_by_layout
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
+from analysis.core.statistic import estimates_of
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.core.threads import one_blas_thread
-from analysis.topics.agreement.association import judge_against_humans
-from analysis.topics.agreement.human_ceiling import biases, ceilings, raters_against_others
+from analysis.topics.agreement.association import biases, judge_against_humans
+from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
 from analysis.topics.agreement.preferences import preferences as on_preferences
 from analysis.topics.distribution.estimates import ends_of_scale
 from analysis.topics.expected_score.estimates import expected_scores
@@ -101,9 +102,9 @@ def _analysis(
 
 def _everything(context: Context) -> Iterator[Estimate]:
     # What the verdict needs is loaded first; the rest while it is being read.
-    from analysis.pipeline.all_estimates import everything
+    from analysis.pipeline.sections import statistics
 
-    return everything(context)
+    return estimates_of(statistics(), context)
 
 
 def _headline(context: Context) -> Iterator[Estimate]:

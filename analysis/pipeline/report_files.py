@@ -14,16 +14,16 @@ from typing import Any
 
 from analysis.core.analysis import Analysis
 from analysis.core.report_inputs import Beside
-from analysis.pipeline.sections import chapters
+from analysis.pipeline.sections import chapters, statistics
 from analysis.render.csv_tables import csv_texts
 from analysis.render.document import Document
-from analysis.render.json_report import as_json
+from analysis.render.json_report import as_json, schema
 from analysis.render.limitations import not_established
 from analysis.render.output_folder import check_folder
 from analysis.render.page import page
 from analysis.render.verdict.contradictions import with_contradictions
 from analysis.render.verdict.verdicts import Verdict, verdicts
-from analysis.topics.agreement.disagreement_tables import apart_records
+from analysis.topics.agreement.largest_disagreements import apart_records
 
 _PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
 
@@ -91,6 +91,11 @@ def write_document(content: Document, out_dir: Path | str) -> Path:
     plain = json.dumps(as_json(content), ensure_ascii=False, allow_nan=False, indent=1)
     _replace(folder / "report.json", plain + "\n")
     return folder / "report.html"
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of report.json."""
+    return schema(statistic.id for statistic in statistics())
 
 
 def _replace(path: Path, text: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from analysis.core.analysis import Analysis
-from analysis.render.section import Chapter, chapter
+from analysis.core.statistic import Statistic
+from analysis.render.section import Chapter, Section, chapter
 from analysis.topics.agreement import section as agreement
 from analysis.topics.answer_correctness import section as answer_correctness
 from analysis.topics.calibration import section as calibration
@@ -18,24 +19,32 @@ from analysis.topics.runs import section as runs
 from analysis.topics.stability import section as stability
 from analysis.topics.validity import section as validity
 
-_ORDER = (
-    agreement,
-    reliability,
-    calibration,
-    probes,
-    correction,
-    discrimination,
-    stability,
-    validity,
-    distribution,
-    expected_score,
-    answer_correctness,
-    missingness,
-    runs,
+SECTIONS: tuple[Section, ...] = tuple(
+    topic.SECTION
+    for topic in (
+        agreement,
+        reliability,
+        calibration,
+        probes,
+        correction,
+        discrimination,
+        stability,
+        validity,
+        distribution,
+        expected_score,
+        answer_correctness,
+        missingness,
+        runs,
+    )
 )
+
+
+def statistics() -> tuple[Statistic, ...]:
+    """Every statistic that a report may have, in its order."""
+    return tuple(statistic for section in SECTIONS for statistic in section.statistics)
 
 
 def chapters(analysis: Analysis) -> list[Chapter]:
     """Every section that has something to show."""
-    found = (chapter(module.SECTION, analysis) for module in _ORDER)
-    return [one for one in found if one is not None]
+    parts = (chapter(section, analysis) for section in SECTIONS)
+    return [part for part in parts if part is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
@@ -55,8 +56,9 @@ def csv_names(document: Document) -> list[str]:
     return ["estimates", *tables, *(f"figure-{figure.key}" for figure in document.figures)]
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of report.json."""
+def schema(statistics: Iterable[str]) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of report.json, with the ids that a statistic may have."""
     text = files("analysis.render").joinpath("schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
+    loaded["$defs"]["estimate"]["properties"]["statistic"] = {"enum": list(statistics)}
     return loaded

@@ -41,7 +41,7 @@ class Panel:
 def panels(analysis: Analysis) -> Iterator[Panel]:
     """Constructs by judges; metrics only where a construct has no judge."""
     for construct, data in analysis.context.whole.items():
-        judges = [name for name in data.scorers if data.kinds[name] == "judge"]
+        judges = data.judges
         for scorer in (judges or list(data.scorers))[:JUDGES_DRAWN]:
             scale = analysis.scores.scale(construct, scorer)
             values = data.scorers[scorer]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from analysis.core.analysis import Analysis
+from analysis.core.statistic import Statistic
 from analysis.render.figure import Figure
 from analysis.render.table import Table
 
@@ -16,13 +17,14 @@ def _nothing(_analysis: Analysis) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Section:
-    """A topic of the report: who draws it, who tabulates it, and who says what it means.
+    """A topic of the report: its statistics, figures, tables, and what they mean in words.
 
-    `reading` yields sentences in plain words, each with the figures that carry it.
+    `reading` yields sentences in plain words, each with the figures that support it.
     """
 
     key: str
     title: str
+    statistics: tuple[Statistic, ...] = ()
     figures: tuple[Callable[[Analysis], Iterator[Figure]], ...] = ()
     tables: tuple[Callable[[Analysis], Iterator[Table]], ...] = ()
     reading: Callable[[Analysis], Iterator[str]] = _nothing

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from analysis import analyse, write_report
-from analysis.render.json_report import schema
+from analysis.pipeline.report_files import report_schema
 from tests.analysis.degenerate import CASES
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -38,7 +38,7 @@ def test_a_report_is_written_and_gaps_have_reasons(name: str, tmp_path: Path) ->
 
     page = write_report(found, tmp_path / "report")
     written = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema()).validate(written)
+    jsonschema.Draft202012Validator(report_schema()).validate(written)
     text = visible(page.read_text(encoding="utf-8"))
     assert case.says in text
     assert not re.search(r"(?<![\w.-])(nan|NaN|inf|None)(?![\w.-])", text)

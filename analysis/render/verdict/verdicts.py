@@ -44,7 +44,7 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
     for construct, data in analysis.context.whole.items():
         if construct in preferred and data.reference_missing:
             continue  # people compared responses here, and rated none
-        judges = [name for name in data.scorers if data.kinds[name] == "judge"]
+        judges = data.judges
         # The mean of a judge's distribution is a remark on that judge.
         numbers = [name for name in judges if number_of(name, judges) is None]
         speaking = numbers or list(data.scorers)

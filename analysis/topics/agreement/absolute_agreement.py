@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.absolute_agreement import agreement_in_value, measures_in
 from analysis.statistics.agreement.cohen_kappa import (
     Weights,
@@ -24,32 +26,15 @@ from analysis.statistics.agreement.cohen_kappa import (
 )
 from analysis.statistics.agreement.disattenuation import pearson_disattenuated
 from analysis.statistics.agreement.repeated_measures import equivalence_of_bias
-from analysis.topics.agreement.association import reference_scorers
 
 _SCOPES: tuple[Scope, ...] = ("pooled", "between_queries", "within_query", "system_level")
 _WEIGHTS: tuple[Weights, ...] = ("none", "quadratic")
 
 
-def record_of(data: ConstructData, scorer: str, scope: str = "pooled") -> dict[str, Any]:
-    """What the records of one scorer against the reference have in common."""
-    people = reference_scorers(data)
-    return {
-        "constructs": (data.construct,),
-        "scorers": (scorer, *people),
-        "systems": data.systems if scope == "system_level" else (),
-        "scope": scope,
-        "target": "these_raters",
-        "n_raters": len(people) if data.reference_kind == "mean_of_raters" else 0,
-    }
-
-
 def in_value(context: Context) -> Iterator[Estimate]:
     """`ccc`, `rmse`, limits of agreement, kappas, and the tests that were declared."""
-    for construct, data in context.rated.items():
-        if data.reference_missing:
-            continue
-        for scorer, values in data.scorers.items():
-            withheld = context.differences_withheld(construct, scorer)
+    for data, scored in groupby(context.scored(), key=lambda one: one.data):
+        for _, scorer, values, withheld in scored:
             yield from _differences(context, data, scorer, values, withheld)
             yield from _kappas_of_judge(context, data, scorer, values, withheld)
             yield from _disattenuated(context, data, scorer, values)
@@ -62,7 +47,7 @@ def _differences(
 ) -> Iterator[Estimate]:
     params = {"reference": data.reference_kind}
     for scope in _SCOPES if data.systems else _SCOPES[:-1]:
-        record = record_of(data, scorer, scope) | {"params": params}
+        record = data.record(scorer, scope) | {"params": params}
         if withheld:
             for name in measures_in(scope):
                 yield Estimate(name, reason=withheld, **record)
@@ -96,7 +81,7 @@ def _kappas_of_judge(
         else _people_off(people, levels)
     )
     for weights in _WEIGHTS:
-        record = record_of(data, scorer) | {"params": {"weights": weights, "between": kind}}
+        record = data.record(scorer) | {"params": {"weights": weights, "between": kind}}
         if reason:
             yield Estimate("cohen_kappa", reason=reason, **record)
             continue
@@ -142,7 +127,7 @@ def _disattenuated(
     statistic, not_resampled = pearson_disattenuated(
         values, data.ratings, data.query, data.n_queries
     )
-    record = record_of(data, scorer)
+    record = data.record(scorer)
     note = (
         "above 1: the reliability of people's mean is too low to carry the correction"
         if statistic.reason is None and statistic.point > 1
@@ -181,7 +166,7 @@ def _equivalence(
     margin = context.options.bias_margin
     if margin is None:
         return
-    record = record_of(data, scorer)
+    record = data.record(scorer)
     if withheld:
         yield Estimate("equivalence_p", reason=withheld, params={"margin": margin}, **record)
         return
@@ -201,3 +186,89 @@ def _equivalence(
         },
         **record,
     )  # fmt: skip
+
+
+STATISTICS = (
+    Statistic(
+        "ccc",
+        "Concordance",
+        "concordance correlation 2 s_xy / (s_xx + s_yy + squared difference of means), sums "
+        "divided by n; pooled, between queries, within a query, between systems",
+        in_value,
+        range=(-1, 1),
+        better="higher",
+        scopes=("pooled", "between_queries", "within_query", "system_level"),
+        targets=("these_raters",),
+        source="Lin 1989",
+    ),
+    Statistic(
+        "rmse",
+        "RMSE",
+        "root of the mean squared difference, in points; the same scopes",
+        in_value,
+        range=(0, None),
+        better="lower",
+        scopes=("pooled", "between_queries", "within_query", "system_level"),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "bland_altman_bias",
+        "Bias",
+        "mean difference, judge minus reference",
+        in_value,
+        better="0",
+        targets=("these_raters",),
+        source="Bland and Altman 1986",
+    ),
+    Statistic(
+        "bland_altman_lower",
+        "Lower limit",
+        "lower limit of agreement: the bias minus 1.96 standard deviations (n - 1) of the "
+        "differences",
+        in_value,
+        better="0",
+        targets=("these_raters",),
+        source="Bland and Altman 1986, 1999",
+    ),
+    Statistic(
+        "bland_altman_upper",
+        "Upper limit",
+        "upper limit of agreement: the bias plus 1.96 standard deviations (n - 1) of the "
+        "differences",
+        in_value,
+        better="0",
+        targets=("these_raters",),
+        source="Bland and Altman 1986, 1999",
+    ),
+    Statistic(
+        "cohen_kappa",
+        "Kappa",
+        "params.weights none or quadratic; params.between judge_rater, rater_rater or "
+        "judge_adjudicated",
+        in_value,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Cohen 1960, 1968",
+    ),
+    Statistic(
+        "pearson_disattenuated",
+        "Corrected r",
+        "r / sqrt(ICC(C,k)), never cut off at 1 (params.note says when it is above)",
+        in_value,
+        better="higher",
+        targets=("these_raters",),
+        source="Spearman 1904",
+    ),
+    Statistic(
+        "equivalence_p",
+        "p",
+        "p of two one-sided t-tests that the bias lies within params.margin points; "
+        "params.equivalent at .05",
+        in_value,
+        range=(0, 1),
+        better="lower",
+        targets=("these_raters",),
+        source="Schuirmann 1981",
+    ),
+)

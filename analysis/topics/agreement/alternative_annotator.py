@@ -10,6 +10,7 @@ from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
+from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.alternative_annotator import (
     Alignment,
     AlternativeAnnotator,
@@ -30,7 +31,7 @@ def alternative_annotators(context: Context) -> Iterator[Estimate]:
     for construct, data in context.rated.items():
         if not data.raters or data.reference_kind == "adjudicated":
             continue
-        judges = [name for name in data.scorers if data.kinds[name] == "judge"]
+        judges = data.judges
         withheld = {name: context.differences_withheld(construct, name) for name in judges}
         for alignment in _alignments(context, construct):
             constant = _test(context, data, constant_judge(data.ratings, alignment), alignment)
@@ -179,3 +180,41 @@ def _non_inferior(
         params=params | {"one_sided_level": one_sided, "non_inferior": outcome},
         **record,
     )
+
+
+STATISTICS = (
+    Statistic(
+        "alt_test_winning_rate",
+        "Winning rate",
+        "share of raters that the judge may replace, p-values adjusted by Benjamini and Yekutieli "
+        "at .05 (params.alignment rmse, absolute_error or equality; params.epsilon; params.passed "
+        "yes, no or withheld); `scorers` begin with the judge, or with `constant` for the "
+        "constant judge",
+        alternative_annotators,
+        range=(0, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Calderon, Reichart and Dror 2025",
+    ),
+    Statistic(
+        "alt_test_advantage_probability",
+        "Advantage",
+        "share of responses on which the judge is at least as close to the others as the left-out "
+        "rater, averaged over raters",
+        alternative_annotators,
+        range=(0, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Calderon, Reichart and Dror 2025",
+    ),
+    Statistic(
+        "non_inferiority",
+        "Difference",
+        "`judge_against_others` minus `human_ceiling`, with params.non_inferior at params.margin",
+        non_inferiority,
+        range=(-2, 2),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+)

@@ -1,17 +1,22 @@
-"""How a judge's answers were read, and its figures from answers that are a bare number only."""
+"""How a judge's answers were read, and its agreement from answers that are a bare number only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from analysis.core.analysis import Analysis
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import Statistic
 from analysis.core.table_columns import NO_REASON
-from analysis.topics.agreement.association import compared, reference_scorers
+from analysis.render.formatting import percent
+from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.verdict.verdicts import leading_scope
+from analysis.topics.agreement.association import compared
 from analysis.topics.agreement.human_ceiling import SCOPES, ceilings_on
 
 #: The rule of an answer that is a number and nothing else, and the value of params.answers.
@@ -70,9 +75,121 @@ def _from_bare_numbers(
     kept = rows.loc[rows["rule"].isin([BARE, EMPTY_RESPONSE]), "response_id"].astype("object")
     bare = np.where(np.isin(data.responses, list(kept)), data.scorers[judge], np.nan)
     alone = replace(data, scorers={judge: bare})
-    people = reference_scorers(data)
+    people = data.people
     for estimate in (
         *compared(context, alone, judge, bare, people, "pearson", only=SCOPES),
         *ceilings_on(context, alone, ("pearson",)),
     ):
         yield replace(estimate, params={**estimate.params, "answers": BARE})
+
+
+STATISTICS = (
+    Statistic(
+        "answer_share",
+        "Share of answers",
+        "of a judge that has a value by another rule than `bare`: share of its responses by "
+        'params.rule ("not given" where the table has none), or by params.reason where there is '
+        "no value; params.count",
+        answers_read,
+        range=(0, 1),
+    ),
+)
+
+
+_VALUES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("all", {}),
+    ("bare only", {"answers": BARE}),
+)
+
+
+def answers_read_tables(analysis: Analysis) -> Iterator[Table]:
+    """By which rule each judge's answers were read, and why some hold no score."""
+    built = TableBuilder()
+    for construct, judge, shares in _judges(analysis):
+        built.used += shares
+        rules = {str(e.params["rule"]): e for e in shares if "rule" in e.params}
+        plain = [[rules.pop(name)] if name in rules else [] for name in (BARE, EMPTY_RESPONSE)]
+        unsaid = [rules.pop(NO_RULE)] if NO_RULE in rules else []
+        built.add(
+            construct,
+            judge,
+            *(_count(found) for found in plain),
+            _count([*rules.values()], "rule"),
+            _count(unsaid),
+            _count([e for e in shares if "reason" in e.params], "reason"),
+            f"{shares[0].n_responses:,}",
+        )
+    yield built.table(
+        "answers-read",
+        "How a judge's answers were read",
+        "Of the judges with an answer that was more than a bare number. Other rules take the one "
+        "number that stands there with marks, a label or JSON around it. Labels are known in "
+        "English only: an answer labelled in another language has no score. An empty response "
+        "has the score that the prompts give it, without an answer.",
+        ("Construct", "Scorer", "Bare number", "Empty response", "Another rule", "Rule not given",
+         "No score", "Responses"),
+        heads=2,
+    )  # fmt: skip
+
+
+def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
+    """The figure that the verdict leads with, beside that from bare numbers only."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct, judge, _ in _judges(analysis):
+        data = analysis.rated[construct]
+        if data.reference_missing:
+            continue
+        scope, _ = leading_scope(analysis, construct, judge)
+        where = {"construct": construct, "scorer": judge, "scope": scope}
+        difference = first("human_ceiling_difference", measure="pearson", **where)
+        against_rater = difference is not None and difference.defined
+        for name, answers in _VALUES:
+            parts: list[Estimate | None] = [
+                first(statistic, measure="pearson", **where, **answers) if against_rater else None
+                for statistic in ("judge_against_others", "human_ceiling",
+                                  "human_ceiling_difference")
+            ]  # fmt: skip
+            r = None if against_rater else first("pearson", **where, **answers)
+            leading = parts[-1] or r
+            built.add(
+                construct,
+                judge,
+                name,
+                *(built.r(part) for part in parts),
+                built.r(r),
+                f"{leading.n_responses:,}" if leading else "",
+                "within a query" if scope == "within_query" else "pooled",
+            )
+    yield built.table(
+        "bare-numbers",
+        "The verdict from bare numbers only",
+        "The correlations that the verdict leads with, from all values, and with those missing "
+        "that were read by another rule or by one that is not given. Scores of empty responses "
+        "stay. Both rows of a pair are compared with people on their own responses.",
+        ("Construct", "Scorer", "Values", "Judge", "Rater", "Difference", "r", "Responses",
+         "Scope"),
+        heads=3,
+    )  # fmt: skip
+
+
+def _judges(analysis: Analysis) -> Iterator[tuple[str, str, list[Estimate]]]:
+    found: dict[tuple[str, str], list[Estimate]] = {}
+    for share in analysis.estimates.select("answer_share"):
+        found.setdefault((share.constructs[0], share.scorers[0]), []).append(share)
+    for (construct, judge), shares in found.items():
+        yield construct, judge, shares
+
+
+def _count(shares: Sequence[Estimate], parts: str = "") -> Cell:
+    """How many, with their share; with `parts`, what they are made of."""
+    if not shares:
+        return Cell("")
+    total = sum(int(e.params["count"] or 0) for e in shares)
+    if not parts:
+        return Cell(f"{total:,}", parts=(percent(shares[0].value),))
+    return Cell(
+        f"{total:,}",
+        parts=tuple(
+            f"{e.params['count']:,} {str(e.params[parts]).replace('_', ' ')}" for e in shares
+        ),
+    )

@@ -11,10 +11,10 @@ from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import PERCENTILE_FROM
+from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.soft_pairwise import PERMUTATIONS, soft_pairwise_accuracy
 from analysis.statistics.agreement.system_decisions import DECISIONS, Decisions, decisions
 from analysis.statistics.discrimination.system_scores import system_scores
-from analysis.topics.agreement.absolute_agreement import record_of
 
 #: Resamples that carry a critical value: more would not change its second digit.
 ROWS = 2000
@@ -27,10 +27,8 @@ NO_INTERVAL = "no interval: its parts, p-values, speak of the queries already"
 
 def decisions_on_systems(context: Context) -> Iterator[Estimate]:
     """`decision_agreement`, `decision` of each pair, and `soft_pairwise_accuracy`."""
-    for data in context.rated.values():
-        if data.reference_missing or len(data.systems) < 2:
-            continue
-        for scorer, values in data.scorers.items():
+    for data, scorer, values, _ in context.scored():
+        if len(data.systems) > 1:
             yield from _of_scorer(context, data, scorer, values)
 
 
@@ -47,7 +45,7 @@ def _of_scorer(
     weights = _weights(context, int(needs))
     options = context.options
     found = decisions(judge, people, weights, options.level, options.seed)
-    record = record_of(data, scorer, "system_level") | {
+    record = data.record(scorer, "system_level") | {
         "n_responses": int(np.count_nonzero(both & data.produced.any(axis=1))),
         "n_queries": int(needs),
     }
@@ -105,3 +103,39 @@ def _each(data: ConstructData, found: Decisions, record: dict[str, Any]) -> Iter
             params={"decision": decision, **shown},
             **record | {"systems": pair, "n_queries": queries, "n_responses": 2 * queries},
         )
+
+
+STATISTICS = (
+    Statistic(
+        "decision_agreement",
+        "Alike",
+        "share of pairs of systems on which people and judge decide alike; counts in params",
+        decisions_on_systems,
+        range=(0, 1),
+        better="higher",
+        scopes=("system_level",),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "decision",
+        "Found by",
+        "one pair (`systems`): 1 where the decisions are equal, params.decision says which, with "
+        "both differences and their simultaneous ends",
+        decisions_on_systems,
+        range=(0, 1),
+        scopes=("system_level",),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "soft_pairwise_accuracy",
+        "Soft pairwise accuracy",
+        "1 minus the mean absolute difference of the p-values of judge and people over pairs of "
+        "systems",
+        decisions_on_systems,
+        range=(0, 1),
+        better="higher",
+        scopes=("system_level",),
+        targets=("these_raters",),
+        source="Thompson et al. 2024",
+    ),
+)

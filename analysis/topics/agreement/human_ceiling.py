@@ -1,4 +1,4 @@
-"""The human ceiling and the judge's place against it, and the bias for raters like these."""
+"""The human ceiling and the judge's place against it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from analysis.core.construct_data import ConstructData, mean_over
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
+from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.human_ceiling import CeilingMeasure, human_ceiling
-from analysis.statistics.reliability.variance_components import bias_for_raters_like_these
 
 MEASURES: tuple[CeilingMeasure, ...] = ("pearson", "kendall_tau_b")
 SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
@@ -129,39 +129,48 @@ def raters_against_others(context: Context, scopes: Sequence[Scope] = SCOPES) ->
                 )
 
 
-def biases(context: Context) -> Iterator[Estimate]:
-    """Bias with an interval for raters like these, where scorer and people share a scale."""
-    for construct, data in context.rated.items():
-        for scorer, values in data.scorers.items():
-            record: dict[str, Any] = {
-                "constructs": (construct,),
-                "scorers": (scorer, *data.raters),
-                "target": "raters_like_these",
-                "params": {"reference": "mean_of_raters"},
-            }
-            reason = context.differences_withheld(construct, scorer)
-            if data.reference_kind == "adjudicated":
-                reason = "an adjudicated value is no sample of raters"
-            elif not data.raters:
-                reason = data.reference_missing
-            if reason:
-                yield Estimate("bias", reason=reason, **record)
-                continue
-            found = bias_for_raters_like_these(
-                values, data.ratings, data.query, context.options.level
-            )
-            given = found.interval.reason is None
-            yield Estimate(
-                "bias",
-                value=found.value,
-                ci_low=found.interval.low,
-                ci_high=found.interval.high,
-                ci_level=found.interval.level if given else None,
-                method=found.interval.method if given else None,
-                n_responses=found.n_responses,
-                n_queries=found.n_queries,
-                n_raters=found.n_raters,
-                n_dropped=found.n_dropped,
-                reason=found.interval.reason,
-                **record,
-            )
+STATISTICS = (
+    Statistic(
+        "human_ceiling",
+        "Rater",
+        "a rater's correlation with the mean of the other raters, on responses that the judge "
+        "scored too, averaged over raters (params.measure: pearson, kendall_tau_b; "
+        "params.excluded names raters left out)",
+        ceilings,
+        range=(-1, 1),
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "judge_against_others",
+        "Judge",
+        "the judge's correlation with the same means on the same responses",
+        ceilings,
+        range=(-1, 1),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "human_ceiling_difference",
+        "Difference",
+        "`judge_against_others` minus `human_ceiling`; all three are withheld against an "
+        "adjudicated reference",
+        ceilings,
+        range=(-2, 2),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "rater_against_others",
+        "Rater against the others",
+        "one rater's correlation with the mean of the other raters (the rater is the first of "
+        "`scorers`)",
+        raters_against_others,
+        range=(-1, 1),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+)

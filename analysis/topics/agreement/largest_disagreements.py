@@ -1,13 +1,20 @@
-"""The responses on which a judge and people are furthest apart: cases to read, no statistic."""
+"""The responses on which a judge and people differ most: cases to read, not a statistic."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from analysis.core.analysis import Analysis
 from analysis.core.context import Context
+from analysis.render.formatting import points
+from analysis.render.sanitize import quoted
+from analysis.render.table import Cell, Table, TableBuilder
 
 #: Responses that are listed for each construct and judge.
 LISTED = 20
@@ -33,23 +40,69 @@ def furthest_apart(context: Context) -> Iterator[Apart]:
     At most `LISTED` each, none where both agree. Responses with one difference stand in the
     table's order. A judge whose values can't be subtracted from people's has none.
     """
-    for construct, data in context.rated.items():
-        if data.reference_missing:
+    for data, scorer, values, withheld in context.scored(judges_only=True):
+        if withheld:
             continue
-        for scorer, values in data.scorers.items():
-            if data.kinds[scorer] != "judge" or context.differences_withheld(construct, scorer):
-                continue
-            difference = values - data.reference
-            size = np.where(np.isfinite(difference), np.abs(difference), 0.0)
-            for row in np.argsort(-size, kind="stable")[:LISTED]:
-                if size[row] == 0.0:
-                    break
-                yield Apart(
-                    construct,
-                    scorer,
-                    str(data.responses[row]),
-                    str(context.rated_queries[data.query[row]]),
-                    float(values[row]),
-                    float(data.reference[row]),
-                    float(difference[row]),
-                )
+        difference = values - data.reference
+        size = np.where(np.isfinite(difference), np.abs(difference), 0.0)
+        for row in np.argsort(-size, kind="stable")[:LISTED]:
+            if size[row] == 0.0:
+                break
+            yield Apart(
+                data.construct,
+                scorer,
+                str(data.responses[row]),
+                str(context.rated_queries[data.query[row]]),
+                float(values[row]),
+                float(data.reference[row]),
+                float(difference[row]),
+            )
+
+
+#: Of each construct and judge, on the page.
+SHOWN = 5
+
+# Characters of a reason on the page.
+_MOST = 280
+
+
+def responses_apart(analysis: Analysis) -> Iterator[Table]:
+    """The largest differences of each construct and judge; its CSV has more, reasons in full."""
+    found = list(furthest_apart(analysis.context))
+    built, reasons = TableBuilder(), analysis.beside.reasons
+    for (construct, scorer), some in groupby(found, key=lambda one: (one.construct, one.scorer)):
+        scale = analysis.context.human_scale(construct)
+        for one in list(some)[:SHOWN]:
+            reason = reasons.get((scorer, one.response_id, construct), "")
+            built.add(
+                construct,
+                scorer,
+                one.response_id,
+                *(points(value, scale) for value in (one.score, one.people, one.difference)),
+                Cell("", said=quoted(reason, _MOST)),
+            )
+    told = (
+        " The reason is the judge's own, written before its score; it explains nothing by itself."
+        if reasons
+        else ""
+    )
+    built_table = built.table(
+        "responses-apart",
+        "Responses on which judge and people are furthest apart",
+        f"The largest differences of each construct and judge, the {SHOWN} largest here and "
+        f"{LISTED} in the CSV: cases to read, chosen for being extreme. People: the reference of "
+        f"this report. Difference: judge minus people.{told}",
+        ("Construct", "Scorer", "Response", "Judge", "People", "Difference", "Reason"),
+        heads=3,
+    )
+    yield replace(built_table, data=pd.DataFrame(apart_records(analysis, found)))
+
+
+def apart_records(analysis: Analysis, found: list[Apart] | None = None) -> list[dict[str, object]]:
+    """The responses as plain records with their reasons in full; null where there is none."""
+    listed = furthest_apart(analysis.context) if found is None else found
+    reasons = analysis.beside.reasons
+    return [
+        {**one._asdict(), "reason": reasons.get((one.scorer, one.response_id, one.construct))}
+        for one in listed
+    ]

@@ -10,6 +10,7 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.pairwise_accuracy import (
     PairScope,
     PairwiseAccuracy,
@@ -17,26 +18,22 @@ from analysis.statistics.agreement.pairwise_accuracy import (
     pairwise_accuracy,
     pairwise_accuracy_out_of_fold,
 )
-from analysis.topics.agreement.absolute_agreement import record_of
 
 _SCOPES: tuple[PairScope, ...] = ("within_query", "pooled", "between_queries")
 
 
 def pairwise(context: Context) -> Iterator[Estimate]:
     """`pairwise_accuracy`: raw, at the best tie threshold, and out of fold (params.calibration)."""
-    for data in context.rated.values():
-        if data.reference_missing:
-            continue
-        for scorer, values in data.scorers.items():
-            for scope in _SCOPES:
-                yield from _in_scope(context, data, scorer, values, scope)
+    for data, scorer, values, _ in context.scored():
+        for scope in _SCOPES:
+            yield from _in_scope(context, data, scorer, values, scope)
 
 
 def _in_scope(
     context: Context, data: ConstructData, scorer: str, values: FloatArray, scope: PairScope
 ) -> Iterator[Estimate]:
     where = (values, data.reference, data.query, scope)
-    record = record_of(data, scorer, scope)
+    record = data.record(scorer, scope)
     raw = pairwise_accuracy(*where, n_queries=data.n_queries)
     yield _estimate(context, raw, "none", 0.0, record)
     if raw.reason is not None:
@@ -81,3 +78,20 @@ def _estimate(
         params=params,
         **record,
     )
+
+
+STATISTICS = (
+    Statistic(
+        "pairwise_accuracy",
+        "Accuracy",
+        "share of pairs ordered alike; params.calibration none, in_sample (at "
+        "params.tie_threshold) or out_of_fold (thresholds from params.lowest to params.highest); "
+        "params.pairs",
+        pairwise,
+        range=(0, 1),
+        better="higher",
+        scopes=("pooled", "between_queries", "within_query"),
+        targets=("these_raters",),
+        source="Deutsch, Foster and Freitag 2023",
+    ),
+)

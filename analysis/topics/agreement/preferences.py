@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import NOISE, FloatArray, IntArray, QueryStatistic, comparable
+from analysis.core.statistic import Statistic
 from analysis.core.tables import PreferenceTable
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.paired_statistics import mean_of
@@ -204,3 +205,33 @@ def _against(
             constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
             n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
         )  # fmt: skip
+
+
+def agreement_on_preferences(context: Context) -> Iterator[Estimate]:
+    """`preferences`, and the raters' agreement over all constructs together."""
+    yield from preferences(context)
+    yield from agreement_over_constructs(context)
+
+
+STATISTICS = (
+    Statistic(
+        "agreement_within",
+        "Within one point",
+        "share of pairs on which two raters' preferences differ by at most params.tolerance",
+        agreement_on_preferences,
+        range=(0, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Ru et al. 2024, section 4.2",
+    ),
+    Statistic(
+        "preference_accuracy",
+        "Accuracy",
+        "share of preferences whose sign is that of the scorer's difference; 0 is right only with "
+        "0; each pair once a rater",
+        preference_accuracies,
+        range=(0, 1),
+        better="higher",
+        targets=("these_raters",),
+    ),
+)

@@ -8,27 +8,22 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import between, correlation, counted, listed, percent, points
 from analysis.render.section import Section
-from analysis.topics.agreement.absolute_agreement_tables import (
-    corrected_for_error,
-    equivalence,
-    in_value,
-    kappas,
-)
-from analysis.topics.agreement.bare_answer_tables import from_bare_numbers
-from analysis.topics.agreement.bland_altman import bland_altman
-from analysis.topics.agreement.ceiling_figure import ceiling as ceiling_figure
-from analysis.topics.agreement.decision_tables import (
+from analysis.topics.agreement import (
+    absolute_agreement,
     alternative_annotator,
+    association,
+    bare_answers,
+    decision_tables,
     decisions,
-    disagreements,
-    non_inferiority,
+    edits,
+    figures,
+    human_ceiling,
+    largest_disagreements,
+    pairwise_accuracy,
+    preferences,
+    tables,
 )
-from analysis.topics.agreement.disagreement_tables import responses_apart
-from analysis.topics.agreement.edit_tables import edits_made, with_edits
-from analysis.topics.agreement.pairwise_tables import pairwise, preference_accuracy
-from analysis.topics.agreement.scatter import against_humans as against_humans_figure
-from analysis.topics.agreement.tables import against_humans, ceiling
-from analysis.topics.distribution.tables import on_preferences
+from analysis.topics.distribution import tables as distribution_tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -166,29 +161,40 @@ def _percents(e: Estimate) -> str:
 SECTION = Section(
     key="agreement",
     title="Judge against people",
+    statistics=(
+        *association.STATISTICS,
+        *human_ceiling.STATISTICS,
+        *absolute_agreement.STATISTICS,
+        *pairwise_accuracy.STATISTICS,
+        *decisions.STATISTICS,
+        *alternative_annotator.STATISTICS,
+        *preferences.STATISTICS,
+        *bare_answers.STATISTICS,
+        *edits.STATISTICS,
+    ),
     figures=(
-        ceiling_figure,
-        against_humans_figure,
-        bland_altman,
+        figures.ceiling,
+        figures.against_humans,
+        figures.bland_altman,
     ),
     tables=(
-        against_humans,
-        ceiling,
-        non_inferiority,
-        alternative_annotator,
-        in_value,
-        equivalence,
-        kappas,
-        pairwise,
-        decisions,
-        disagreements,
-        responses_apart,
-        corrected_for_error,
-        from_bare_numbers,
-        with_edits,
-        edits_made,
-        on_preferences,
-        preference_accuracy,
+        tables.against_humans,
+        tables.ceiling,
+        decision_tables.non_inferiority,
+        decision_tables.alternative_annotator,
+        tables.in_value,
+        tables.equivalence,
+        tables.kappas,
+        tables.pairwise,
+        decision_tables.decisions,
+        decision_tables.disagreements,
+        largest_disagreements.responses_apart,
+        tables.corrected_for_error,
+        bare_answers.from_bare_numbers,
+        edits.with_edits,
+        edits.edits_made,
+        distribution_tables.on_preferences,
+        tables.preference_accuracy,
     ),
     reading=reading,
 )

@@ -1,11 +1,12 @@
-"""The tables of a report on agreement, from its list of estimates."""
+"""The tables on agreement: by scope, against a rater, in value, and of pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.render.table import Table, TableBuilder
+from analysis.core.estimates import Estimate
+from analysis.render.table import Cell, Table, TableBuilder
 
 _SCOPES = {
     "within_query": "within a query",
@@ -90,4 +91,170 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
         "raters; the difference is judge minus rater, its interval from joint resamples.",
         ("Construct", "Scorer", "Scope", "Measure", "Judge", "Rater", "Difference", "Responses"),
         heads=4,
+    )
+
+
+_BETWEEN = {
+    "judge_rater": "with a rater",
+    "judge_adjudicated": "with the adjudicated value",
+    "rater_rater": "raters among each other",
+}
+
+
+def in_value(analysis: Analysis) -> Iterator[Table]:
+    """A row for each construct and scorer on a common scale, pooled."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct, data in analysis.rated.items():
+        scale = analysis.context.human_scale(construct)
+        for scorer in data.scorers:
+            where = {"construct": construct, "scorer": scorer, "scope": "pooled"}
+            concordance = first("ccc", **where)
+            if concordance is None or analysis.context.differences_withheld(construct, scorer):
+                continue
+            within = first("ccc", **(where | {"scope": "within_query"}))
+            built.add(
+                construct,
+                scorer,
+                built.r(concordance),
+                built.r(within),
+                built.points(first("rmse", **where), scale),
+                *(
+                    built.points(first(f"bland_altman_{part}", **where), scale)
+                    for part in ("lower", "bias", "upper")
+                ),
+                f"{concordance.n_responses:,}",
+            )
+    yield built.table(
+        "agreement-in-value",
+        "The same values, not only the same order",
+        "Concordance (Lin), pooled and within a query; root of the mean squared difference; bias "
+        "(judge minus people) with the limits of agreement, 1.96 standard deviations to each side, "
+        "between which 95% of single differences lie if they are normal. In points of the scale.",
+        ("Construct", "Scorer", "Concordance", "Within a query", "RMSE", "Lower limit", "Bias",
+         "Upper limit", "Responses"),
+        heads=2,
+    )  # fmt: skip
+
+
+def kappas(analysis: Analysis) -> Iterator[Table]:
+    """Cohen's kappas on scales of few levels, the judge's above the raters' own."""
+    built, select = TableBuilder(), analysis.estimates.select
+    for construct in analysis.rated:
+        for between, name in _BETWEEN.items():
+            plain = select("cohen_kappa", construct=construct, between=between, weights="none")
+            square = select(
+                "cohen_kappa", construct=construct, between=between, weights="quadratic"
+            )
+            for one, other in zip(plain, square, strict=True):
+                who = "people" if between == "rater_rater" else one.scorers[0]
+                built.add(
+                    construct, who, name, built.r(one), built.r(other), f"{one.n_responses:,}"
+                )
+    yield built.table(
+        "kappas",
+        "Agreement on levels",
+        "Cohen's kappa, for equal levels and with squared distances as weights; averaged over the "
+        "raters, or over their pairs.",
+        ("Construct", "Scorer", "Compared", "Kappa", "Quadratic", "Responses"),
+        heads=3,
+    )
+
+
+def corrected_for_error(analysis: Analysis) -> Iterator[Table]:
+    """Pearson's r as it is and divided by the root of people's reliability."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for e in analysis.estimates.select("pearson_disattenuated"):
+        if not e.defined and e.n_raters < 2:
+            continue
+        construct, scorer = e.constructs[0], e.scorers[0]
+        plain = first("pearson", construct=construct, scorer=scorer, scope="pooled")
+        note = str(e.params["note"] or "")
+        built.add(construct, scorer, built.r(plain), built.r(e), note, f"{e.n_responses:,}")
+    yield built.table(
+        "corrected-for-error",
+        "If people were free of error",
+        "Pearson's r, pooled, and the same divided by the root of ICC(C,k), the reliability of the "
+        "mean of k raters; never cut off at 1. Both are resampled together.",
+        ("Construct", "Scorer", "r", "Corrected r", "Note", "Responses"),
+        heads=2,
+    )
+
+
+def equivalence(analysis: Analysis) -> Iterator[Table]:
+    """Bias against the margin that was declared."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("equivalence_p"):
+        scale = analysis.context.human_scale(e.constructs[0])
+        bias = analysis.estimates.first(
+            "bias", construct=e.constructs[0], scorer=e.scorers[0], scope="pooled",
+            target="these_raters",
+        )  # fmt: skip
+        built.add(
+            e.constructs[0], e.scorers[0], f"{e.params['margin']:g}", built.points(bias, scale),
+            built.number(e, ".3f"), str(e.params.get("equivalent") or ""), f"{e.n_queries:,}",
+        )  # fmt: skip
+    yield built.table(
+        "equivalence",
+        "Is the bias small enough to ignore?",
+        "Two one-sided t-tests that the bias lies within the declared margin to each side, one "
+        "mean difference a query.",
+        ("Construct", "Scorer", "Margin", "Bias", "p", "Within the margin", "Queries"),
+        heads=2,
+    )
+
+
+_PAIR_SCOPES = {
+    "within_query": "within a query",
+    "pooled": "pooled",
+    "between_queries": "between queries",
+}
+
+
+def pairwise(analysis: Analysis) -> Iterator[Table]:
+    """Accuracy raw, at the best tie threshold, and with thresholds of other queries."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct, data in analysis.rated.items():
+        for scorer in data.scorers:
+            for scope, name in _PAIR_SCOPES.items():
+                where = {"construct": construct, "scorer": scorer, "scope": scope}
+                raw, best, outside = (
+                    first("pairwise_accuracy", calibration=kind, **where)
+                    for kind in ("none", "in_sample", "out_of_fold")
+                )
+                if raw is None:
+                    continue
+                built.add(
+                    construct, scorer, name, built.number(raw, ".1%"), built.number(best, ".1%"),
+                    _threshold(best), built.number(outside, ".1%"), f"{raw.params['pairs']:,}",
+                )  # fmt: skip
+    yield built.table(
+        "pairwise-accuracy",
+        "Which of two responses is better",
+        "Share of pairs that judge and people order alike; a pair that people tie is right only if "
+        "the judge ties it. Tied: scores that differ by no more than the threshold, the best one "
+        "of these data, which flatters; out of fold: thresholds found on other queries, on pairs "
+        "inside a fold.",
+        ("Construct", "Scorer", "Scope", "As scored", "Best threshold", "Threshold", "Out of fold",
+         "Pairs"),
+        heads=3,
+    )  # fmt: skip
+
+
+def _threshold(best: Estimate | None) -> str:
+    return "" if best is None else f"{best.params['tie_threshold']:.3g}"
+
+
+def preference_accuracy(analysis: Analysis) -> Iterator[Table]:
+    """How often the better score goes with the preference."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("preference_accuracy"):
+        cell: Cell = built.number(e, ".1%")
+        built.add(e.constructs[0], e.scorers[0], cell, f"{e.n_responses:,}")
+    yield built.table(
+        "preference-accuracy",
+        "Which of two responses people prefer",
+        "Share of preferences whose sign is that of the difference of the scores; no preference is "
+        "right only with equal scores. A pair counts once for each rater.",
+        ("Construct", "Scorer", "Accuracy", "Preferences"),
+        heads=2,
     )

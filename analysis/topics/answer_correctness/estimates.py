@@ -10,6 +10,7 @@ import numpy as np
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import SYSTEM, Statistic
 from analysis.statistics.agreement.association import Measure
 from analysis.statistics.answer_correctness.composed_ac import (
     attainable_without_match,
@@ -17,7 +18,7 @@ from analysis.statistics.answer_correctness.composed_ac import (
     em_problem,
     exact_matches,
 )
-from analysis.topics.agreement.association import compared, reference_scorers
+from analysis.topics.agreement.association import compared
 from analysis.topics.answer_correctness.lambda_sweep import MATCHES, lambda_sweep
 from analysis.topics.answer_correctness.unit_check import ac_unit_check, part_of
 from analysis.topics.distribution.estimates import counts
@@ -98,7 +99,7 @@ def _composed(
             data,
             composed_name(judge, weight),
             values,
-            reference_scorers(data),
+            data.people,
             measure,
         )
 
@@ -132,3 +133,51 @@ def _sweeps(context: Context, data: ConstructData) -> Iterator[Estimate]:
             composed = exact and part_of(data, judge, em, weight) is not None
             if own is not None and scale.same_points(own) and not composed:
                 yield from lambda_sweep(context, CONSTRUCT, judge, match)
+
+
+STATISTICS = (
+    Statistic(
+        "ac_unit_check",
+        "A match adds",
+        "1 where a match adds lambda of a point, 0 where it adds 100 lambda points, null with the "
+        "reason where that can't be decided; params.lambda, params.from = parts or values",
+        answer_correctness,
+        range=(0, 1),
+        source="Muhamed 2025, table 15",
+    ),
+    Statistic(
+        "ac_lambda_sweep",
+        "Composed AC by lambda",
+        "of AC composed with params.lambda and params.match: params.measure = pearson (pooled and "
+        "within a query, for these raters), tie_probability, or discriminative_power (at "
+        "params.alpha)",
+        answer_correctness,
+        range=(-1, 1),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+        source="Muhamed 2025, section 2.3",
+    ),
+    Statistic(
+        "attainable_without_match",
+        "Attainable without a match",
+        "largest composed AC of a response that matches no reference exactly, in points "
+        "(params.lambda)",
+        answer_correctness,
+        source="Muhamed 2025, section 2.3",
+    ),
+    Statistic(
+        "composed_ac_mean",
+        "Mean of composed AC",
+        "mean of the composed AC on the rated responses; params.people is people's mean there",
+        answer_correctness,
+    ),
+    Statistic(
+        "exact_matches",
+        "Exact matches",
+        "number of responses that match a reference exactly",
+        answer_correctness,
+        range=(0, None),
+        scopes=("pooled", SYSTEM),
+    ),
+)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import between, correlation, listed, points
 from analysis.render.section import Section
-from analysis.topics.answer_correctness.figures import lambda_sweep
-from analysis.topics.answer_correctness.tables import unit_checks
-from analysis.topics.distribution.tables import composed
+from analysis.topics.answer_correctness import estimates, figures, tables
+from analysis.topics.distribution import tables as distribution_tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -56,7 +55,8 @@ def reading(analysis: Analysis) -> Iterator[str]:
 SECTION = Section(
     key="answer-correctness",
     title="Answer Correctness",
-    figures=(lambda_sweep,),
-    tables=(composed, unit_checks),
+    statistics=estimates.STATISTICS,
+    figures=(figures.lambda_sweep,),
+    tables=(distribution_tables.composed, tables.unit_checks),
     reading=reading,
 )

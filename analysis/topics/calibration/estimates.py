@@ -12,11 +12,11 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import comparable
 from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.statistic import SYSTEM, Statistic
 from analysis.statistics.calibration.bins import calibration_error_squared, reliability_diagram
 from analysis.statistics.calibration.mean_square_bound import upper_bound_of_square
 from analysis.statistics.calibration.recalibrated_errors import RAW, recalibrated_errors
 from analysis.statistics.calibration.recalibration_line import recalibration_line
-from analysis.topics.agreement.association import reference_scorers
 from analysis.topics.calibration.judge_error import judge_error
 
 
@@ -27,7 +27,7 @@ def calibration(context: Context) -> Iterator[Estimate]:
     none in common; a recalibration is learned all the same.
     """
     for construct, data in context.rated.items():
-        for scorer in speaking(data):
+        for scorer in data.examined:
             record = _record(data, scorer)
             yield from _distinct(data, scorer, record)
             why = data.reference_missing or context.differences_withheld(construct, scorer)
@@ -41,14 +41,8 @@ def calibration(context: Context) -> Iterator[Estimate]:
                 yield from judge_error(context, data, scorer, record)
 
 
-def speaking(data: ConstructData) -> list[str]:
-    """Judges of a construct; metrics only where there is no judge."""
-    judges = [name for name in data.scorers if data.kinds[name] == "judge"]
-    return judges or list(data.scorers)
-
-
 def _record(data: ConstructData, scorer: str) -> dict[str, Any]:
-    people = reference_scorers(data)
+    people = data.people
     return {
         "constructs": (data.construct,),
         "scorers": (scorer, *people),
@@ -151,3 +145,127 @@ def _diagram(
             },
             **record,
         )
+
+
+STATISTICS = (
+    Statistic(
+        "distinct_scores",
+        "Distinct scores",
+        "number of different scores on responses that both scored; params.of = scorer or human "
+        "reference",
+        calibration,
+        range=(0, None),
+    ),
+    Statistic(
+        "recalibration_slope",
+        "Slope",
+        "slope of the least squares line of people's value on the judge's score; 1 needs no "
+        "recalibration",
+        calibration,
+        better="1",
+        targets=("these_raters",),
+        source="Mincer and Zarnowitz 1969",
+    ),
+    Statistic(
+        "recalibration_intercept",
+        "Intercept",
+        "intercept of the same line, in points; 0 needs no recalibration",
+        calibration,
+        better="0",
+        targets=("these_raters",),
+        source="Mincer and Zarnowitz 1969",
+    ),
+    Statistic(
+        "calibration_error_squared",
+        "Error², points²",
+        "mean over bins of (people's mean minus the judge's)², in squared points, from products "
+        "of different queries; no two-sided interval",
+        calibration,
+        better="lower",
+        targets=("these_raters",),
+        source="Bröcker 2012; Kumar, Liang and Ma 2019",
+    ),
+    Statistic(
+        "calibration_error_squared_upper",
+        "Upper bound of error²",
+        "one-sided upper bound of `calibration_error_squared` at params.level, by the jackknife "
+        "on the scale of the root",
+        calibration,
+        range=(0, None),
+        better="lower",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "recalibrated_mae",
+        "MAE",
+        "mean absolute error in points; params.method raw, linear or isotonic, the latter two out "
+        "of fold",
+        calibration,
+        range=(0, None),
+        better="lower",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "recalibrated_mae_difference",
+        "MAE less raw",
+        "`recalibrated_mae` of the method minus that of the raw scores on the same responses",
+        calibration,
+        better="lower",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "recalibrated_rmse",
+        "RMSE",
+        "root mean squared error in points; params.method raw, linear or isotonic, the latter two "
+        "out of fold",
+        calibration,
+        range=(0, None),
+        better="lower",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "recalibrated_rmse_difference",
+        "RMSE less raw",
+        "`recalibrated_rmse` of the method minus that of the raw scores on the same responses",
+        calibration,
+        better="lower",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "reliability_bin",
+        "People's mean",
+        "people's mean in bin params.bin of the judge's score, with its mean and ends in "
+        "params.judge_mean, params.judge_low and params.judge_high",
+        calibration,
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "error_by_system_given_human",
+        "Judge minus people",
+        "effect of the system on judge minus people at a given human value; effects sum to 0; "
+        "simultaneous intervals; params.noise",
+        calibration,
+        better="0",
+        scopes=(SYSTEM,),
+        targets=("these_raters",),
+        source="Fuller 1987, section 2.2",
+    ),
+    Statistic(
+        "error_by_level",
+        "Judge minus people",
+        "mean of judge minus people in bin params.bin of people's value (params.human_mean, "
+        "params.human_low, params.human_high); params.split",
+        calibration,
+        better="0",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "error_by_length",
+        "Points per doubling of length",
+        "points by which judge minus people grows when a response is twice as long; a response "
+        "without a word does not enter",
+        calibration,
+        better="0",
+        targets=("these_raters",),
+    ),
+)

@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import amount, between, correlation, on_scale, points
 from analysis.render.section import Section
-from analysis.topics.calibration.bias_by_system import bias_by_system
-from analysis.topics.calibration.error_by_level import error_by_level
-from analysis.topics.calibration.estimates import speaking
-from analysis.topics.calibration.reliability_diagram import reliability_diagram
-from analysis.topics.calibration.tables import by_length, calibrated, given_people
+from analysis.topics.calibration import estimates, figures, tables
 
 #: Sentences of a section at most.
 _SAID = 5
@@ -26,7 +22,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
 def _lines(analysis: Analysis) -> list[str]:
     found, first = [], analysis.estimates.first
     for construct, data in analysis.rated.items():
-        for scorer in speaking(data)[:1]:
+        for scorer in data.examined[:1]:
             where = {"construct": construct, "scorer": scorer}
             slope = first("recalibration_slope", **where)
             # The line has the least squared error: on few levels it may raise the absolute one.
@@ -84,7 +80,8 @@ def _lengths(analysis: Analysis) -> list[str]:
 SECTION = Section(
     key="calibration",
     title="Level and calibration",
-    figures=(bias_by_system, reliability_diagram, error_by_level),
-    tables=(calibrated, given_people, by_length),
+    statistics=estimates.STATISTICS,
+    figures=(figures.bias_by_system, figures.reliability_diagram, figures.error_by_level),
+    tables=(tables.calibrated, tables.given_people, tables.by_length),
     reading=reading,
 )

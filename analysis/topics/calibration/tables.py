@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import digits
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.calibration.estimates import speaking
 
 #: Systems of which a row is shown; estimates.csv has the rest.
 SYSTEMS_SHOWN = 12
@@ -20,7 +19,7 @@ def calibrated(analysis: Analysis) -> Iterator[Table]:
         if data.reference_missing:
             continue
         scale = analysis.context.human_scale(construct)
-        for scorer in speaking(data):
+        for scorer in data.examined:
             where = {"construct": construct, "scorer": scorer}
             square = first("calibration_error_squared", **where)
             bound = first("calibration_error_squared_upper", **where)
@@ -71,7 +70,7 @@ def given_people(analysis: Analysis) -> Iterator[Table]:
     built = TableBuilder()
     for construct, data in analysis.rated.items():
         scale = analysis.context.human_scale(construct)
-        for scorer in speaking(data) if not data.reference_missing else ():
+        for scorer in data.examined if not data.reference_missing else ():
             rows = analysis.estimates.select(
                 "error_by_system_given_human", construct=construct, scorer=scorer
             )

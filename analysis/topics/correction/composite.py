@@ -14,9 +14,9 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import withheld
+from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import association
 from analysis.statistics.correction.composite_weights import composite_weights, out_of_fold
-from analysis.topics.agreement.association import reference_scorers
 
 LEARNED, EQUAL, PEOPLE = "learned weights", "equal weights", "people"
 
@@ -88,7 +88,7 @@ def _sample(context: Context, table: Aligned, overall: str, scorer: str) -> _Sam
         table.query[whole],
         int((np.isfinite(rated) & ~whole).sum()),
         "scale" if len(declared) == len(scales) else "point",
-        reference_scorers(context.rated[overall]),
+        context.rated[overall].people,
     )
 
 
@@ -195,3 +195,39 @@ def _estimate(
     )
     rest = {key: value for key, value in record.items() if key != "n_dropped"}
     return context.estimate(name, statistic, transform="fisher_z" if alone else None, **rest)
+
+
+STATISTICS = (
+    Statistic(
+        "composite_weight",
+        "Weight",
+        "weight of the first construct for the overall rating; params.of (a judge, or people), "
+        "unit (scale or point), share (of the sum of weights); query jackknife, none for a weight "
+        "of 0",
+        composite,
+        range=(0, None),
+        targets=("these_raters",),
+        source="Lawson and Hanson 1974, chapter 23",
+    ),
+    Statistic(
+        "composite_correlation",
+        "r",
+        "Pearson's r of the overall rating with params.composite: learned weights (out of fold), "
+        "equal weights, or one construct",
+        composite,
+        range=(-1, 1),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "composite_correlation_difference",
+        "Gain",
+        "learned weights minus params.minus, on joint resamples",
+        composite,
+        range=(-2, 2),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+)

@@ -14,6 +14,7 @@ from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
+from analysis.core.statistic import SYSTEM, Statistic
 from analysis.statistics.correction.inclusion_probability import inclusion_probabilities
 from analysis.statistics.correction.prediction_powered import (
     INFORMATIVE_FROM,
@@ -24,8 +25,6 @@ from analysis.statistics.correction.prediction_powered import (
 )
 from analysis.statistics.correction.query_sums import QuerySums, query_sums
 from analysis.statistics.correction.ratings_saved import labels_needed, labels_saved
-from analysis.topics.agreement.association import reference_scorers
-from analysis.topics.calibration.estimates import speaking
 
 #: Pairs are compared up to this many systems (190 pairs).
 SYSTEMS_PAIRED = 20
@@ -43,10 +42,10 @@ CROWDED_COVERAGE = 0.92
 def correction(context: Context) -> Iterator[Estimate]:
     """Every judge's means, or the metrics' of a construct without a judge, over all queries."""
     for construct, data in context.whole.items():
-        for scorer in speaking(data):
+        for scorer in data.examined:
             record: dict[str, Any] = {
                 "constructs": (construct,),
-                "scorers": (scorer, *reference_scorers(data)),
+                "scorers": (scorer, *data.people),
                 "target": "these_raters",
             }
             why = data.reference_missing
@@ -220,3 +219,57 @@ def _without(alone: Corrected, reason: str) -> Corrected:
     nan = float("nan")
     interval = type(alone.interval)(nan, nan, alone.interval.level, alone.interval.method, reason)
     return Corrected(nan, interval, nan, alone.n_labeled_queries, nan, nan, nan, reason)
+
+
+STATISTICS = (
+    Statistic(
+        "ppi_mean",
+        "Corrected",
+        "corrected mean of a system, or of all; params.lambda, df, judge_mean (of all its "
+        "scores), human_mean (weighted, of the rated), judge_missing, pool (responses), "
+        "target_population; n_responses and n_queries count the rated",
+        correction,
+        scopes=("pooled", SYSTEM),
+        targets=("these_raters",),
+        source="Angelopoulos, Duchi and Zrnic 2023",
+    ),
+    Statistic(
+        "weighted_human_mean",
+        "People",
+        "mean of the rated responses by 1 / inclusion_prob, with the jackknife interval",
+        correction,
+        scopes=("pooled", SYSTEM),
+        targets=("these_raters",),
+        source="Hájek 1971",
+    ),
+    Statistic(
+        "ppi_difference",
+        "Corrected difference",
+        "corrected mean of the first system minus the second's; params.judge_difference and "
+        "params.human_difference without correction",
+        correction,
+        scopes=("system_level",),
+        targets=("these_raters",),
+        source="Angelopoulos, Duchi and Zrnic 2023",
+    ),
+    Statistic(
+        "labels_saved",
+        "Ratings saved",
+        "further rated responses that the ratings alone would need for an interval as narrow as "
+        "that of the corrected value",
+        correction,
+        better="higher",
+        scopes=("pooled", SYSTEM, "system_level"),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "labels_needed",
+        "Ratings needed",
+        "rated responses for an interval of params.half_width to each side",
+        correction,
+        range=(0, None),
+        better="lower",
+        scopes=("pooled", SYSTEM, "system_level"),
+        targets=("these_raters",),
+    ),
+)

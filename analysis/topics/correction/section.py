@@ -9,17 +9,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import between, correlation, counted, listed, points
 from analysis.render.section import Section
-from analysis.topics.correction.composite import EQUAL
-from analysis.topics.correction.composite_figure import composite_correlations
-from analysis.topics.correction.corrected_means import corrected_means as drawn
-from analysis.topics.correction.tables import (
-    beside,
-    composite_table,
-    corrected_differences,
-    corrected_means,
-    means_of,
-    spoken_of,
-)
+from analysis.topics.correction import composite, estimates, figures, tables
 
 #: Constructs and composites of which sentences are made; the tables have the others.
 CONSTRUCTS_SAID, COMPOSITES_SAID = 3, 2
@@ -35,8 +25,8 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 def _leading(analysis: Analysis) -> Iterator[tuple[str, str, list[Estimate]]]:
     for construct in analysis.context.whole:
-        for scorer in spoken_of(analysis, construct)[:1]:
-            yield construct, scorer, means_of(analysis, construct, scorer)
+        for scorer in tables.spoken_of(analysis, construct)[:1]:
+            yield construct, scorer, tables.means_of(analysis, construct, scorer)
 
 
 def _levels(analysis: Analysis) -> Iterator[str]:
@@ -50,7 +40,7 @@ def _levels(analysis: Analysis) -> Iterator[str]:
         said += f"[{points(whole.ci_low, scale, 1)}, {points(whole.ci_high, scale, 1)}] on average"
         if analysis.context.differences_withheld(construct, scorer) is None:
             said += f", {scorer} gives {points(float(str(judge)), scale, 1)}"
-        saved = beside(analysis, "labels_saved", whole)
+        saved = tables.beside(analysis, "labels_saved", whole)
         if saved is not None and saved.defined:
             amount = f"{abs(saved.value):,.0f} further rated responses"
             said += (
@@ -118,7 +108,7 @@ def _unjudged(analysis: Analysis) -> Iterator[str]:
 
 def _composites(analysis: Analysis) -> Iterator[str]:
     for e in analysis.estimates.select(
-        "composite_correlation_difference", scope="within_query", minus=EQUAL
+        "composite_correlation_difference", scope="within_query", minus=composite.EQUAL
     ):
         if e.defined:
             of = e.params["of"]
@@ -139,7 +129,11 @@ def _learned(analysis: Analysis, e: Estimate) -> Estimate:
 SECTION = Section(
     key="corrected",
     title="Corrected scores",
-    figures=(drawn, composite_correlations),
-    tables=(corrected_means, corrected_differences, composite_table),
+    statistics=(
+        *estimates.STATISTICS,
+        *composite.STATISTICS,
+    ),
+    figures=(figures.corrected_means, figures.composite_correlations),
+    tables=(tables.corrected_means, tables.corrected_differences, tables.composite_table),
     reading=reading,
 )

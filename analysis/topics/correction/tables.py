@@ -9,7 +9,6 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import points
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.calibration.estimates import speaking
 from analysis.topics.discrimination.tables import PAIRS_SHOWN
 
 #: Systems of which a table lists the means.
@@ -18,7 +17,7 @@ SYSTEMS_SHOWN = 30
 
 def spoken_of(analysis: Analysis, construct: str) -> list[str]:
     """Scorers of a construct whose corrected means are shown, judges before metrics."""
-    return speaking(analysis.context.whole[construct])[:JUDGES_DRAWN]
+    return analysis.context.whole[construct].examined[:JUDGES_DRAWN]
 
 
 def means_of(analysis: Analysis, construct: str, scorer: str) -> list[Estimate]:

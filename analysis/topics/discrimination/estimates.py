@@ -11,6 +11,7 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import Statistic
 from analysis.statistics.discrimination.system_scores import system_scores
 from analysis.statistics.discrimination.tukey import FEW, RandomisedTukey, randomised_tukey_hsds
 from analysis.topics.discrimination.hypotheses import hypotheses
@@ -142,3 +143,50 @@ def _pairs(test: _Test) -> Iterator[Estimate]:
             reason=reason if np.isnan(p) else None,
             **of.record(params),
         )
+
+
+STATISTICS = (
+    Statistic(
+        "discriminative_power",
+        "Power",
+        "share of pairs with p below params.alpha; params.told_apart of params.pairs",
+        discrimination,
+        range=(0, 1),
+        better="higher",
+        scopes=("system_level",),
+        source="Sakai 2006; Muhamed 2025, table 2",
+    ),
+    Statistic(
+        "randomised_tukey_hsd_p",
+        "p",
+        "p of the pair in `systems`, two-sided, simultaneous over all pairs; params.difference "
+        "(first minus second, in points), params.one_sided (p of the first being above the "
+        "second), params.permutations, params.on (all or rated). More than 780 pairs are not "
+        "listed",
+        discrimination,
+        range=(0, 1),
+        scopes=("system_level",),
+        source="Carterette 2012; Muhamed 2025, tables 20 to 24",
+    ),
+    Statistic(
+        "system_difference",
+        "Difference",
+        "mean of first minus second on their common queries, with a simultaneous interval over "
+        "params.simultaneous pairs (max-t, params.critical_value); for these raters where it is "
+        "of people's own means",
+        discrimination,
+        scopes=("system_level",),
+        targets=("these_raters",),
+        source="Westfall and Young 1993; Hothorn et al. 2008",
+    ),
+    Statistic(
+        "hypothesis_p",
+        "p",
+        "p of the hypothesis in params.hypothesis, by params.direction and params.aggregation; "
+        "params.holm is adjusted over params.hypotheses",
+        discrimination,
+        range=(0, 1),
+        scopes=("system_level",),
+        source="Holm 1979; Muhamed 2025, section 4",
+    ),
+)

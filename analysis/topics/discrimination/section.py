@@ -8,10 +8,8 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import counted, listed, p_value
 from analysis.render.section import Section
-from analysis.topics.discrimination.asl_curves import asl_curves
-from analysis.topics.discrimination.differences_figure import system_differences
-from analysis.topics.discrimination.tables import declared_hypotheses, differences, name_of, power
-from analysis.topics.distribution.tables import systems
+from analysis.topics.discrimination import estimates, figures, tables
+from analysis.topics.distribution import tables as distribution_tables
 
 #: Scorers and hypotheses of which a sentence is made; the tables have the others.
 _SCORERS_SAID, _HYPOTHESES_SAID = 2, 4
@@ -58,7 +56,7 @@ def _counts(records: list[Estimate]) -> str:
 
 
 def _outcome(analysis: Analysis, e: Estimate) -> str:
-    name, scorer = str(e.params["hypothesis"]).rstrip("."), name_of(analysis, e)
+    name, scorer = str(e.params["hypothesis"]).rstrip("."), tables.name_of(analysis, e)
     if not e.defined:
         return f"“{name}” could not be tested with {scorer}: {e.reason}."
     holm = e.params["holm"]
@@ -72,15 +70,16 @@ def _outcome(analysis: Analysis, e: Estimate) -> str:
 SECTION = Section(
     key="systems",
     title="Differences between systems",
+    statistics=estimates.STATISTICS,
     figures=(
-        asl_curves,
-        system_differences,
+        figures.asl_curves,
+        figures.system_differences,
     ),
     tables=(
-        systems,
-        power,
-        differences,
-        declared_hypotheses,
+        distribution_tables.systems,
+        tables.power,
+        tables.differences,
+        tables.declared_hypotheses,
     ),
     reading=reading,
 )

@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import percent
 from analysis.render.section import Section
-from analysis.topics.distribution.bounds_figure import bounds
-from analysis.topics.distribution.histograms import distributions
-from analysis.topics.distribution.paper_tables import metric_properties
-from analysis.topics.distribution.tables import properties
+from analysis.topics.distribution import estimates, figures, tables
 
 #: A share of ties or at an end of the scale that is worth a sentence.
 MANY = 0.25
@@ -62,7 +59,8 @@ def _judges(analysis: Analysis) -> list[str]:
 SECTION = Section(
     key="scores",
     title="How the scores are distributed",
-    figures=(distributions, bounds),
-    tables=(properties, metric_properties),
+    statistics=estimates.STATISTICS,
+    figures=(figures.distributions, figures.bounds),
+    tables=(tables.properties, tables.metric_properties),
     reading=reading,
 )

@@ -17,9 +17,9 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.expected_scorers import number_of
 from analysis.core.resampling import Replicates
+from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.pairwise_accuracy import PairwiseAccuracy, pairwise_accuracy
-from analysis.topics.agreement.absolute_agreement import record_of
 
 Measure = Literal["pearson", "kendall_tau_b", "pairwise_accuracy"]
 Scope = Literal["within_query", "pooled"]
@@ -55,15 +55,15 @@ def _beside(
     both = np.isfinite(written) & np.isfinite(mean)
     values = {name: np.where(both, data.scorers[name], np.nan) for name in (number, expected)}
     params = {"measure": measure, "reference": data.reference_kind}
-    people = record_of(data, expected, scope)["scorers"][1:]
-    gain = record_of(data, expected, scope) | {
+    people = data.record(expected, scope)["scorers"][1:]
+    gain = data.record(expected, scope) | {
         "scorers": (expected, number, *people),
         "params": params,
     }
     if measure == "pairwise_accuracy":
         found = {name: _accuracy(data, one, scope) for name, one in values.items()}
         for name, one in found.items():
-            record = record_of(data, name, scope) | {"params": params}
+            record = data.record(name, scope) | {"params": params}
             yield _of_accuracy(context, "agreement_where_both", one, one.replicates, **record)
         second, first = found[expected], found[number]
         reason = second.reason or first.reason
@@ -82,7 +82,7 @@ def _beside(
         for name, one in values.items()
     }  # fmt: skip
     for name, statistic in statistics.items():
-        record = record_of(data, name, scope) | {"params": params}
+        record = data.record(name, scope) | {"params": params}
         yield context.estimate("agreement_where_both", statistic, transform="fisher_z", **record)
     yield context.estimate("expected_gain", statistics[expected] - statistics[number], **gain)
 
@@ -115,3 +115,30 @@ def _of_accuracy(
         reason=replicates.reason or interval.reason,
         **record,  # type: ignore[arg-type]
     )
+
+
+STATISTICS = (
+    Statistic(
+        "agreement_where_both",
+        "Agreement where both",
+        'of the number that a judge wrote and of the mean of its distribution ("NAME '
+        '(expected)"), each with the reference, on the responses that have both (params.measure: '
+        "pearson, kendall_tau_b, pairwise_accuracy; within a query and pooled)",
+        expected_scores,
+        range=(-1, 1),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+        source="Wang et al. 2025, arXiv 2503.03064",
+    ),
+    Statistic(
+        "expected_gain",
+        "Gain",
+        "`agreement_where_both` of the mean less that of the number; `scorers` begins with the two",
+        expected_scores,
+        range=(-2, 2),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+)

@@ -8,8 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.expected_scorers import EXPECTED
 from analysis.render.formatting import listed
 from analysis.render.section import Section
-from analysis.topics.expected_score.figures import expected_gain
-from analysis.topics.expected_score.tables import beside
+from analysis.topics.expected_score import estimates, figures, tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -43,7 +42,8 @@ def _said(number: str, better: list[str], worse: list[str], open_: list[str]) ->
 SECTION = Section(
     key="expected",
     title="What the distribution adds",
-    figures=(expected_gain,),
-    tables=(beside,),
+    statistics=estimates.STATISTICS,
+    figures=(figures.expected_gain,),
+    tables=(tables.beside,),
     reading=reading,
 )

@@ -8,9 +8,9 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed, p_value, percent, points
 from analysis.render.section import Section
-from analysis.topics.agreement.bare_answer_tables import answers_read
-from analysis.topics.distribution.tables import gaps
-from analysis.topics.missingness.tables import by_band, by_system
+from analysis.topics.agreement import bare_answers as agreement_bare_answers
+from analysis.topics.distribution import tables as distribution_tables
+from analysis.topics.missingness import estimates, tables
 
 #: Share of a system's scores from which missing ones are worth a sentence on the mean.
 _MANY = 0.02
@@ -58,11 +58,12 @@ def _share(e: Estimate) -> str:
 SECTION = Section(
     key="missing",
     title="Missing values",
+    statistics=estimates.STATISTICS,
     tables=(
-        gaps,
-        by_system,
-        by_band,
-        answers_read,
+        distribution_tables.gaps,
+        tables.by_system,
+        tables.by_band,
+        agreement_bare_answers.answers_read_tables,
     ),
     reading=reading,
 )

@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.simultaneous_estimates import estimates_that_hold_together
+from analysis.core.statistic import Statistic
 from analysis.statistics.probes.query_means import Part, query_means
 
 _KEY = ["response_id", "construct"]
@@ -76,3 +77,24 @@ def _record(
         "scorers": (scorer,),
         "params": {"round": number, "first": first, "served_names": int(names.nunique())},
     }
+
+
+STATISTICS = (
+    Statistic(
+        "drift_shift",
+        "Shift",
+        "mean score of round params.round minus round params.first on the same prompts, all "
+        "constructs together; simultaneous over the rounds; params.served_names, names that the "
+        "server gave itself in the two",
+        drift,
+        better="0",
+    ),
+    Statistic(
+        "drift_equal_share",
+        "Equal",
+        "share of the prompts of `drift_shift` with exactly the same score",
+        drift,
+        range=(0, 1),
+        better="higher",
+    ),
+)

@@ -17,6 +17,7 @@ from analysis.core.resampled_estimates import resampled_estimate
 from analysis.core.resampling import Transform
 from analysis.core.scales import Scale
 from analysis.core.simultaneous_estimates import estimates_that_hold_together
+from analysis.core.statistic import Statistic
 from analysis.statistics.probes.query_means import Part, none_of, query_means
 
 FEW, MEASURED = 30, 0.86
@@ -214,3 +215,66 @@ def _estimates(
             transform,
             **{**cell.record, "params": {**cell.record["params"], **more}},
         )
+
+
+STATISTICS = (
+    Statistic(
+        "probe_shift",
+        "Shift",
+        "mean of altered minus unaltered score; params.kind, params.probe, params.fault, "
+        "params.prompts, and params.interval single or simultaneous",
+        probes,
+        better="0",
+    ),
+    Statistic(
+        "probe_shift_with_room",
+        "With room",
+        "`probe_shift` over the scores that are not at the end of the scale that the fault moves "
+        "scores to",
+        probes,
+        better="0",
+    ),
+    Statistic(
+        "probe_at_end",
+        "At the end",
+        "share of the unaltered scores at the end of the scale that the fault moves scores to",
+        probes,
+        range=(0, 1),
+    ),
+    Statistic(
+        "probe_moved_up",
+        "Up",
+        "share of scores that rose by more than 5% of the scale's width; params.at_most where it "
+        "is 0",
+        probes,
+        range=(0, 1),
+        better="lower",
+        source="Clopper and Pearson 1934",
+    ),
+    Statistic(
+        "probe_moved_down",
+        "Down",
+        "share of scores that fell by more than 5% of the scale's width; params.at_most where it "
+        "is 0",
+        probes,
+        range=(0, 1),
+        better="lower",
+        source="Clopper and Pearson 1934",
+    ),
+    Statistic(
+        "probe_missing",
+        "Without a score",
+        "share of the altered prompts without a score, such as refusals",
+        probes,
+        range=(0, 1),
+        better="lower",
+    ),
+    Statistic(
+        "suspected_share",
+        "Suspected",
+        "share of a run's responses that are flagged: text or passages with what may be an "
+        "instruction to the judge, or a control token; params.count",
+        probes,
+        range=(0, 1),
+    ),
+)

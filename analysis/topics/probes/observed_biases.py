@@ -16,6 +16,7 @@ from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.probe_table import ProbeTable
+from analysis.core.statistic import Statistic
 from analysis.statistics.probes.contrast import difference_of_means
 
 THIRD = 1 / 3
@@ -26,21 +27,18 @@ def observed_biases(context: Context) -> Iterator[Estimate]:
     known = context.probes
     if known is None:
         return
-    for construct, data in context.rated.items():
-        if data.reference_missing:
+    for data, scorer, values, withheld in context.scored(judges_only=True):
+        if withheld:
             continue
-        for scorer, values in data.scorers.items():
-            if data.kinds[scorer] != "judge" or context.differences_withheld(construct, scorer):
-                continue
-            error = values - data.reference
-            record: dict[str, Any] = {
-                "constructs": (construct,),
-                "scorers": (scorer, *data.raters),
-                "target": "these_raters",
-                "n_raters": len(data.raters),
-            }
-            yield from _by_traits(context, known, data, error, record)
-            yield from _own_family(context, known, data, scorer, error, record)
+        error = values - data.reference
+        record: dict[str, Any] = {
+            "constructs": (data.construct,),
+            "scorers": (scorer, *data.raters),
+            "target": "these_raters",
+            "n_raters": len(data.raters),
+        }
+        yield from _by_traits(context, known, data, error, record)
+        yield from _own_family(context, known, data, scorer, error, record)
 
 
 def _by_traits(
@@ -120,3 +118,37 @@ def _difference(
 def _trait(column: pd.Series[Any], data: ConstructData) -> FloatArray:
     found = column.reindex(list(data.responses))
     return found.to_numpy(dtype=np.float64)
+
+
+STATISTICS = (
+    Statistic(
+        "error_by_layout",
+        "Markdown",
+        "mean of judge minus people of responses with Markdown (list, heading, quote, emphasis, "
+        "code) minus that of responses without",
+        observed_biases,
+        better="0",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "error_by_support",
+        "Place of the supporting passage",
+        "mean of judge minus people by the place of the passage that shares most content words "
+        "with the reference (else the response), of three passages or more; params.contrast "
+        "last_minus_first (thirds), or middle_minus_ends",
+        observed_biases,
+        better="0",
+        targets=("these_raters",),
+        source="Liu et al. 2024",
+    ),
+    Statistic(
+        "self_preference",
+        "Own family",
+        "mean of judge minus people of systems of the judge's own family (`systems`, "
+        "params.family) minus that of systems of other known families",
+        observed_biases,
+        better="0",
+        targets=("these_raters",),
+        source="Panickssery et al. 2024",
+    ),
+)

@@ -9,18 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
 from analysis.render.formatting import amount, between, counted, nothing, on_scale, percent
 from analysis.render.section import Section
-from analysis.topics.probes.figures import probe_shifts
-from analysis.topics.probes.tables import (
-    at_fault,
-    faults,
-    label,
-    observed,
-    observed_as,
-    rounds,
-    seen,
-    shifts,
-    together,
-)
+from analysis.topics.probes import drift, estimates, figures, observed_biases, tables
 
 #: Faults said of a scorer.
 _SAID = 2
@@ -28,7 +17,7 @@ _SAID = 2
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """The largest faults of each judge, how many there are, suspected texts, and drift."""
-    all_of, wrong = together(analysis), at_fault(analysis)
+    all_of, wrong = tables.together(analysis), tables.at_fault(analysis)
     for scorer in dict.fromkeys(e.scorers[0] for e in all_of):
         own = [e for e in wrong if e.scorers[0] == scorer]
         told = [e for e in all_of if e.scorers[0] == scorer and e.has_interval]
@@ -59,18 +48,18 @@ def _said(analysis: Analysis, e: Estimate) -> str:
     interval = " ".join(filter(None, (between(e, scale, in_points=True), on_scale(scale))))
     return (
         f"{e.constructs[0]}: scores of {e.scorers[0]} {does} by {amount(abs(e.value), scale)} "
-        f"{interval} under the probe '{label(e)}'."
+        f"{interval} under the probe '{tables.label(e)}'."
     )
 
 
 def _observed(analysis: Analysis) -> Iterator[str]:
     """The largest difference of each kind whose interval leaves 0 out."""
     found: dict[str, Estimate] = {}
-    for e in observed(analysis):
+    for e in tables.observed(analysis):
         apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
-        held = found.get(observed_as(e))
+        held = found.get(tables.observed_as(e))
         if apart and (held is None or abs(e.value) > abs(held.value)):
-            found[observed_as(e)] = e
+            found[tables.observed_as(e)] = e
     for what, e in found.items():
         scale = analysis.context.human_scale(e.constructs[0])
         how = "kinder" if e.value > 0 else "less kind"
@@ -111,7 +100,12 @@ def _moved(value: float, scale: Scale | None, interval: str) -> str:
 SECTION = Section(
     key="probes",
     title="Bias and attack probes",
-    figures=(probe_shifts,),
-    tables=(shifts, faults, rounds, seen),
+    statistics=(
+        *estimates.STATISTICS,
+        *drift.STATISTICS,
+        *observed_biases.STATISTICS,
+    ),
+    figures=(figures.probe_shifts,),
+    tables=(tables.shifts, tables.faults, tables.rounds, tables.seen),
     reading=reading,
 )

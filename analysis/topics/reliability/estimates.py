@@ -11,6 +11,7 @@ from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import Interval, withheld
+from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.alpha import Level, alpha_of_weights
 from analysis.statistics.reliability.icc import (
     ICC_NAMES,
@@ -182,3 +183,114 @@ def _too_few(values: FloatArray) -> str | None:
     if not values.size:
         return NOBODY
     return ALONE if np.isfinite(values).any(axis=0).sum() < 2 else None
+
+
+STATISTICS = (
+    Statistic(
+        "krippendorff_alpha",
+        "Alpha",
+        "alpha of the raters (params.level: nominal, ordinal, interval, and ratio where "
+        "declared), ordinal by the mid-ranks of pairable values",
+        reliability,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Krippendorff 2011",
+    ),
+    Statistic(
+        "icc",
+        "ICC",
+        "ICC(A,1), ICC(C,1), ICC(1) and those of the mean of k raters, by analysis of variance on "
+        "complete data and REML components otherwise; ICC(A,1) is response / (response + rater + "
+        "residual) (params.form; params.mcgraw_wong and params.shrout_fleiss name it; params.k, 1 "
+        "or the harmonic mean number of ratings). Intervals for A and C, responses clustered in "
+        "queries",
+        reliability,
+        range=(None, 1),
+        better="higher",
+        targets=("raters_like_these",),
+        source="McGraw and Wong 1996; Shrout and Fleiss 1979",
+    ),
+    Statistic(
+        "spearman_brown",
+        "Reliability of a mean",
+        "reliability ICC(A,k) of the mean of params.k raters, 1 to 10, with the interval of "
+        "ICC(A,1) carried over",
+        reliability,
+        range=(None, 1),
+        better="higher",
+        targets=("raters_like_these",),
+        source="Spearman 1910; Brown 1910",
+    ),
+    Statistic(
+        "sem",
+        "SEM",
+        "standard error of measurement of one rating in points: root of rater + residual variance "
+        "(params.kind agreement) or of the residual (consistency)",
+        reliability,
+        range=(0, None),
+        better="lower",
+        targets=("raters_like_these",),
+        source="Graybill and Wang 1980 for the interval",
+    ),
+    Statistic(
+        "raw_agreement",
+        "Equal",
+        "share of pairs of ratings of a response at most params.tolerance points apart",
+        reliability,
+        range=(0, 1),
+        better="higher",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "mean_absolute_difference",
+        "Distance",
+        "mean distance of two ratings of a response, in points",
+        reliability,
+        range=(0, None),
+        better="lower",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "weighted_kappa",
+        "Weighted kappa",
+        "Conger's kappa with quadratic weights: chance from each rater's own marginals, over "
+        "pairs of raters; for two raters Cohen's",
+        reliability,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Conger 1980; Cohen 1968",
+    ),
+    Statistic(
+        "fleiss_kappa",
+        "Fleiss",
+        "chance from pooled marginals, ragged: shares within the response are averaged over "
+        "responses",
+        reliability,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Fleiss 1971; Gwet 2014",
+    ),
+    Statistic(
+        "brennan_prediger",
+        "Brennan-Prediger",
+        "chance 1/levels",
+        reliability,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Brennan and Prediger 1981",
+    ),
+    Statistic(
+        "gwet_ac",
+        "AC1 and AC2",
+        "AC1 (params.weights unweighted) and AC2 (quadratic); params.standard_error",
+        reliability,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Gwet 2008, 2014",
+    ),
+)

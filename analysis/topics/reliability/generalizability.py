@@ -1,4 +1,4 @@
-"""Where the variance of ratings comes from, what a study would give, and each rater."""
+"""Where the variance of ratings comes from, and what another design would give."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.generalizability import GStudy, difference_error, g_study
-from analysis.topics.reliability.raters import raters
-from analysis.topics.reliability.repeats import repeats
 
 #: Designs for which the error of a difference of two systems is foretold.
 QUERIES = (25, 50, 100, 200, 400, 800)
@@ -20,14 +19,12 @@ RATERS = (1, 2, 3, 5)
 
 
 def generalizability(context: Context) -> Iterator[Estimate]:
-    """Variance components and designs, severity and drift, and repeats."""
+    """Variance components of ratings, and the error of a difference in other designs."""
     for construct, data in context.rated.items():
         scale = context.human_scale(construct)
         # One rating a response is enough to ask; categories have no variance.
         if data.raters and data.systems and (scale is None or scale.level != "nominal"):
             yield from _components(data)
-    yield from raters(context)
-    yield from repeats(context)
 
 
 def _components(data: ConstructData) -> Iterator[Estimate]:
@@ -70,3 +67,28 @@ def _designs(study: GStudy, record: dict[str, Any]) -> Iterator[Estimate]:
             if reason is not None:
                 # Without the components no design has an error: one record says so.
                 return
+
+
+STATISTICS = (
+    Statistic(
+        "variance_component",
+        "Variance component",
+        "variance of params.component in squared points: query, system, rater, their pairs, "
+        "residual; params.share of the sum",
+        generalizability,
+        targets=("raters_like_these",),
+        source="Henderson 1953; Brennan 2001",
+    ),
+    Statistic(
+        "system_difference_error",
+        "Error of a difference",
+        "standard error of the difference of two systems' means for params.queries queries and "
+        "params.raters raters who rate all of it: root of 2 (query:system / n + system:rater / k "
+        "+ residual / (n k))",
+        generalizability,
+        range=(0, None),
+        better="lower",
+        targets=("raters_like_these",),
+        source="Brennan 2001",
+    ),
+)

@@ -16,6 +16,7 @@ from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import Replicates
 from analysis.core.simultaneous_intervals import simultaneous_intervals
+from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import association
 from analysis.statistics.reliability.alpha import alpha_of_weights
 from analysis.statistics.reliability.scale_use import ScaleUse, by_scale_use, mid_ranks
@@ -181,3 +182,47 @@ def _by_scale_use(context: Context, data: ConstructData, found: Severities) -> I
 
 def _withheld(statistic: QueryStatistic, reason: str | None) -> QueryStatistic:
     return statistic if reason is None else replace(statistic, reason=reason)
+
+
+STATISTICS = (
+    Statistic(
+        "rater_severity",
+        "Severity",
+        "the rater's mean less what the same responses get, in points (the rater is the first of "
+        "`scorers`); params.interval single, or simultaneous: all raters' intervals hold at once "
+        "(max-t)",
+        raters,
+        better="0",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "rater_drift",
+        "Drift",
+        "slope of the rater's deviations from the others on the rater's own order (column "
+        "`position` of the score table), in points per rating",
+        raters,
+        better="0",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "alpha_by_scale_use",
+        "Alpha by scale use",
+        "interval alpha of the ratings raw, centered (severity taken out) and as ranks (mid-ranks "
+        "within the rater): params.values",
+        raters,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "pearson_by_scale_use",
+        "r by scale use",
+        "a scorer's correlation with the mean of such ratings, pooled and within a query; with "
+        "ranks the scorer's values are ranked too",
+        raters,
+        range=(-1, 1),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+)

@@ -11,6 +11,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampled_estimates import resampled_estimate
 from analysis.core.resampling import Transform
+from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.repeat_agreement import REPEAT_MEASURES, repeat_agreement
 
 #: How each measure's jackknife interval is formed.
@@ -65,3 +66,16 @@ def repeats(context: Context) -> Iterator[Estimate]:
                 n_raters=int(kinds[scorer] == "human"),
                 params={"measure": measure, "pairs": int(family.n_responses[place])},
             )
+
+
+STATISTICS = (
+    Statistic(
+        "repeat_agreement",
+        "Agreement with itself",
+        "first against later scores of one scorer: params.measure pearson, "
+        "mean_absolute_difference, share_equal; params.pairs. For judges nothing is claimed about "
+        "raters",
+        repeats,
+        targets=("these_raters",),
+    ),
+)

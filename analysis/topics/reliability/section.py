@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import amount, between, correlation, listed
 from analysis.render.section import Section
-from analysis.topics.reliability.design_curves import designs as designs_drawn, reliability_of_means
-from analysis.topics.reliability.severity_figure import severities
-from analysis.topics.reliability.source_tables import between_sources
-from analysis.topics.reliability.tables import (
-    agreement_of_pairs,
-    components,
-    designs,
+from analysis.topics.reliability import (
+    estimates,
+    figures,
+    generalizability,
     raters,
-    reliability,
     repeats,
+    sources,
+    tables,
 )
 
 #: Reliability of a mean that a study of systems is usually asked for.
@@ -107,19 +105,26 @@ def _scale_use(analysis: Analysis) -> Iterator[str]:
 SECTION = Section(
     key="people",
     title="People among themselves",
+    statistics=(
+        *estimates.STATISTICS,
+        *generalizability.STATISTICS,
+        *raters.STATISTICS,
+        *repeats.STATISTICS,
+        *sources.STATISTICS,
+    ),
     figures=(
-        severities,
-        reliability_of_means,
-        designs_drawn,
+        figures.severities,
+        figures.reliability_of_means,
+        figures.designs,
     ),
     tables=(
-        reliability,
-        agreement_of_pairs,
-        raters,
-        between_sources,
-        repeats,
-        components,
-        designs,
+        tables.reliability,
+        tables.agreement_of_pairs,
+        tables.raters,
+        sources.between_sources,
+        tables.repeats,
+        tables.components,
+        tables.designs,
     ),
     reading=reading,
 )

@@ -8,9 +8,13 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import Statistic
+from analysis.render.formatting import listed
+from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.association import association
 
 #: The study's own pages, which are what others are compared with.
@@ -77,3 +81,41 @@ def source_rows(context: Context, construct: str) -> pd.DataFrame:
 def _mean_by_response(data: ConstructData, rows: pd.DataFrame) -> FloatArray:
     found = rows.groupby("response_id")["value"].mean().astype("float64")
     return np.asarray(found.reindex(list(data.responses)), dtype=np.float64)
+
+
+STATISTICS = (
+    Statistic(
+        "source_difference",
+        "Difference",
+        "mean of the ratings from params.second minus that of params.first (places where people "
+        "rated: `own`, `label_studio`, ...), on responses rated in both; the raters differ with "
+        "the place",
+        sources,
+        better="0",
+        targets=("these_raters",),
+    ),
+)
+
+
+def between_sources(analysis: Analysis) -> Iterator[Table]:
+    """How far the places differ in which people rated."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("source_difference"):
+        construct = e.constructs[0]
+        built.add(
+            construct,
+            str(e.params["first"]),
+            str(e.params["second"]),
+            built.points(e, analysis.context.human_scale(construct)),
+            f"{e.n_responses:,}",
+            listed(e.scorers),
+        )
+    yield built.table(
+        "sources",
+        "Where people rated",
+        "The second place's mean minus the first's in points, on responses that were rated in both "
+        "(intervals for these raters). Who rates differs with where, so a difference may be the "
+        "raters' as well as the place's.",
+        ("Construct", "First", "Second", "Difference", "Responses in both", "Raters"),
+        heads=3,
+    )

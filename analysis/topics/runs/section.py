@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import listed, percent
 from analysis.render.section import Section
-from analysis.topics.runs.figures import judge_missing
-from analysis.topics.runs.tables import calls, made_with, moment, worked
+from analysis.topics.runs import figures, tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -21,8 +20,8 @@ def reading(analysis: Analysis) -> Iterator[str]:
         if len(served) > 1:
             yield (
                 f"{run['name']}: the server named {len(served)} models or settings in the course "
-                f"of the run, the last from {moment(served[-1]['first'])} UTC on. Scores before "
-                "and after may be those of different judges."
+                f"of the run, the last from {tables.moment(served[-1]['first'])} UTC on. "
+                "Scores before and after may be those of different judges."
             )
         missing, whole = told["missing"], told["judgments"]
         if missing:
@@ -42,7 +41,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
 SECTION = Section(
     key="runs",
     title="How the judge was run",
-    figures=(judge_missing,),
-    tables=(made_with, worked, calls),
+    figures=(figures.judge_missing,),
+    tables=(tables.made_with, tables.worked, tables.calls),
     reading=reading,
 )

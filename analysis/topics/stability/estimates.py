@@ -12,6 +12,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampled_estimates import resampled_estimate
 from analysis.core.resampling import Transform
+from analysis.core.statistic import Statistic
 from analysis.statistics.stability.run_agreement import RUN_MEASURES, run_agreement
 from analysis.statistics.stability.run_components import RUN_COMPONENTS, run_components
 from analysis.statistics.stability.run_factors import half_mean_square, pairs_by_difference
@@ -149,3 +150,47 @@ def _sets(context: Context, runs: Runs) -> Iterator[tuple[str, tuple[str, ...], 
 
 def _named(pairs: list[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for pair in pairs for name in pair))
+
+
+STATISTICS = (
+    Statistic(
+        "run_agreement",
+        "Agreement of runs",
+        "of two runs (`scorers`), params.measure: `share_equal`, `mean_absolute_difference` in "
+        "points, `pearson` of the deviations from the query's means (scope within_query), `ccc` "
+        "(concordance, sums divided by n)",
+        stability,
+        scopes=("pooled", "within_query"),
+        source="Lin 1989",
+    ),
+    Statistic(
+        "run_variance_share",
+        "Share of variance",
+        "share of the variance of one score that lies in params.component (query, response, run, "
+        "query:run, response:run, repeat); params.variance in squared points",
+        stability,
+        source="Searle, Casella and McCulloch 1992",
+    ),
+    Statistic(
+        "variance_between_runs",
+        "Variance",
+        "half the mean squared difference of two scorings that differ in params.differ and "
+        "nothing else, in squared points; params.rms is the root of the mean square, params.shift "
+        "the part that moves all scores alike, params.pairs the pairs of scorings",
+        stability,
+        range=(0, None),
+        better="lower",
+    ),
+    Statistic(
+        "flip_rate",
+        "Flip rate",
+        "probability that two independent scorings put two systems in another order on their mean "
+        "scores; params.between repeats, runs or queries. Of one pair (`systems`), or the mean "
+        "over params.pairs pairs, of one construct or all (`constructs`)",
+        stability,
+        range=(0, 1),
+        better="lower",
+        scopes=("system_level",),
+        source="noncentral t: Johnson and Welch 1940",
+    ),
+)

@@ -9,16 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import counted, listed, percent
 from analysis.render.section import Section
 from analysis.statistics.stability.run_factors import never_alone
-from analysis.topics.stability.estimates import REPEAT, RUN, UNKNOWN
-from analysis.topics.stability.figures import run_variance
-from analysis.topics.stability.tables import (
-    agreement,
-    components,
-    flipping_pairs,
-    flips,
-    overall,
-    what_differs,
-)
+from analysis.topics.stability import estimates, figures, tables
 
 #: Runs below which the rate between runs like these is little more than a guess.
 FEW_RUNS = 5
@@ -33,7 +24,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 def _flips(analysis: Analysis) -> Iterator[str]:
     for kind in ("repeats", "runs"):
-        found = [e for e in overall(analysis, kind) if e.defined]
+        found = [e for e in tables.overall(analysis, kind) if e.defined]
         # The mean over constructs where there is one, and one run of several.
         e = max(found, key=lambda e: len(e.constructs), default=None)
         if e is None:
@@ -78,7 +69,7 @@ def _confounded(analysis: Analysis) -> Iterator[str]:
     found = analysis.estimates.select("variance_between_runs")
     by_construct: dict[str, set[tuple[str, ...]]] = {}
     for e in found:
-        if e.params["differ"] not in {REPEAT, RUN, UNKNOWN}:
+        if e.params["differ"] not in {estimates.REPEAT, estimates.RUN, estimates.UNKNOWN}:
             apart = tuple(str(e.params["differ"]).split(" + "))
             by_construct.setdefault(e.constructs[0], set()).add(apart)
     said = set()
@@ -110,7 +101,14 @@ def _never_alone(group: tuple[str, ...], beside: tuple[str, ...]) -> str:
 SECTION = Section(
     key="stability",
     title="Judge stability",
-    figures=(run_variance,),
-    tables=(components, what_differs, agreement, flips, flipping_pairs),
+    statistics=estimates.STATISTICS,
+    figures=(figures.run_variance,),
+    tables=(
+        tables.components,
+        tables.what_differs,
+        tables.agreement,
+        tables.flips,
+        tables.flipping_pairs,
+    ),
     reading=reading,
 )

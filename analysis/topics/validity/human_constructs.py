@@ -14,6 +14,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import FloatArray
 from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.statistic import Statistic
 from analysis.statistics.validity.between_raters import RaterPairs, across_raters, same_rater
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
 from analysis.statistics.validity.derived_correlations import (
@@ -106,3 +107,47 @@ def _add(
     correlations: CorrelationFamily, pairs: RaterPairs, names: tuple[str, str], too_few: str
 ) -> int:
     return correlations.add_sums(pairs.sums, int(pairs.items.sum()), 0, names, too_few)
+
+
+STATISTICS = (
+    Statistic(
+        "human_construct_correlation",
+        "Correlation",
+        "Pearson's r of two constructs by the same rater (params.raters = same) or by two raters "
+        "(cross); a construct with itself across raters where both names are equal",
+        human_constructs,
+        range=(-1, 1),
+        targets=("these_raters",),
+        source="Cooper 1981 on halo",
+    ),
+    Statistic(
+        "halo",
+        "Halo",
+        "`human_construct_correlation` of the same rater minus that across raters, on the same "
+        "responses",
+        human_constructs,
+        range=(-2, 2),
+        better="0",
+        targets=("these_raters",),
+        source="Cooper 1981",
+    ),
+    Statistic(
+        "halo_average",
+        "Average halo",
+        "mean of `halo` over all pairs of constructs",
+        human_constructs,
+        range=(-2, 2),
+        better="0",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "htmt",
+        "HTMT",
+        "heterotrait-monotrait ratio; near 1 two constructs are not distinguished, .85 or .90 are "
+        "the usual limits",
+        human_constructs,
+        better="lower",
+        targets=("these_raters",),
+        source="Henseler, Ringle and Sarstedt 2015",
+    ),
+)

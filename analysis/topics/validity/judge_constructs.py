@@ -13,6 +13,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampled_estimates import resampled_estimate
 from analysis.core.resampling import QueryResampling
+from analysis.core.statistic import SYSTEM, Statistic
 from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
 from analysis.statistics.validity.derived_correlations import averaged_by_fisher, with_derived
@@ -109,3 +110,25 @@ def _records(
                     "fisher_z", constructs=pair,
                     params=params | {"n_systems": averaged_over[a]}, **record,
                 )  # fmt: skip
+
+
+STATISTICS = (
+    Statistic(
+        "construct_correlation",
+        "Correlation",
+        "correlation of two constructs of a scorer within a system, or over all responses without "
+        "systems; params.measure is pearson, spearman or kendall_tau_b",
+        judge_constructs,
+        range=(-1, 1),
+        scopes=(SYSTEM, "pooled"),
+        source="Muhamed 2025, tables 7 to 12",
+    ),
+    Statistic(
+        "construct_correlation_average",
+        "Average correlation",
+        "average of `construct_correlation` over systems by Fisher's z",
+        judge_constructs,
+        range=(-1, 1),
+        source="Muhamed 2025, figure 3",
+    ),
+)

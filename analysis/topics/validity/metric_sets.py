@@ -9,6 +9,7 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.statistic import Statistic
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
 from analysis.statistics.validity.derived_correlations import averaged_by_fisher, with_derived
 from analysis.topics.validity.judge_constructs import scored_by
@@ -89,3 +90,16 @@ def _between(
             "fisher_z", constructs=(one[0], other[0]), scorers=(one[1], other[1]),
             params={"measure": "pearson", "n_systems": len(members[place]) if averaged else 0},
         )  # fmt: skip
+
+
+STATISTICS = (
+    Statistic(
+        "metric_set_correlation",
+        "r",
+        "Pearson's r of a score and one of the second set within systems, averaged by Fisher's z; "
+        "over all responses with one system or none",
+        metric_sets,
+        range=(-1, 1),
+        source="Muhamed 2025, section 4.1.4 and figure 4",
+    ),
+)

@@ -14,6 +14,7 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.statistic import Statistic
 from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
 from analysis.statistics.validity.derived_correlations import (
@@ -188,3 +189,53 @@ def _eigenvalue(
         reason=UNDEFINED_ENTRY if np.isnan(value) else None,
         params={"items": items, "variables": n_variables},
     )
+
+
+STATISTICS = (
+    Statistic(
+        "mtmm_correlation",
+        "Correlation",
+        "entry of the multitrait-multimethod matrix; params.first and params.second are the "
+        "methods of the two constructs, params.kind says monotrait_heteromethod, "
+        "heterotrait_monomethod or heterotrait_heteromethod",
+        multitrait,
+        range=(-1, 1),
+        targets=("these_raters",),
+        source="Campbell and Fiske 1959",
+    ),
+    Statistic(
+        "mtmm_convergent",
+        "Convergent",
+        "mean of the monotrait-heteromethod correlations of two methods",
+        multitrait,
+        range=(-1, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Campbell and Fiske 1959",
+    ),
+    Statistic(
+        "mtmm_heterotrait",
+        "Heterotrait",
+        "mean of the heterotrait-heteromethod correlations of two methods",
+        multitrait,
+        range=(-1, 1),
+        better="lower",
+        targets=("these_raters",),
+        source="Campbell and Fiske 1959",
+    ),
+    Statistic(
+        "mtmm_discriminant",
+        "Difference",
+        "`mtmm_convergent` minus `mtmm_heterotrait`, with a joint interval",
+        multitrait,
+        range=(-2, 2),
+        better="higher",
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "mtmm_smallest_eigenvalue",
+        "Smallest eigenvalue",
+        "smallest eigenvalue of the whole matrix; below 0 it fits no set of scores",
+        multitrait,
+    ),
+)

@@ -9,15 +9,14 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import between, correlation, listed
 from analysis.render.section import Section
-from analysis.topics.validity.correlation_matrices import (
-    average_or_pooled,
-    correlation_matrices,
-    scorers_correlated,
-    systems_correlated,
+from analysis.topics.validity import (
+    figures,
+    human_constructs,
+    judge_constructs,
+    metric_sets,
+    multitrait,
+    tables,
 )
-from analysis.topics.validity.metric_sets_figure import metric_sets
-from analysis.topics.validity.multitrait_figure import multitrait
-from analysis.topics.validity.tables import construct_correlations, methods, people, second_set
 
 #: HTMT above this says that two constructs are hardly told apart (Henseler et al. 2015).
 HARDLY_APART = 0.9
@@ -34,13 +33,15 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 
 def _judge(analysis: Analysis) -> Iterator[str]:
-    for scorer in scorers_correlated(analysis)[:1]:
-        found = [e for e in average_or_pooled(analysis, scorer, "pearson") if e.has_interval]
-        if len(systems_correlated(analysis)) == 1:
+    for scorer in figures.scorers_correlated(analysis)[:1]:
+        found = [
+            e for e in figures.average_or_pooled(analysis, scorer, "pearson") if e.has_interval
+        ]
+        if len(figures.systems_correlated(analysis)) == 1:
             found = [e for e in found if e.systems]
         if not found:
             continue
-        within = " within a system" if systems_correlated(analysis) else ""
+        within = " within a system" if figures.systems_correlated(analysis) else ""
         high = max(found, key=lambda e: e.value)
         low = min(found, key=lambda e: e.value)
         if high is low:
@@ -127,7 +128,13 @@ def _stated(estimate: Estimate) -> str:
 SECTION = Section(
     key="validity",
     title="Constructs among each other",
-    figures=(correlation_matrices, multitrait, metric_sets),
-    tables=(construct_correlations, people, methods, second_set),
+    statistics=(
+        *judge_constructs.STATISTICS,
+        *human_constructs.STATISTICS,
+        *multitrait.STATISTICS,
+        *metric_sets.STATISTICS,
+    ),
+    figures=(figures.correlation_matrices, figures.multitrait, figures.metric_sets),
+    tables=(tables.construct_correlations, tables.people, tables.methods, tables.second_set),
     reading=reading,
 )

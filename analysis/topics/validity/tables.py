@@ -9,11 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import correlation
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.distribution.published import SOURCE, SYSTEMS, published
-from analysis.topics.validity.correlation_matrices import (
-    MEASURES,
-    scorers_correlated,
-    systems_correlated,
-)
+from analysis.topics.validity.figures import MEASURES, scorers_correlated, systems_correlated
 
 #: Judges and systems with rows and columns of their own; all are in estimates.csv.
 JUDGES_SHOWN, SYSTEMS_SHOWN = 4, 8

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from analysis.cli.doctor import doctor
 from analysis.cli.report import report
-from analysis.render.json_report import schema
+from analysis.pipeline.report_files import report_schema
 from judge import judge_study
 from study import Study
 from study.cli.root import cli
@@ -45,7 +45,7 @@ def test_the_report_says_what_moves_scores_and_of_whom_a_jury_consists(folder: P
     assert result.exit_code == 0, result.output
     assert "jury (judge): the mean of plain, shuffled and fenced" in result.stdout
     written = json.loads((folder / "report" / "report.json").read_text("utf-8"))
-    jsonschema.validate(written, schema())
+    jsonschema.validate(written, report_schema())
     (jury,) = (one for one in written["scorers"] if one["scorer"] == "jury")
     assert jury["made_of"] == ["plain", "shuffled", "fenced"]
 

@@ -12,16 +12,16 @@ import pytest
 from analysis import Options, PreferenceTable, Scale, ScoreTable, analyse, write_report
 from analysis.core.analysis import Analysis
 from analysis.core.errors import ReportError
-from analysis.pipeline.report_files import as_document, write_document
+from analysis.pipeline.report_files import as_document, report_schema, write_document
 from analysis.render.csv_tables import csv_text
-from analysis.render.json_report import as_json, schema
+from analysis.render.json_report import as_json
 from analysis.render.labels import shortened, told_apart
 from analysis.verify import verify
 from tests.analysis.scores import POINTS, rows, simulated, table
 
 QUICK = Options(resamples=200)
 VALIDATOR = jsonschema.Draft202012Validator(
-    schema(), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+    report_schema(), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
 )
 
 

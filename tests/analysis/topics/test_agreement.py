@@ -1,4 +1,5 @@
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -7,13 +8,18 @@ import pytest
 
 from analysis import Options, Scale, analyse
 from analysis.core.context import Context
-from analysis.core.estimates import EstimateList
+from analysis.core.estimates import Estimate, EstimateList
+from analysis.core.statistic import estimates_of
 from analysis.core.threads import one_blas_thread
-from analysis.topics.agreement.estimates import agreement
+from analysis.topics.agreement.section import SECTION
 from tests.analysis.scores import simulated, table
 from tests.benchmarks.report_paper_size import CONSTRUCTS, simulated_scores
 
 QUICK = Options(resamples=200)
+
+
+def agreement(context: Context) -> Iterator[Estimate]:
+    return estimates_of(SECTION.statistics, context)
 
 
 def found(frame: pd.DataFrame, scale: Scale | None = None, **options: float) -> EstimateList:

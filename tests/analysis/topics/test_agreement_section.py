@@ -3,7 +3,7 @@ import pytest
 
 from analysis import Analysis, Options, Scale, analyse
 from analysis.render.section import chapter
-from analysis.topics.agreement.bland_altman import bland_altman
+from analysis.topics.agreement.figures import bland_altman
 from analysis.topics.agreement.section import SECTION, reading
 from tests.analysis.scores import simulated, table
 

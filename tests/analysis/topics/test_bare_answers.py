@@ -9,7 +9,10 @@ import pytest
 from analysis import Options, analyse
 from analysis.core.analysis import Analysis
 from analysis.render.table import Table
-from analysis.topics.agreement.bare_answer_tables import answers_read, from_bare_numbers
+from analysis.topics.agreement.bare_answers import (
+    answers_read_tables as answers_read,
+    from_bare_numbers,
+)
 from tests.analysis.scores import simulated, table
 
 QUICK = Options(resamples=200)

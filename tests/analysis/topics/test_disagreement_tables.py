@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from analysis import Options, Scale, ScoreTable, analyse, write_report
-from analysis.render.json_report import schema
+from analysis.pipeline.report_files import report_schema
 from analysis.render.sanitize import quoted
 from analysis.topics.agreement.largest_disagreements import LISTED, furthest_apart
 from tests.analysis.scores import POINTS, rows, simulated, table
@@ -63,7 +63,7 @@ def test_reasons_stand_on_the_page_in_the_json_and_whole_in_the_csv(tmp_path: Pa
     # What somebody wrote keeps its hyphen.
     assert "=1+1 is -5 too many" in cells
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema()).validate(written)
+    jsonschema.Draft202012Validator(report_schema()).validate(written)
     assert [one["reason"] for one in written["furthest_apart"]] == [hostile, "=1+1 is -5 too many"]
     csv.field_size_limit(2**24)
     with (tmp_path / "r" / "tables" / "responses-apart.csv").open(encoding="utf-8") as file:

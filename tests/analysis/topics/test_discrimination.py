@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.core.analysis import _context
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.hypothesis import Hypothesis
 from analysis.core.options import Options
 from analysis.core.resampling import PERCENTILE_FROM
+from analysis.pipeline.estimation import _context
 from analysis.statistics.discrimination.tukey import randomised_tukey_hsd
 from analysis.topics.discrimination.estimates import PAIRS_LISTED, discrimination
 from tests.analysis.scores import simulated, table

@@ -6,12 +6,11 @@ import pandas as pd
 import pytest
 
 from analysis import Options, Scale, ScoreTable
-from analysis.core.analysis import Analysis, _analysis, _context
 from analysis.core.hypothesis import Hypothesis
+from analysis.pipeline.estimation import Analysis, _analysis, _context
 from analysis.render.formatting import p_value
-from analysis.topics.discrimination.asl_curves import asl_curves
-from analysis.topics.discrimination.differences_figure import system_differences
 from analysis.topics.discrimination.estimates import discrimination
+from analysis.topics.discrimination.figures import asl_curves, system_differences
 from analysis.topics.discrimination.section import reading
 from analysis.topics.discrimination.tables import declared_hypotheses, differences, power
 from tests.analysis.scores import simulated, table

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis import Analysis, Options, analyse
 from analysis.render.table import Table
-from analysis.topics.agreement.edit_tables import edits_made, with_edits
+from analysis.topics.agreement.edits import edits_made, with_edits
 from tests.analysis.scores import simulated, table
 from tests.conftest import examples
 

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 from analysis import Options, analyse
-from analysis.core.analysis import Analysis, headline
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.expected_scorers import EXPECTED, number_of
+from analysis.pipeline.estimation import Analysis, headline
 from analysis.render.section import chapter
 from analysis.render.verdict.verdicts import verdicts
 from analysis.topics.expected_score.estimates import expected_scores

@@ -12,7 +12,7 @@ import pytest
 
 from analysis import Options, analyse, write_report
 from analysis.core.analysis import Analysis
-from analysis.render.json_report import schema
+from analysis.pipeline.report_files import report_schema
 from analysis.topics.runs import tables
 from tests.analysis.scores import simulated, table
 
@@ -98,7 +98,7 @@ def test_the_runs_page_says_what_was_run_and_what_it_took(
     ):
         assert words in text, words
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema()).validate(written)
+    jsonschema.Draft202012Validator(report_schema()).validate(written)
     assert written["provenance"]["judge_runs"] == [RUN]
     with (tmp_path / "r" / "tables" / "judge-calls.csv").open(encoding="utf-8") as file:
         told = list(csv.DictReader(file))
@@ -114,7 +114,7 @@ def test_calls_for_probes_are_told_from_the_run(analysis: Analysis, tmp_path: Pa
     run = RUN | {"account": RUN["account"] | {"account": total, "calls": calls}}
     page = write_report(analysis, tmp_path / "r", judge_runs=[run]).read_text(encoding="utf-8")
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema()).validate(written)
+    jsonschema.Draft202012Validator(report_schema()).validate(written)
     told = written["provenance"]["judge_runs"][0]["account"]["calls"]
     assert [one["kind"] for one in told] == ["run", "estimate", "probe"]
     assert "includes probes and drift; judgments and tokens do not" in page
@@ -136,7 +136,7 @@ def test_runs_of_which_nothing_more_is_known_have_their_conditions_only(
     assert 'id="table-judge-work"' not in page
     assert 'id="table-judge-calls"' not in page
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema()).validate(written)
+    jsonschema.Draft202012Validator(report_schema()).validate(written)
 
 
 def test_without_runs_there_is_no_such_section(analysis: Analysis, tmp_path: Path) -> None:

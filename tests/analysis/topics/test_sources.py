@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, analyse
-from analysis.topics.reliability.source_tables import between_sources
+from analysis.topics.reliability.sources import between_sources
 from analysis.topics.reliability.tables import raters
 from tests.analysis.scores import rows, simulated, table
 

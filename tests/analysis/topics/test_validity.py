@@ -1,5 +1,7 @@
 """Constructs among each other in the list of estimates."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,11 +10,16 @@ from scipy import stats
 from analysis import Options, Scale, ScoreTable, analyse
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.topics.validity.estimates import validity
+from analysis.core.statistic import estimates_of
+from analysis.topics.validity.section import SECTION
 from tests.analysis.scores import POINTS, rows, simulated, table
 
 QUICK = Options(resamples=200)
 KEYS = ("CC", "QR", "AC")
+
+
+def validity(context: Context) -> Iterator[Estimate]:
+    return estimates_of(SECTION.statistics, context)
 
 
 def found(

@@ -1,4 +1,4 @@
-"""Correlations between the constructs of a judge: the average over systems, and each system."""
+"""The figures on constructs among each other: heat maps of their correlations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import Drawing
 from analysis.render.figure import Figure
-from analysis.render.formatting import listed
+from analysis.render.formatting import counted, listed
 from analysis.render.heat_map import NAME_ROOM, described, heat_map
 from analysis.render.labels import told_apart
 
@@ -134,3 +134,114 @@ def _matrix(key: str, heading: tuple[str, ...], found: Sequence[Estimate]) -> Dr
     pairs = [(e.constructs[0], e.constructs[1]) for e in found]
     said = described(pairs, [e.value for e in found])
     return heat_map(key, heading, constructs, constructs, values, said, diagonal=True)
+
+
+#: Rows and columns drawn.
+MOST = 20
+
+
+def metric_sets(analysis: Analysis) -> Iterator[Figure]:
+    """Rows: scores outside the second set; columns: those in it."""
+    found = [e for e in analysis.estimates.select("metric_set_correlation") if e.constructs]
+    sides = [list(dict.fromkeys(_scored(e, side) for e in found)) for side in (0, 1)]
+    rows, columns = sides
+    if not rows or not columns or len(rows) > MOST or len(columns) > MOST:
+        return
+    values = np.full((len(rows), len(columns)), np.nan)
+    for e in found:
+        values[rows.index(_scored(e, 0)), columns.index(_scored(e, 1))] = e.value
+    names = [_named(side) for side in sides]
+    systems = len(analysis.scores.systems)
+    over = (
+        f"within each system, averaged over {systems} systems by Fisher's z"
+        if systems > 1
+        else "over all responses"
+    )
+    pairs = [
+        (names[0][rows.index(_scored(e, 0))], names[1][columns.index(_scored(e, 1))]) for e in found
+    ]
+    yield Figure(
+        key="metric-sets",
+        title="The constructs beside the second set of metrics",
+        caption=f"Pearson correlations {over}. A dash: undefined, with the reason in the data.",
+        drawings=(
+            heat_map(
+                "metric-sets", ("Pearson",), names[0], names[1], values,
+                described(pairs, [e.value for e in found]),
+            ),
+        ),
+        data=to_frame(found),
+    )  # fmt: skip
+
+
+def _scored(estimate: Estimate, side: int) -> tuple[str, str]:
+    return estimate.constructs[side], estimate.scorers[side]
+
+
+def _named(scored: list[tuple[str, str]]) -> list[str]:
+    """The construct, with its scorer where the construct has several."""
+    constructs = [construct for construct, _ in scored]
+    return [
+        f"{construct}, {scorer}" if constructs.count(construct) > 1 else construct
+        for construct, scorer in scored
+    ]
+
+
+#: Constructs by methods drawn; a larger matrix is in estimates.csv.
+VARIABLES_DRAWN = 20
+
+
+def multitrait(analysis: Analysis) -> Iterator[Figure]:
+    """Methods in blocks; the correlations of one construct across methods stand out."""
+    found = analysis.estimates.select("mtmm_correlation")
+    variables = list(
+        dict.fromkeys(
+            variable
+            for e in found
+            for variable in zip((e.params["first"], e.params["second"]), e.constructs, strict=True)
+        )
+    )
+    if not 3 <= len(variables) <= VARIABLES_DRAWN:
+        return
+    # Pairs come in the order of the variables, of which the last one only stands second.
+    place = {variable: i for i, variable in enumerate(variables)}
+    values = np.full((len(variables), len(variables)), np.inf)
+    strong = set()
+    for e in found:
+        first, second = zip((e.params["first"], e.params["second"]), e.constructs, strict=True)
+        i, j = sorted((place[first], place[second]))
+        values[j, i] = e.value
+        if e.params["kind"] == "monotrait_heteromethod":
+            strong.add((j, i))
+    names = [f"{trait}, {method}" for method, trait in variables]
+    low = min(e.n_responses for e in found)
+    high = max(e.n_responses for e in found)
+    common = found[0].params["items"] == "common"
+    over = (
+        f"over the {counted(low, 'response')} that have every value"
+        if common
+        else f"each over the {low:,} to {high:,} responses with its two values"
+    )
+    pairs = [
+        (f"{e.constructs[0]} of {e.params['first']}", f"{e.constructs[1]} of {e.params['second']}")
+        for e in found
+    ]
+    yield Figure(
+        key="multitrait",
+        title="Does a construct agree with itself across methods, more than with other constructs?",
+        caption=(
+            f"Multitrait-multimethod matrix: Pearson correlations {over}. In frames and bold: one "
+            "construct by two methods (convergent); they should exceed the other figures of "
+            "their row and column. Blocks on the diagonal: different constructs by one method. "
+            "People: a response's human reference, whose constructs may share halo."
+        ),
+        drawings=(
+            heat_map(
+                "multitrait", ("Constructs by method",), names[1:], names[:-1],
+                values[1:, :-1], described(pairs, [e.value for e in found]),
+                strong=lambda i, j: (i + 1, j) in strong,
+            ),
+        ),
+        data=to_frame(found),
+        wide=True,
+    )  # fmt: skip

@@ -1,0 +1,290 @@
+"""The figures on agreement: scatter plots, Bland-Altman plots, and the judge against a rater."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate, to_frame
+from analysis.render.drawing import ACCENT, INK, MUTED, RULE, SOFT, Drawing, as_svg, canvas, head
+from analysis.render.figure import Figure
+from analysis.render.formatting import between, correlation, points
+from analysis.render.labels import shortened
+from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
+
+#: Cells along each axis into which responses are counted.
+CELLS = 25
+
+
+def against_humans(analysis: Analysis) -> Iterator[Figure]:
+    """Panels of all constructs with a human reference on the scorer's own scale."""
+    several = several_scorers(analysis)
+    drawings, data = [], []
+    for number, panel in enumerate(panels(analysis)):
+        human = panel.data.reference
+        both = np.isfinite(human) & np.isfinite(panel.judge)
+        if not both.any() or human[both].min() < panel.low or human[both].max() > panel.high:
+            continue
+        counted = _cells(human[both], panel.judge[both], panel.low, panel.high)
+        drawings.append(_draw(analysis, panel, counted, f"against-{number}", several))
+        data.append(counted.assign(construct=panel.construct, scorer=panel.scorer))
+    if not drawings:
+        return
+    adjudicated = analysis.options.reference == "adjudicated"
+    people = "the adjudicated value" if adjudicated else "the mean of a response's raters"
+    yield Figure(
+        key="against-humans",
+        title="What people say, and what the judge says",
+        caption=(
+            f"Each response by {people} (across) and the judge's score (up), counted in cells of a "
+            f"{CELLS} by {CELLS} grid; a dot's area is the number of responses. On the dashed line "
+            f"they agree; above it the judge is kinder. Constructs share one form of axes."
+            f"{left_out(analysis)}"
+        ),
+        drawings=tuple(drawings),
+        data=pd.concat(data, ignore_index=True)[
+            ["construct", "scorer", "human", "judge", "responses"]
+        ],
+    )
+
+
+def _cells(human: np.ndarray, judge: np.ndarray, low: float, high: float) -> pd.DataFrame:
+    """Responses counted by cell, at the mean of the values in it."""
+    width = (high - low) / CELLS
+    cell = [np.clip(((v - low) / width).astype(int), 0, CELLS - 1) for v in (human, judge)]
+    table = pd.DataFrame({"x": cell[0], "y": cell[1], "human": human, "judge": judge})
+    groups = table.groupby(["x", "y"])
+    counted = groups[["human", "judge"]].mean()
+    counted["responses"] = groups.size()
+    return counted.reset_index(drop=True)
+
+
+def _draw(
+    analysis: Analysis, panel: Panel, counted: pd.DataFrame, key: str, several: bool
+) -> Drawing:
+    with canvas(WIDTH, HEIGHT) as (figure, axes):
+        size = counted["responses"].to_numpy(dtype=float)
+        axes.plot([panel.low, panel.high], [panel.low, panel.high], color=MUTED, linewidth=0.8,
+                  dashes=(3, 2), zorder=1)  # fmt: skip
+        area = 6 + 90 * size / max(size.max(), 12)
+        axes.scatter(counted["human"], counted["judge"], s=area, color=ACCENT, alpha=0.55,
+                     linewidths=0, zorder=2, clip_on=False)  # fmt: skip
+        margin = 0.09 * (panel.high - panel.low)
+        axes.set_xlim(panel.low - margin, panel.high + margin)
+        axes.set_ylim(panel.low - margin, panel.high + margin)
+        ticks = [panel.low, (panel.low + panel.high) / 2, panel.high]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_aspect("equal")
+        adjudicated = analysis.options.reference == "adjudicated"
+        axes.set_xlabel("adjudicated" if adjudicated else "people")
+        axes.set_ylabel(panel.kind)
+        name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
+        said = _correlations(analysis, panel)
+        head(figure, panel.construct, panel.scorer if several else "", said)
+        total = int(size.sum())
+        return as_svg(
+            figure,
+            key,
+            f"{name}: judge against people",
+            f"{total} responses; {said or 'no correlation is defined'}.",
+        )
+
+
+def _correlations(analysis: Analysis, panel: Panel) -> str:
+    said = []
+    for scope, name in (("within_query", "within a query"), ("pooled", "pooled")):
+        found = analysis.estimates.first(
+            "pearson", construct=panel.construct, scorer=panel.scorer, scope=scope
+        )
+        if found is not None and found.defined and "on" not in found.params:
+            said.append(f"{correlation(found.value).replace('-', '−')} {name}")
+    return f"r {', '.join(said)}" if said else ""
+
+
+_LIMITS = ("bland_altman_lower", "bland_altman_bias", "bland_altman_upper")
+
+
+def bland_altman(analysis: Analysis) -> Iterator[Figure]:
+    """A panel a construct and judge with limits of agreement."""
+    several = several_scorers(analysis)
+    drawings, data = [], []
+    for number, panel in enumerate(panels(analysis)):
+        where = {"construct": panel.construct, "scorer": panel.scorer, "scope": "pooled"}
+        found = [analysis.estimates.first(name, **where) for name in _LIMITS]
+        limits = [e for e in found if e is not None and e.defined]
+        if len(limits) != len(_LIMITS):
+            continue
+        counted = _difference_cells(panel)
+        drawings.append(
+            _draw_bland_altman(analysis, panel, counted, limits, f"limits-{number}", several)
+        )
+        data.append(counted.assign(construct=panel.construct, scorer=panel.scorer))
+    if not drawings:
+        return
+    adjudicated = analysis.options.reference == "adjudicated"
+    people = "the adjudicated value" if adjudicated else "the mean of a response's raters"
+    yield Figure(
+        key="bland-altman",
+        title="How far is the judge from people on a single response?",
+        caption=(
+            f"Judge minus {people} (up) against the mean of the two (across), counted in cells of "
+            f"a {CELLS} by {CELLS} grid; a dot's area is the number of responses. Solid line: mean "
+            "difference. Dashed lines: limits of agreement, 1.96 standard deviations to each side; "
+            f"bands: their {analysis.options.level:.0%} intervals, queries resampled. A slope "
+            f"says that the judge uses the scale more widely or narrowly.{left_out(analysis)}"
+        ),
+        drawings=tuple(drawings),
+        data=pd.concat(data, ignore_index=True)[
+            ["construct", "scorer", "mean", "difference", "responses"]
+        ],
+    )
+
+
+def _difference_cells(panel: Panel) -> pd.DataFrame:
+    """Responses counted by cell of mean and difference, at the mean of what is in it."""
+    human = panel.data.reference
+    both = np.isfinite(human) & np.isfinite(panel.judge)
+    mean = (human[both] + panel.judge[both]) / 2
+    difference = panel.judge[both] - human[both]
+    table = pd.DataFrame({"mean": mean, "difference": difference})
+    cell = [_cell(table[name].to_numpy()) for name in ("mean", "difference")]
+    groups = table.groupby(cell)
+    counted = groups.mean()
+    counted["responses"] = groups.size()
+    return counted.reset_index(drop=True)
+
+
+def _cell(values: np.ndarray) -> np.ndarray:
+    low, span = float(values.min()), float(np.ptp(values)) or 1.0
+    return np.asarray(np.clip(((values - low) / span * CELLS).astype(int), 0, CELLS - 1))
+
+
+def _draw_bland_altman(
+    analysis: Analysis,
+    panel: Panel,
+    counted: pd.DataFrame,
+    limits: list[Estimate],
+    key: str,
+    several: bool,
+) -> Drawing:
+    scale = analysis.context.human_scale(panel.construct)
+    with canvas(WIDTH, HEIGHT) as (figure, axes):
+        size = counted["responses"].to_numpy(dtype=float)
+        for limit in limits:
+            middle = limit.statistic == "bland_altman_bias"
+            if limit.has_interval:
+                axes.axhspan(limit.ci_low, limit.ci_high, color=SOFT, linewidth=0, zorder=0)
+            style = "-" if middle else (0, (3, 2))
+            axes.axhline(limit.value, color=INK if middle else MUTED, linewidth=0.9, zorder=1,
+                         linestyle=style)  # fmt: skip
+        area = 5 + 70 * size / max(size.max(), 12)
+        axes.scatter(counted["mean"], counted["difference"], s=area, color=ACCENT, alpha=0.55,
+                     linewidths=0, zorder=2)  # fmt: skip
+        margin = 0.05 * (panel.high - panel.low)
+        axes.set_xlim(panel.low - margin, panel.high + margin)
+        axes.locator_params(axis="y", nbins=5)
+        axes.locator_params(axis="x", nbins=4)
+        adjudicated = analysis.options.reference == "adjudicated"
+        axes.set_xlabel(f"mean of {panel.kind} and {'reference' if adjudicated else 'people'}")
+        axes.set_ylabel(f"{panel.kind} minus {'reference' if adjudicated else 'people'}")
+        low, bias, high = (points(e.value, scale) for e in limits)
+        said = f"bias {bias}, limits {low} to {high}"
+        head(figure, panel.construct, panel.scorer if several else "", said)
+        name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
+        total = int(size.sum())
+        return as_svg(
+            figure, key, f"{name}: limits of agreement", f"{total} responses; {said} points."
+        )
+
+
+#: Characters of a line of a row's name.
+NAME_ROOM = 30
+
+_SCOPE = {"within_query": "within a query", "pooled": "over all responses"}
+
+
+def ceiling(analysis: Analysis) -> Iterator[Figure]:
+    """A row for each construct and judge, within a query where that is defined."""
+    rows = list(_rows(analysis))
+    if not rows:
+        return
+    scopes = sorted({estimate.scope for _, estimate in rows}, reverse=True)
+    where = " or ".join(_SCOPE[scope] for scope in scopes)
+    yield Figure(
+        key="ceiling",
+        title="Does the judge order responses as well as a rater does?",
+        caption=(
+            f"Judge minus rater, Pearson correlation {where}. Both are compared with the same mean "
+            "of the other raters on the same responses, and averaged over raters. Bars: "
+            f"{analysis.options.level:.0%} intervals, queries resampled. Right of the line, the "
+            "judge orders better than a rater."
+        ),
+        drawings=(_draw_ceiling(rows),),
+        data=to_frame(estimate for _, estimate in rows),
+        wide=True,
+    )
+
+
+def _rows(analysis: Analysis) -> Iterator[tuple[tuple[str, ...], Estimate]]:
+    """The lines that name a row, with its difference."""
+    for construct, data in analysis.rated.items():
+        judges = data.judges
+        for scorer in judges or data.scorers:
+            for scope in ("within_query", "pooled"):
+                found = analysis.estimates.first(
+                    "human_ceiling_difference",
+                    construct=construct,
+                    scorer=scorer,
+                    scope=scope,
+                    measure="pearson",
+                )
+                if found is not None and found.has_interval:
+                    names = (construct, scorer) if len(judges) > 1 else (construct,)
+                    yield (*names, *(("pooled",) if scope == "pooled" else ())), found
+                    break
+
+
+def _draw_ceiling(rows: list[tuple[tuple[str, ...], Estimate]]) -> Drawing:
+    lines = max(len(names) for names, _ in rows)
+    with canvas(5.6, 0.75 + (0.16 + 0.14 * lines) * len(rows)) as (figure, axes):
+        place = np.arange(len(rows))[::-1]
+        values = np.array([estimate.value for _, estimate in rows])
+        low = np.array([estimate.ci_low for _, estimate in rows])
+        high = np.array([estimate.ci_high for _, estimate in rows])
+        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+        axes.hlines(place, low, high, color=ACCENT, linewidth=2)
+        axes.plot(values, place, "o", color=INK, markersize=4.5)
+        reach = float(np.max(np.abs([low, high]))) * 1.08
+        axes.set_xlim(-reach, reach)
+        axes.set_ylim(-0.6, len(rows) - 0.2)
+        axes.set_yticks(place, [_label(names) for names, _ in rows])
+        axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=8)
+        axes.spines["left"].set_visible(False)
+        axes.xaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
+        axes.set_xlabel("judge minus rater")
+        top = len(rows) - 0.35
+        for at, side, said in (
+            (-0.03 * reach, "right", "← a rater orders better"),
+            (0.03 * reach, "left", "the judge orders better →"),
+        ):
+            axes.text(at, top, said, ha=side, va="bottom", color=MUTED, size=7)
+        right = axes.secondary_yaxis("right")
+        right.set_yticks(place, [_stated(estimate) for _, estimate in rows])
+        right.tick_params(length=0, labelcolor=INK, labelsize=7.5)
+        right.spines["right"].set_visible(False)
+        axes.grid(axis="x", color=RULE, linewidth=0.4)
+        axes.set_axisbelow(True)
+        said = "; ".join(f"{', '.join(names)}: {_stated(estimate)}" for names, estimate in rows)
+        return as_svg(figure, "ceiling", "Judge minus rater, by construct", said)
+
+
+def _label(names: Sequence[str]) -> str:
+    return "\n".join(shortened(name, NAME_ROOM) for name in names)
+
+
+def _stated(estimate: Estimate) -> str:
+    return f"{correlation(estimate.value)} {between(estimate)}".replace("-", "−")

@@ -1,0 +1,165 @@
+"""Statistics are declared once: the list in the README, report.json's ids and its order follow."""
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from analysis import Options, PreferenceTable, Scale, analyse
+from analysis.core.analysis import Analysis
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.statistic import Statistic
+from analysis.pipeline import sections
+from analysis.pipeline.report_files import as_document, report_schema
+from analysis.render.json_report import as_json
+from analysis.render.table import Table, TableBuilder
+from tests.analysis.pipeline import statistics_page
+from tests.analysis.pipeline.test_pipeline import preference_frame
+from tests.analysis.scores import simulated, table
+
+ANALYSIS = Path(__file__).resolve().parents[3] / "analysis"
+QUICK = Options(resamples=100, bias_margin=5, non_inferiority_margin=0.1, overall="QR")
+
+
+@pytest.fixture(scope="module")
+def analysed() -> Analysis:
+    scale = Scale(-2, 2)
+    return analyse(
+        table(simulated(queries=12)), PreferenceTable.from_frame(preference_frame(), scale), QUICK
+    )
+
+
+def test_ids_are_declared_once() -> None:
+    counts = Counter(statistic.id for statistic in sections.statistics())
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_every_record_keeps_to_its_declaration(analysed: Analysis) -> None:
+    declared = {statistic.id: statistic for statistic in sections.statistics()}
+    assert len(analysed.estimates) > 300
+    for record in analysed.estimates:
+        statistic = declared[record.statistic]
+        scope = "system:NAME" if record.scope.startswith("system:") else record.scope
+        assert scope in statistic.scopes, record
+        assert record.target is None or record.target in statistic.targets, record
+        assert math.isnan(record.value) or statistic.contains(record.value), record
+
+
+def test_ids_that_the_report_looks_up_are_declared() -> None:
+    known = {statistic.id for statistic in sections.statistics()}
+    looked_up = {
+        (node.args[0].value, f"{path.name}:{node.lineno}")
+        for path in sorted(ANALYSIS.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute | ast.Name)
+        and (node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id)
+        in {"select", "first"}
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, str)
+    }
+    assert len(looked_up) > 80
+    assert {(name, where) for name, where in looked_up if name not in known} == set()
+
+
+def test_the_readme_lists_the_declarations() -> None:
+    text = statistics_page.PAGE.read_text(encoding="utf-8")
+    assert statistics_page.page_with(text, statistics_page.listed()) == text, (
+        "run python -m tests.analysis.pipeline.statistics_page"
+    )
+
+
+def test_a_report_has_declared_ids_only(analysed: Analysis) -> None:
+    written = as_json(as_document(analysed))
+    jsonschema.Draft202012Validator(report_schema()).validate(written)
+    written["estimates"][0]["statistic"] = "pearsons_r"
+    with pytest.raises(jsonschema.ValidationError, match="pearsons_r"):
+        jsonschema.Draft202012Validator(report_schema()).validate(written)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"id": "Median"}, "lower case"),
+        ({"better": "best"}, "better"),
+        ({"scopes": ("overall",)}, "overall"),
+        ({"targets": ("raters",)}, "raters"),
+    ],
+)
+def test_a_wrong_declaration_is_refused(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        replace(MEDIAN_DIFFERENCE, **wrong)
+
+
+def test_the_range_is_kept_but_for_float_noise() -> None:
+    assert MEDIAN_DIFFERENCE.contains(0.0)
+    assert MEDIAN_DIFFERENCE.contains(-1e-12)
+    assert not MEDIAN_DIFFERENCE.contains(-0.1)
+
+
+# The walk of CONTRIBUTING.md: a new statistic, its function and declaration, and its table.
+
+
+def median_differences(context: Context) -> Iterator[Estimate]:
+    for scored in context.scored():
+        difference = np.abs(scored.values - scored.data.reference)
+        yield Estimate(
+            "median_difference",
+            value=float(np.nanmedian(difference)),
+            n_responses=int(np.isfinite(difference).sum()),
+            **scored.record(),
+        )
+
+
+MEDIAN_DIFFERENCE = Statistic(
+    "median_difference",
+    "Median",
+    "median of the absolute differences, in points",
+    median_differences,
+    range=(0, None),
+    better="lower",
+    targets=("these_raters",),
+)
+
+
+def medians(analysis: Analysis) -> Iterator[Table]:
+    built = TableBuilder()
+    for record in analysis.estimates.select(MEDIAN_DIFFERENCE.id):
+        built.add(*record.constructs, record.scorers[0], built.number(record, ".1f"))
+    yield built.table(
+        "medians", "Medians", "", ("Construct", "Scorer", MEDIAN_DIFFERENCE.heading), heads=2
+    )
+
+
+def test_a_new_statistic_is_in_the_report_its_schema_and_the_readme(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, *others = sections.SECTIONS
+    with_median = replace(
+        first,
+        statistics=(*first.statistics, MEDIAN_DIFFERENCE),
+        tables=(*first.tables, medians),
+    )
+    monkeypatch.setattr(sections, "SECTIONS", (with_median, *others))
+    analysis = analyse(table(simulated(queries=12)), options=Options(resamples=100))
+    (found,) = analysis.estimates.select("median_difference", construct="QR", scorer="judge")
+    frame = simulated(queries=12)
+    of = frame[frame["construct"] == "QR"].pivot_table(
+        index="response_id", columns="scorer", values="value"
+    )
+    people = of.drop(columns="judge").mean(axis=1)
+    assert found.value == pytest.approx((of["judge"] - people).abs().median())
+    document = as_document(analysis)
+    (shown,) = (one for one in document.tables if one.key == "medians")
+    assert shown.columns == ("Construct", "Scorer", "Median")
+    jsonschema.Draft202012Validator(report_schema()).validate(as_json(document))
+    assert "| `median_difference` | Median | median of the absolute" in statistics_page.listed()
