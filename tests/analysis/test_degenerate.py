@@ -16,7 +16,13 @@ from tests.analysis.degenerate import CASES
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
 
-@pytest.mark.parametrize("name", CASES)
+SLOW = {"200 systems", "half missing"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CASES],
+)
 def test_a_report_is_written_and_gaps_have_reasons(name: str, tmp_path: Path) -> None:
     case = CASES[name]()
     scores, preferences = case.tables()

@@ -30,6 +30,7 @@ def test_one_statistic_said_eight_times_is_no_wider() -> None:
     assert found.critical_value == pytest.approx(stats.t.ppf(0.975, 29), abs=0.06)
 
 
+@pytest.mark.slow
 def test_all_intervals_hold_at_once_as_often_as_stated() -> None:
     rng = np.random.default_rng(3)
     held = {"bootstrap": 0, "jackknife": 0}

@@ -67,6 +67,7 @@ def test_the_report_names_each_raters_place_and_the_difference() -> None:
     assert sources.rows[0][3].interval
 
 
+@pytest.mark.slow
 def test_the_interval_covers_a_planted_difference() -> None:
     rng = np.random.default_rng(11)
     inside, runs = 0, 150

@@ -29,6 +29,7 @@ def test_careless_raters_are_found_among_careful_ones(any_study: Study) -> None:
     assert [rater for rater in CAREFUL if found[rater]] == []
 
 
+@pytest.mark.slow
 def test_of_200_careful_raters_at_most_a_fiftieth_is_flagged(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

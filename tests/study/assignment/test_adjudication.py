@@ -165,6 +165,7 @@ def test_with_new_responses_the_sample_stays_one_of_all(study: Study) -> None:
     assert {row.inclusion_prob for row in assigned(study)} == {done.random / 20}
 
 
+@pytest.mark.slow
 def test_each_response_is_drawn_as_often_as_its_probability_says() -> None:
     import pandas as pd
 

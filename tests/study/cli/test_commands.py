@@ -1,11 +1,14 @@
 """The commands as a person runs them: what they print, and how they exit."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from unittest.mock import patch
 
 import click
 import pytest
@@ -32,8 +35,19 @@ SCORES = "response_id,construct,scorer,scorer_kind,value\n" + "".join(
 
 
 def ccrs(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from study.cli.root import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    """Run the program in this process, in the folder `cwd`."""
+    said, complained = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd),
+        patch.object(sys, "argv", ["ccrs", *words]),
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(complained),
+        pytest.raises(SystemExit) as end,
+    ):
+        root.main()
+    code = end.value.code
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(words, code, said.getvalue(), complained.getvalue())
 
 
 @pytest.fixture
