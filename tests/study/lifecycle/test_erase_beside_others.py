@@ -50,11 +50,16 @@ def test_others_save_on_and_none_of_it_fails(planted: Planted) -> None:
                 faults.append(error)
             time.sleep(0.01)
 
+    def until_more_are_saved() -> None:
+        wanted, deadline = len(saved) + 3, time.monotonic() + 60
+        while len(saved) < wanted and not faults and time.monotonic() < deadline:
+            time.sleep(0.01)
+
     writer = threading.Thread(target=save)
     writer.start()
-    time.sleep(0.3)
+    until_more_are_saved()
     erase(study, CODE)
-    time.sleep(0.1)
+    until_more_are_saved()
     stop.set()
     writer.join()
     assert [str(getattr(f, "__cause__", f)) for f in faults] == []
