@@ -123,6 +123,25 @@ def test_what_the_score_table_leaves_out_is_left_out_and_counted(
     assert "Left out: 1 of a response that a later one replaced." in done.lines()
 
 
+def test_judgments_of_another_construct_version_are_left_out_and_counted(
+    campaign: Study, scripted: type[Scripted], tmp_path: Path
+) -> None:
+    judge_study(campaign, JudgeSettings(name="j", constructs=("QR", "CC")))
+    # Constructs of the study's own take the place of the five that it has by default.
+    settings = campaign.folder / "study.toml"
+    changed = '[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "New?"\n'
+    settings.write_text(f"{settings.read_text(encoding='utf-8')}\n{changed}", encoding="utf-8")
+    edited = Study.open(campaign.folder)
+    path = tmp_path / "run.jsonl"
+    done = export_run(edited, "j", path)
+    assert done.rows == 0
+    assert done.left_out == {
+        "of an earlier version of a construct": 12,
+        "of a construct that study.toml no longer has": 12,
+    }
+    edited.close()
+
+
 def full(cell: object) -> str:
     raise OSError(28, "No space left on device")
 
