@@ -14,6 +14,14 @@ def test_one_mean_has_its_own_t_interval_by_the_jackknife() -> None:
     assert found.critical_value == pytest.approx(stats.t.ppf(0.975, 19), abs=0.05)
 
 
+@pytest.mark.parametrize("queries", [3, 4, 6])
+def test_few_queries_have_a_degree_of_freedom_less_than_queries(queries: int) -> None:
+    values = np.random.default_rng(3).normal(5, 2, queries)
+    left_out = ((values.sum() - values) / (queries - 1))[:, None]
+    found = simultaneous_intervals([values.mean()], left_out, "jackknife")
+    assert found.critical_value == pytest.approx(stats.t.ppf(0.975, queries - 1), rel=0.05)
+
+
 def test_independent_statistics_widen_it_as_sidak_does() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=(60, 8))

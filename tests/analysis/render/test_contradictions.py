@@ -66,11 +66,18 @@ def test_systems_that_people_tell_apart_the_other_way_around_are_named() -> None
     assert "the other way around (people find s1 better than s0, it does not)" in note
 
 
-def test_composed_ac_far_below_people_is_said_to_be_made() -> None:
-    frame = simulated(queries=30, constructs=("AC",), kindness=2)
+@pytest.mark.parametrize("kindness", [2, -60])
+def test_composed_ac_far_below_people_is_said_to_be_made_unless_the_judge_is_as_far(
+    kindness: float,
+) -> None:
+    frame = simulated(queries=30, constructs=("AC",), kindness=kindness)
     em = frame[frame["scorer"] == "judge"].assign(scorer="EM", scorer_kind="metric")
     em["value"] = np.where(np.arange(len(em)) % 9 == 0, 100.0, 0.0)
-    (note,) = notes(pd.concat([frame, em], ignore_index=True))
+    found = notes(pd.concat([frame, em], ignore_index=True))
+    if kindness < 0:
+        assert not any("made by the composing" in note for note in found)
+        return
+    (note,) = found
     assert "made by the composing" in note
     assert "AC composed with lambda 0.7 averages" in note
 

@@ -48,6 +48,12 @@ def test_validity_is_said_in_plain_words(analysis: Analysis) -> None:
     assert "No two constructs have an HTMT above .90 (2 of 3 undefined)." in across
 
 
+def test_people_are_shown_on_each_pair_of_different_constructs(analysis: Analysis) -> None:
+    # A construct with itself is a reliability, which is shown elsewhere.
+    rows = tables(analysis)["human-constructs"].rows
+    assert [row[0].text for row in rows] == ["CC and QR", "CC and ID", "QR and ID"]
+
+
 def test_every_figure_has_its_numbers_in_words(analysis: Analysis) -> None:
     found = chapter(on_validity.SECTION, analysis)
     assert found is not None

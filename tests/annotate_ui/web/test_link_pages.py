@@ -29,6 +29,20 @@ def test_opening_a_link_changes_nothing_and_begin_lets_in(app: Flask, campaign: 
     assert made.rater.encode() in inside.data
 
 
+def test_the_first_use_of_a_link_is_what_is_noted(app: Flask, campaign: Study) -> None:
+    (made, _) = invite(campaign)
+    used = []
+    for _ in range(2):
+        browser = Browser(app.test_client())
+        browser.get("/join")
+        assert browser.submit("/join", token=made.link.partition("#")[2]).status_code == 200
+        with campaign.read() as connection:
+            t = table(Invitation)
+            moments = connection.execute(select(t.c.used_at).where(t.c.used_at.is_not(None)))
+            used.append(moments.scalar_one())
+    assert used[0] == used[1]
+
+
 def test_a_link_leads_to_the_configured_address_whatever_the_host_header(
     app: Flask, campaign: Study
 ) -> None:

@@ -4,14 +4,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
 
 from judge.engines.vllm.chat_layout import chat_layout
 from judge.engines.vllm.engine_arguments import check_arguments, no_part_of_identity, of_identity
+from judge.engines.vllm.scheduler_feed import Decoding, Streaming
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokens
 from judge.engines.vllm.worker_pool import device_groups, shard
+from judge.protocol.answer import TOO_LONG
 from study.errors import StudyError
 from study.scales import RatingScale
 from tests.conftest import ROOT
@@ -145,6 +149,23 @@ def test_prompts_of_a_group_go_to_one_process_and_groups_to_all() -> None:
     found = [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
     assert found == [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
     assert all(200 < found.count(process) < 300 for process in range(4))
+
+
+def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_one_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    facts = SimpleNamespace(block_size=16, at_once=4, cache_tokens=1000, window=20)
+    layout = SimpleNamespace(tokens=lambda prompt: [1] * len(prompt))
+    loaded: Any = SimpleNamespace(facts=facts, layout=layout, score_tokens=None)
+    asked: list[int] = []
+    monkeypatch.setattr(Streaming, "_made_sampling", lambda *_, **__: None)
+    monkeypatch.setattr(Streaming, "_request", lambda _, prompt, *__: asked.append(prompt.tokens))
+    streaming = Streaming("m", loaded, Decoding(0.0, 5, None, structured=False))
+    streaming.add(1, "x" * 15, 0)
+    assert not streaming.busy
+    streaming.add(2, "x" * 16, 0)
+    assert asked == [15]
+    assert [(key, answer.missing) for key, answer in streaming.step()] == [(2, TOO_LONG)]
 
 
 def test_each_process_has_gpus_of_its_own() -> None:

@@ -126,7 +126,7 @@ def test_what_the_score_table_leaves_out_is_left_out_and_counted(
 def test_judgments_of_another_construct_version_are_left_out_and_counted(
     campaign: Study, scripted: type[Scripted], tmp_path: Path
 ) -> None:
-    judge_study(campaign, JudgeSettings(name="j", constructs=("QR", "CC")))
+    judge_study(campaign, ScriptedSettings(name="j", constructs=("QR", "CC")))
     # Constructs of the study's own take the place of the five that it has by default.
     settings = campaign.folder / "study.toml"
     changed = '[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "New?"\n'

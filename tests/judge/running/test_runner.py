@@ -121,6 +121,23 @@ def test_what_shares_a_prompt_with_an_answered_one_is_not_asked(
     assert all(row.flags == ["shared_prompt"] for row in rows[3:])
 
 
+def test_what_an_answer_cost_is_stored_once_though_it_is_the_judgment_of_several(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    counts = {"prompt": 100, "completion": 7, "reasoning": 5, "cached": 60}
+    cost: dict[str, Any] = {f"{name}_tokens": count for name, count in counts.items()}
+    scripted.answer = staticmethod(lambda _: Answer("70", milliseconds=1.5, **cost))
+    judge_study(campaign, ScriptedSettings(constructs=("QR",)))
+    rows = judgments(campaign)
+    # 12 responses; B and D of each of 3 queries have one text, and so one prompt.
+    assert len(rows) == 12
+    for row in rows:
+        stored = {name: getattr(row, name) for name in (*cost, "milliseconds")}
+        shared = row.flags == ["shared_prompt"]
+        assert stored == (dict.fromkeys(stored) if shared else {**cost, "milliseconds": 1.5})
+    assert sum(row.prompt_tokens or 0 for row in rows) == 9 * 100 == 100 * len(scripted.asked)
+
+
 def test_limit_constructs_and_systems_are_no_part_of_the_identity(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
