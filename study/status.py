@@ -77,7 +77,8 @@ class Status:
 
     def as_json(self) -> dict[str, Any]:
         """Return the status as plain objects for JSON."""
-        return asdict(self)
+        rating = None if self.rating is None else self.rating.as_json()
+        return {**asdict(self), "rating": rating}
 
 
 def study_status(study: "Study") -> Status:

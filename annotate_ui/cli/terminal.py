@@ -44,6 +44,12 @@ def show_campaign(progress: CampaignProgress, signals: Sequence[RaterSignals]) -
             f"{construct.skipped:,}",
         )
     console.print(table)
+    after_reveal = sum(construct.after_reveal for construct in progress.constructs)
+    if after_reveal:
+        console.print(
+            f"{after_reveal:,} value{'' if after_reveal == 1 else 's'} entered after the reveal, "
+            "kept but not counted."
+        )
     finished = sum(item.finished >= item.wanted for item in progress.items)
     console.print(f"{finished:,} of {len(progress.items):,} responses have all their raters.")
 

@@ -10,8 +10,9 @@ from annotate_ui.monitoring.action_items import NeedsAHand, needs_a_hand
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
 from annotate_ui.monitoring.item_progress import ItemProgress, item_progress
 from annotate_ui.monitoring.material import lacking_material
-from annotate_ui.monitoring.rater_status import CampaignRecords, RaterStatus, read_stored, standings
+from annotate_ui.monitoring.rater_status import RaterStatus, rater_statuses
 from annotate_ui.participation import paused
+from study.facts.rating_progress import CampaignRecords, read_records
 from study.study import Study
 
 
@@ -21,7 +22,10 @@ class ConstructProgress:
 
     construct: str
     values: int
+    """Those that count."""
     expected: int
+    after_reveal: int
+    """Values entered after the reveal: kept, and counted in no figure of agreement."""
     cannot_judge: int
     skipped: int
 
@@ -60,21 +64,21 @@ def campaign_progress(
     signals = rater_signals(study) if signals is None else signals
     stopping = newest(study, "stopping")
     with study.read() as connection:
-        stored = read_stored(connection, study.construct_versions(connection))
-        raters = standings(connection, study, stored)
-        items = item_progress(connection, stored.given)
+        records = read_records(connection, study.construct_versions(connection))
+        raters = rater_statuses(connection, study, records)
+        items = item_progress(connection, records.assignments)
         material = lacking_material(connection, study.config.design)
         is_paused = paused(connection) is not None
     return CampaignProgress(
         tuple(raters),
         items,
-        _constructs(study, stored),
+        _constructs(study, records),
         needs_a_hand(
             study,
             raters,
             signals,
             material,
-            stored.given,
+            records.assignments,
             nobodys=sum(item.nobodys for item in items),
             stopping=None if stopping is None else stopping.stopping,
             paused=is_paused,
@@ -83,24 +87,27 @@ def campaign_progress(
     )
 
 
-def _constructs(study: Study, stored: CampaignRecords) -> tuple[ConstructProgress, ...]:
-    given = stored.given[stored.given["purpose"].isin(["main", "repeat"])]
-    said = stored.said[stored.said["assignment"].isin(given["assignment"])]
-    gone = given["replaced"] | given["released"]
-    found = []
+def _constructs(study: Study, records: CampaignRecords) -> tuple[ConstructProgress, ...]:
+    assignments = records.assignments
+    assignments = assignments[assignments["purpose"].isin(["main", "repeat"])]
+    ratings = records.ratings
+    ratings = ratings[ratings["assignment"].isin(assignments["assignment"])]
+    entered = ratings[ratings["status"] != "withdrawn"]
+    live = ~(assignments["handed_on"] | assignments["released"])
+    progress = []
     for construct in study.config.constructs:
-        values = said[said["construct"] == construct.key]
-        asked = [construct.key in keys for keys in given["construct_keys"]]
-        answered = given["assignment"].isin(values["assignment"])
-        found.append(
+        of_construct = entered[entered["construct"] == construct.key]
+        asked = [construct.key in keys for keys in assignments["construct_keys"]]
+        rated = assignments["assignment"].isin(of_construct["assignment"])
+        expected = pd.Series(asked, assignments.index, dtype=bool) & (live | rated)
+        progress.append(
             ConstructProgress(
                 construct=construct.key,
-                values=len(values),
-                expected=int(
-                    (pd.Series(asked, given.index, dtype=bool) & (~gone | answered)).sum()
-                ),
-                cannot_judge=int((values["status"] == "cannot_judge").sum()),
-                skipped=int((values["status"] == "skipped").sum()),
+                values=int(of_construct["counts"].sum()),
+                expected=int(expected.sum()),
+                after_reveal=int(of_construct["after_reveal"].sum()),
+                cannot_judge=int((of_construct["status"] == "cannot_judge").sum()),
+                skipped=int((of_construct["status"] == "skipped").sum()),
             )
         )
-    return tuple(found)
+    return tuple(progress)

@@ -13,7 +13,6 @@ from annotate_ui.monitoring.agreement_with_others import (
     low_agreement,
 )
 from annotate_ui.monitoring.attention_checks import answered, checks_missed, stored_checks
-from annotate_ui.monitoring.campaign_data import values
 from annotate_ui.monitoring.reading_pace import reading_shares, too_fast
 from annotate_ui.monitoring.response_patterns import (
     ConstructValues,
@@ -25,6 +24,7 @@ from annotate_ui.monitoring.response_patterns import (
 )
 from annotate_ui.monitoring.score_tables import people_and
 from annotate_ui.monitoring.signal import Signal
+from study.facts.rating_progress import read_records
 from study.facts.score_table import score_table
 from study.study import Study
 
@@ -53,7 +53,7 @@ def rater_signals(study: Study) -> list[RaterSignals]:
     """
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        said = values(connection, versions)
+        said = read_records(connection, versions).ratings
         shares = reading_shares(connection, study.config, said)
         missed = answered(stored_checks(connection), said, study.config.constructs)
         frame = score_table(connection, versions)

@@ -24,7 +24,7 @@ class ItemProgress:
     """Of those wanted: places of raters who left, which nobody has taken over."""
 
 
-def item_progress(connection: Connection, given: pd.DataFrame) -> tuple[ItemProgress, ...]:
+def item_progress(connection: Connection, assignments: pd.DataFrame) -> tuple[ItemProgress, ...]:
     """Return each response that is assigned to be rated, in the order of the study."""
     r, q = table(Response), table(Query)
     rows = connection.execute(
@@ -32,7 +32,11 @@ def item_progress(connection: Connection, given: pd.DataFrame) -> tuple[ItemProg
         .join_from(r, q, r.c.query_id == q.c.id)
         .order_by(q.c.id, r.c.id)
     )
-    main = given[(given["purpose"] == "main") & (given["repeat"] == 0) & ~given["replaced"]]
+    main = assignments[
+        (assignments["purpose"] == "main")
+        & (assignments["repeat"] == 0)
+        & ~assignments["handed_on"]
+    ]
     by_response: dict[int, list[Any]] = defaultdict(list)
     slots: list[Any] = list(main.itertuples())
     for slot in slots:
@@ -46,14 +50,14 @@ def item_progress(connection: Connection, given: pd.DataFrame) -> tuple[ItemProg
 
 def _counts(slots: list[Any]) -> tuple[int, int, int]:
     """Return how many raters finished, how many are wanted, and how many places nobody has."""
-    lost = [s for s in slots if s.released and s.answered < len(s.construct_keys)]
+    lost = [s for s in slots if s.released and s.entered < len(s.construct_keys)]
     gone = {s.assignment for s in lost}
     live = [s for s in slots if s.assignment not in gone]
     nobodys = _most(_uncovered(lost, live))
     by_rater: dict[int, list[bool]] = defaultdict(list)
     for slot in live:
         if slot.rater is not None:
-            by_rater[slot.rater].append(slot.answered >= len(slot.construct_keys))
+            by_rater[slot.rater].append(slot.entered >= len(slot.construct_keys))
     finished = sum(all(done) for done in by_rater.values())
     # One construct a pass: a rater has several slots for a response, each on its constructs.
     wanted = _most(key for slot in live for key in slot.construct_keys)

@@ -1,16 +1,20 @@
 """Where each rater stands: which part of the work is theirs now, and how far they are."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 import pandas as pd
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
-from annotate_ui.monitoring.campaign_data import assignments, comparisons, last_activity, values
-from annotate_ui.tasks.steps import OWN_CHANNEL
-from study.schema import Departure, Enrolment, Invitation, Rater, table
+from study.facts.rating_progress import (
+    OWN_CHANNEL,
+    CampaignRecords,
+    RaterProgress,
+    comparisons,
+    rater_progress,
+)
+from study.schema import Departure, Enrolment, Rater, table
 from study.study import Study
 
 Phase = Literal[
@@ -28,7 +32,6 @@ Phase = Literal[
     "done",
 ]
 """`waiting`: nothing is theirs yet. `done`: everything that was theirs is."""
-Link = Literal["none", "live", "revoked"]
 
 # In the order of a rater's work. Checks are strewn into the main part.
 _PHASES: dict[str, Phase] = {
@@ -56,116 +59,62 @@ class Training:
 
 
 @dataclass(frozen=True)
-class RaterStatus:
-    """One rater's work. A value is one construct of one response, given or declined."""
+class RaterStatus(RaterProgress):
+    """One rater's progress, with the part of the work that is theirs now."""
 
-    rater: str
     phase: Phase
-    values: int
-    values_expected: int
-    responses: int
-    responses_done: int
-    comparisons: int
-    comparisons_done: int
     hours_active: float
     """With the page in view and without pauses."""
-    last_activity: datetime | None
     waiting_since: datetime | None
     """Since when open work, or a place that the rater took by enrolling, lies with them untouched;
     null: nothing does."""
-    link: Link
-    own_left: int
-    """Values left to give on the project's own pages, and comparisons."""
     training: Training | None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the progress as values that JSON can hold."""
-        moments = {
-            name: None if at is None else at.isoformat(timespec="seconds")
-            for name, at in (
-                ("last_activity", self.last_activity),
-                ("waiting_since", self.waiting_since),
-            )
-        }
-        return {**asdict(self), **moments}
 
-
-@dataclass(frozen=True)
-class CampaignRecords:
-    """Everything read once: assignments and the values that count."""
-
-    given: pd.DataFrame
-    said: pd.DataFrame
-
-
-def read_stored(connection: Connection, versions: Mapping[str, int]) -> CampaignRecords:
-    """Return what was given and said; with how much of each assignment is answered and open."""
-    given, said = assignments(connection, versions), values(connection, versions)
-    counts = said.groupby("assignment")["construct"].nunique()
-    given["answered"] = given["assignment"].map(counts).fillna(0).astype(int)
-    expected = given["construct_keys"].map(len).astype(int)
-    gone = given["replaced"] | given["released"]
-    # What was handed on or taken back counts with what it holds.
-    given["expected"] = given["answered"].where(gone, expected.clip(lower=given["answered"]))
-    given["open"] = given["answered"] < given["expected"]
-    return CampaignRecords(given, said)
-
-
-def standings(connection: Connection, study: Study, stored: CampaignRecords) -> list[RaterStatus]:
-    """Return the progress of every rater, in order of their codes."""
+def rater_statuses(
+    connection: Connection, study: Study, records: CampaignRecords
+) -> list[RaterStatus]:
+    """Return the status of every rater, in the order of the numbers in their codes."""
     w = table(Rater)
-    people = connection.execute(select(w.c.id, w.c.code).order_by(w.c.code)).all()
-    left, links = _left(connection), _links(connection)
-    active, compared = last_activity(connection), comparisons(connection)
-    enrolled = _enrolled(connection)
-    seconds = stored.said.groupby("rater_id")["active_seconds"].sum().to_dict()
-    by_rater: dict[Any, pd.DataFrame] = dict(iter(stored.given.groupby("rater_id")))
-    found = []
-    for person in people:
-        own = by_rater.get(person.id, stored.given.iloc[:0])
-        done, total, deciding = compared.get(person.id, (0, 0, 0.0))
-        training = _training(connection, study, person.id)
-        phase = "left" if person.id in left else _phase(connection, study, person.id, own, training)
-        if phase not in {"left", "training_failed"} and phase in {
-            "repeats",
-            "done",
-            "adjudication",
-        }:
-            phase = "comparisons" if done < total else phase
-        open_ = own[own["open"] & (own["channel"] == OWN_CHANNEL)]
-        own_left = int((open_["expected"] - open_["answered"]).sum()) + total - done
-        moments = [active[person.id]] if person.id in active else []
+    ids = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
+    left, enrolled = _left(connection), _enrolled(connection)
+    compared = comparisons(connection)
+    seconds = records.ratings.groupby("rater_id")["active_seconds"].sum().to_dict()
+    by_rater: dict[Any, pd.DataFrame] = dict(iter(records.assignments.groupby("rater_id")))
+    statuses = []
+    for progress in rater_progress(connection, records):
+        rater_id = ids[progress.rater]
+        work = by_rater.get(rater_id, records.assignments.iloc[:0])
+        *_, deciding = compared.get(rater_id, (0, 0, 0.0))
+        training = _training(connection, study, rater_id)
+        phase = "left" if rater_id in left else _phase(connection, study, rater_id, work, training)
+        if phase in {"repeats", "done", "adjudication"}:
+            undecided = progress.comparisons_done < progress.comparisons
+            phase = "comparisons" if undecided else phase
+        open_ = work[work["open"] & (work["channel"] == OWN_CHANNEL)]
+        moments = [] if progress.last_activity is None else [progress.last_activity]
         moments += [open_["created_at"].max().to_pydatetime()] if len(open_) else []
         # Who enrolled and has begun nothing has no open work either, but keeps a place.
-        placed = person.id in enrolled and own.empty and not total
-        moments += [enrolled[person.id]] if placed else []
-        waits = (own_left or placed) and phase != "left" and bool(moments)
-        found.append(
+        placed = rater_id in enrolled and work.empty and not progress.comparisons
+        moments += [enrolled[rater_id]] if placed else []
+        waits = (progress.own_left or placed) and phase != "left" and bool(moments)
+        statuses.append(
             RaterStatus(
-                rater=person.code,
+                **vars(progress),
                 phase=phase,
-                values=int(own["answered"].sum()),
-                values_expected=int(own["expected"].sum()),
-                responses=int((own["expected"] > 0).sum()),
-                responses_done=int(((own["expected"] > 0) & ~own["open"]).sum()),
-                comparisons=total,
-                comparisons_done=done,
-                hours_active=(float(seconds.get(person.id, 0.0)) + deciding) / 3600,
-                last_activity=active.get(person.id),
+                hours_active=(float(seconds.get(rater_id, 0.0)) + deciding) / 3600,
                 waiting_since=max(moments) if waits else None,
-                link=links.get(person.id, "none"),
-                own_left=own_left,
                 training=training,
             )
         )
-    return found
+    return statuses
 
 
 def _phase(
     connection: Connection,
     study: Study,
     rater_id: int,
-    own: pd.DataFrame,
+    work: pd.DataFrame,
     training: Training | None,
 ) -> Phase:
     gate = _gate(connection, study, rater_id)
@@ -173,9 +122,9 @@ def _phase(
         return gate
     if training is not None and not training.passed:
         return "training_failed" if training.failed else "training"
-    if own.empty:
+    if work.empty:
         return "waiting"
-    open_ = set(own.loc[own["open"], "purpose"])
+    open_ = set(work.loc[work["open"], "purpose"])
     return next((phase for purpose, phase in _PHASES.items() if purpose in open_), "done")
 
 
@@ -212,10 +161,3 @@ def _enrolled(connection: Connection) -> dict[int, datetime]:
     rows = connection.execute(select(n.c.rater_id, n.c.created_at)).all()
     gone = declined(connection, [row.rater_id for row in rows])
     return {row.rater_id: row.created_at for row in rows if row.rater_id not in gone}
-
-
-def _links(connection: Connection) -> dict[int, Link]:
-    i = table(Invitation)
-    live = func.count().filter(i.c.revoked_at.is_(None))
-    rows = connection.execute(select(i.c.rater_id, live).group_by(i.c.rater_id))
-    return {rater: "live" if count else "revoked" for rater, count in rows}

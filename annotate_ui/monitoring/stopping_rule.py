@@ -9,8 +9,8 @@ from sqlalchemy import Connection, select
 
 from analysis.planning.interim_looks import stop_at_looks
 from analysis.planning.stopping_rule import Stopping, stop_by_width
-from annotate_ui.monitoring.campaign_data import assignments, values
 from study.errors import StudyError, nearest
+from study.facts.rating_progress import CampaignRecords, read_records
 from study.facts.score_table import score_table
 from study.schema import Query, table
 from study.study import Study
@@ -85,47 +85,47 @@ def stopping_state(study: Study) -> StoppingState:
         return _state(study, (), "study.toml names no stopping.half_width: no rule is declared")
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        given = assignments(connection, versions)
-        said = values(connection, versions)
+        records = read_records(connection, versions)
         names = _query_names(connection)
         frame = score_table(connection, versions, juries=study.config.juries)
     wanted = [key for key in keys if not rule.constructs or key in rule.constructs]
     means = _query_means(study, frame)
-    found = tuple(_of_construct(study, key, given, said, names, means) for key in wanted)
+    found = tuple(_of_construct(study, key, records, names, means) for key in wanted)
     waiting = [one.construct for one in found if not one.stop]
     reason = f"not narrow enough yet: {', '.join(waiting)}" if waiting else None
     return _state(study, found, reason)
 
 
-def completed_queries(given: pd.DataFrame, said: pd.DataFrame, construct: str) -> list[int]:
+def completed_queries(records: CampaignRecords, construct: str) -> list[int]:
     """Return the queries with all their assigned main values, in the order of completion.
 
     The order is that in which their last value was first stored, never that of a clock.
     """
-    asked = _asked(given, construct)
-    first = said[said["construct"] == construct].set_index("assignment")["order"]
+    asked = _asked(records, construct)
+    ratings = records.ratings
+    first = ratings[ratings["construct"] == construct].set_index("assignment")["order"]
     order = asked["assignment"].map(first)
     by_query = order.groupby(asked["query"])
     complete = by_query.max()[by_query.count() == by_query.size()]
     return [int(query) for query in complete.sort_values().index]
 
 
-def _asked(given: pd.DataFrame, construct: str) -> pd.DataFrame:
-    main = given[(given["purpose"] == "main") & (given["repeat"] == 0)]
-    main = main[~main["replaced"] & ~main["released"]]
+def _asked(records: CampaignRecords, construct: str) -> pd.DataFrame:
+    main = records.assignments
+    main = main[(main["purpose"] == "main") & (main["repeat"] == 0)]
+    main = main[~main["handed_on"] & ~main["released"]]
     return main[[construct in keys for keys in main["construct_keys"]]]
 
 
 def _of_construct(
     study: Study,
     construct: str,
-    given: pd.DataFrame,
-    said: pd.DataFrame,
+    records: CampaignRecords,
     names: dict[int, str],
     means: pd.Series,
 ) -> ConstructStopping:
     rule, level = study.config.stopping, study.config.analysis.ci_level
-    complete = completed_queries(given, said, construct)
+    complete = completed_queries(records, construct)
     series = np.array([means.get((construct, names[query]), np.nan) for query in complete])
     wanted = float(rule.half_width or 0)
     found: Stopping
@@ -146,7 +146,7 @@ def _of_construct(
         more=found.more,
         queries=found.n_queries,
         queries_complete=len(complete),
-        queries_assigned=int(_asked(given, construct)["query"].nunique()),
+        queries_assigned=int(_asked(records, construct)["query"].nunique()),
         next_look=next((look for look in rule.looks if look > finite), None),
         method=found.method,
         reason=found.reason,

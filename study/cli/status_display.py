@@ -62,6 +62,11 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
     console.print(f"{line}.")
     if rating.raters:
         console.print(_raters(rating.raters))
+    if rating.after_reveal:
+        console.print(
+            f"{rating.after_reveal:,} value{'' if rating.after_reveal == 1 else 's'} entered after "
+            "the reveal, kept but not counted."
+        )
     if rating.seen_more:
         console.print(
             f"{rating.seen_more:,} values were given by raters who had been shown more of the "
@@ -80,7 +85,7 @@ def _raters(raters: list[RaterProgress]) -> Table:
     for name in ("last (UTC)", "link"):
         table.add_column(name, no_wrap=True)
     for one in raters:
-        last = "" if one.last_activity is None else one.last_activity[:16].replace("T", " ")
+        last = "" if one.last_activity is None else f"{one.last_activity:%Y-%m-%d %H:%M}"
         table.add_row(
             Text(one.rater),
             f"{one.responses_done}/{one.responses}",

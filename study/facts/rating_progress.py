@@ -1,15 +1,33 @@
-"""How far raters have come with what was assigned to them."""
+"""How far the rating of a campaign is: what was assigned, what was entered, and what counts.
+
+The one model of progress: `ccrs status`, `ccrs watch` and the owner's pages read it.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, and_, func, select
+import pandas as pd
+from sqlalchemy import Connection, case, func, select
 
-from study.schema import Assignment, ClosingAnswer, Invitation, Rater, Rating, Reveal, table
+from study.facts.frames import selected
+from study.facts.ratings import counted_ratings
+from study.facts.slots import is_handed_on, is_released
+from study.schema import (
+    Assignment,
+    ClosingAnswer,
+    Comparison,
+    Decision,
+    Invitation,
+    Rater,
+    Rating,
+    Response,
+    Reveal,
+    table,
+)
 
 OWN_CHANNEL = "own"
 """What is rated on the project's own pages, where raters need links."""
@@ -23,20 +41,32 @@ class RaterProgress:
 
     rater: str
     responses: int
-    """Assigned, each repeat once more. A slot that was handed on is there if it holds a value."""
+    """Assigned, each repeat once more. A slot that is not live is there if it holds a value."""
     responses_done: int
-    """Those with a value of every construct."""
+    """Those with a value of every construct, whether it counts or not."""
     values: int
+    """Those that count."""
     values_expected: int
+    after_reveal: int
+    """Values entered after the reveal: kept, and counted in no figure of agreement."""
     cannot_judge: int
     skipped: int
     late: int
     """Values that were saved after the lease had run out."""
-    last_activity: str | None
-    """UTC, as in ISO 8601: when something was saved or shown last."""
+    comparisons: int
+    comparisons_done: int
+    last_activity: datetime | None
+    """When something was saved or shown last."""
     link: Link
     own_left: int
-    """Values left to give on the project's own pages."""
+    """Values left to enter on the project's own pages, and comparisons."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts as values that JSON can hold; moments as in ISO 8601."""
+        return {
+            name: value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
+            for name, value in asdict(self).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -45,88 +75,232 @@ class RatingProgress:
 
     raters: list[RaterProgress]
     values: int
+    """Those that count."""
     values_expected: int
     """Those of open slots included."""
     open_slots: int
     """Responses that wait for a rater who is not known yet, on the project's own pages."""
     open_elsewhere: int = 0
     """Those that wait for one in another place, such as Label Studio."""
+    after_reveal: int = 0
+    """Values entered after the reveal: kept, and counted in no figure of agreement."""
     seen_more: int = 0
     """Values that count and were given by raters who had been shown more of the query before."""
     recognized: dict[str, int] = field(default_factory=dict)
     """Raters by their last word on whether they recognized a system: yes, no or unsure."""
 
-
-@dataclass
-class _Counted:
-    responses: int = 0
-    done: int = 0
-    values: int = 0
-    expected: int = 0
-    own_left: int = 0
-    late: int = 0
-    statuses: Counter[str] = field(default_factory=Counter)
-    moments: list[datetime] = field(default_factory=list)
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts as values that JSON can hold."""
+        return {**asdict(self), "raters": [rater.as_json() for rater in self.raters]}
 
 
-def rating_progress(connection: Connection, constructs: Iterable[str]) -> RatingProgress | None:
+@dataclass(frozen=True)
+class CampaignRecords:
+    """Assignments and ratings of a campaign, read at one moment; a row each."""
+
+    assignments: pd.DataFrame
+    """`assignment`, `rater_id`, `rater` (its code), `response` and `query` (database keys),
+    `construct_keys` (those of study.toml), `purpose`, `round`, `repeat`, `channel`, `created_at`,
+    `released_at`, `released`, `handed_on`; and numbers of constructs: `entered` (with a rating that
+    was not withdrawn), `counted` (of these, with one that counts), `after_reveal` (with one first
+    entered after the reveal), `expected`. `open`: fewer are entered than expected. What is not live
+    is expected to hold what it holds."""
+    ratings: pd.DataFrame
+    """The revision that counts of each rating on the current version of its construct:
+    `assignment`, `construct`, `value`, `status`, `late`, `seen_more`, `order` (rises as ratings
+    were first entered), `active_seconds` (sum over revisions), `saved_at`, `rater_id`, `rater`,
+    `response`, `query`, `purpose`, `round`, `repeat`; `after_reveal`: first entered after the
+    reveal, so that it is kept and not counted; `counts`: neither that nor withdrawn."""
+
+
+def read_records(connection: Connection, versions: Mapping[str, int]) -> CampaignRecords:
+    """Read the assignments and ratings of a campaign.
+
+    `versions` holds the current version of each construct of study.toml; others are not asked for
+    any more.
+    """
+    assignments = _assignments(connection, versions)
+    ratings = _ratings(connection, versions)
+    entered = ratings[ratings["status"] != "withdrawn"]
+    for name, rows in (
+        ("entered", entered),
+        ("counted", entered[entered["counts"]]),
+        ("after_reveal", entered[entered["after_reveal"]]),
+    ):
+        counts = rows.groupby("assignment").size()
+        assignments[name] = assignments["assignment"].map(counts).fillna(0).astype(int)
+    wanted = assignments["construct_keys"].map(len).astype(int)
+    live = ~(assignments["handed_on"] | assignments["released"])
+    assignments["expected"] = wanted.clip(lower=assignments["entered"]).where(
+        live, assignments["entered"]
+    )
+    assignments["open"] = assignments["entered"] < assignments["expected"]
+    current = ratings["construct_version"] == ratings["construct"].map(versions)
+    return CampaignRecords(assignments, ratings[current].drop(columns="construct_version"))
+
+
+def rating_progress(connection: Connection, versions: Mapping[str, int]) -> RatingProgress | None:
     """Count what was assigned and what is done; None where nothing was assigned.
 
-    `constructs` are those of study.toml; others are not asked for any more.
+    `versions` are as in `read_records`.
     """
-    known = set(constructs)
-    a, w = table(Assignment), table(Rater)
-    assignments = connection.execute(
-        select(a.c.id, a.c.rater_id, a.c.construct_keys, a.c.channel, a.c.replaces_id)
-    ).all()
-    if not assignments:
+    records = read_records(connection, versions)
+    work = records.assignments
+    if work.empty:
         return None
-    handed_on = {row.replaces_id for row in assignments}
-    ratings, shown = _ratings(connection, known), _last_shown(connection)
-    links = _links(connection)
-    people = {row.id: row.code for row in connection.execute(select(w.c.id, w.c.code))}
-    elsewhere = _Counted()
-    by_rater: dict[int | None, _Counted] = {None: _Counted(), **{id_: _Counted() for id_ in people}}
-    for row in assignments:
-        count, given = by_rater[row.rater_id], ratings.get(row.id, [])
-        if row.rater_id is None and row.channel != OWN_CHANNEL:
-            count = elsewhere
-        count.moments += [rating.created_at for rating in given]
-        count.moments += [shown[row.id]] if row.id in shown else []
-        wanted = known.intersection(row.construct_keys)
-        expected = len(given) if row.id in handed_on else len(wanted)
-        if not expected:
-            continue
-        count.responses += 1
-        count.done += len(given) >= expected
-        count.values += len(given)
-        count.expected += expected
-        count.own_left += max(expected - len(given), 0) if row.channel == OWN_CHANNEL else 0
-        count.late += sum(rating.late for rating in given)
-        count.statuses.update(rating.status for rating in given)
-    raters = [
-        _progress(people[id_], by_rater[id_], links.get(id_, "none"))
-        for id_ in sorted(people, key=lambda id_: _by_number(people[id_]))
-    ]
+    waiting = work[work["rater_id"].isna() & (work["expected"] > 0)]
+    on_own_pages = waiting["channel"] == OWN_CHANNEL
+    ratings = records.ratings
     return RatingProgress(
-        raters,
-        sum(count.values for count in by_rater.values()),
-        sum(count.expected for count in by_rater.values()) + elsewhere.expected,
-        by_rater[None].responses,
-        elsewhere.responses,
-        _seen_more(connection),
-        _recognized(connection),
+        raters=rater_progress(connection, records),
+        values=int(work["counted"].sum()),
+        values_expected=int(work["expected"].sum()),
+        open_slots=int(on_own_pages.sum()),
+        open_elsewhere=int((~on_own_pages).sum()),
+        after_reveal=int(work["after_reveal"].sum()),
+        seen_more=int((ratings["seen_more"] & ratings["counts"]).sum()),
+        recognized=_recognized(connection),
     )
 
 
-def _seen_more(connection: Connection) -> int:
-    g = table(Rating)
-    values = select(g.c.assignment_id, g.c.construct_key).where(g.c.seen_more, ~g.c.after_reveal)
-    return int(
-        connection.execute(
-            select(func.count()).select_from(values.distinct().subquery())
-        ).scalar_one()
+def rater_progress(connection: Connection, records: CampaignRecords) -> list[RaterProgress]:
+    """Return the progress of every rater, in the order of the numbers in their codes."""
+    w = table(Rater)
+    people = {row.id: row.code for row in connection.execute(select(w.c.id, w.c.code))}
+    links, active, compared = (
+        _links(connection),
+        _last_activity(connection),
+        comparisons(connection),
     )
+    work = records.assignments
+    done = (work["expected"] > 0) & ~work["open"]
+    left = (work["expected"] - work["entered"]).where(work["channel"] == OWN_CHANNEL, 0)
+    columns = {
+        "responses": work["expected"] > 0,
+        "responses_done": done,
+        "values": work["counted"],
+        "values_expected": work["expected"],
+        "after_reveal": work["after_reveal"],
+        "own_left": left,
+    }
+    sums = pd.DataFrame(columns).astype(int).groupby(work["rater_id"]).sum()
+    entered = records.ratings[records.ratings["status"] != "withdrawn"]
+    of_ratings = pd.DataFrame(
+        {
+            "cannot_judge": entered["status"] == "cannot_judge",
+            "skipped": entered["status"] == "skipped",
+            "late": entered["late"],
+        }
+    )
+    sums = sums.join(of_ratings.astype(int).groupby(entered["rater_id"]).sum(), how="outer")
+    counts = sums.reindex(list(people)).fillna(0).astype(int).to_dict("index")
+    found = []
+    for id_ in sorted(people, key=lambda id_: _by_number(people[id_])):
+        decided, total, _ = compared.get(id_, (0, 0, 0.0))
+        number: dict[str, int] = {str(name): count for name, count in counts[id_].items()}
+        number["own_left"] += total - decided
+        found.append(
+            RaterProgress(
+                rater=people[id_],
+                comparisons=total,
+                comparisons_done=decided,
+                last_activity=active.get(id_),
+                link=links.get(id_, "none"),
+                **number,
+            )
+        )
+    return found
+
+
+def comparisons(connection: Connection) -> dict[int, tuple[int, int, float]]:
+    """Return for each rater how many comparisons are decided, of how many, in what seconds."""
+    c, d = table(Comparison), table(Decision)
+    decided = (
+        select(d.c.comparison_id, func.sum(d.c.active_seconds).label("seconds"))
+        .group_by(d.c.comparison_id)
+        .subquery()
+    )
+    rows = connection.execute(
+        select(
+            c.c.rater_id,
+            func.count(decided.c.comparison_id),
+            # What was taken back undecided is nobody's work any more.
+            func.count(
+                case((decided.c.comparison_id.is_not(None), 1), (c.c.released_at.is_(None), 1))
+            ),
+            func.sum(decided.c.seconds),
+        )
+        .join_from(c, decided, decided.c.comparison_id == c.c.id, isouter=True)
+        .group_by(c.c.rater_id)
+    )
+    return {rater: (int(done), int(all_), float(secs or 0)) for rater, done, all_, secs in rows}
+
+
+def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
+    a, r, w = table(Assignment), table(Response), table(Rater)
+    frame = selected(
+        connection,
+        select(
+            a.c.id.label("assignment"),
+            a.c.rater_id,
+            w.c.code.label("rater"),
+            a.c.response_id.label("response"),
+            r.c.query_id.label("query"),
+            a.c.construct_keys,
+            a.c.purpose,
+            a.c.round,
+            a.c.repeat,
+            a.c.channel,
+            a.c.created_at,
+            a.c.released_at,
+            is_released().label("released"),
+            is_handed_on().label("handed_on"),
+        )
+        .join_from(a, r, a.c.response_id == r.c.id)
+        .join(w, a.c.rater_id == w.c.id, isouter=True)
+        .order_by(a.c.id),
+    )
+    frame["construct_keys"] = [
+        tuple(key for key in keys if key in versions) for keys in frame["construct_keys"]
+    ]
+    return frame.astype({"released": "bool", "handed_on": "bool"})
+
+
+def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
+    g, a, r, w = counted_ratings(), table(Assignment), table(Response), table(Rater)
+    frame = selected(
+        connection,
+        select(
+            g.c.assignment_id.label("assignment"),
+            g.c.construct_key.label("construct"),
+            g.c.construct_version,
+            g.c.value,
+            g.c.status,
+            g.c.late,
+            g.c.seen_more,
+            g.c.first_id.label("order"),
+            g.c.all_active_seconds.label("active_seconds"),
+            g.c.saved_at,
+            g.c.entered_after_reveal.label("after_reveal"),
+            a.c.rater_id,
+            w.c.code.label("rater"),
+            a.c.response_id.label("response"),
+            r.c.query_id.label("query"),
+            a.c.purpose,
+            a.c.round,
+            a.c.repeat,
+        )
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .join(r, r.c.id == a.c.response_id)
+        .join(w, w.c.id == a.c.rater_id)
+        .where(g.c.construct_key.in_(sorted(versions)))
+        .order_by(g.c.first_id),
+    )
+    flags = {"late": "bool", "seen_more": "bool", "after_reveal": "bool"}
+    frame = frame.astype({"value": "float64", "active_seconds": "float64", **flags})
+    current = frame["construct_version"] == frame["construct"].map(versions)
+    frame["counts"] = current & ~frame["after_reveal"] & (frame["status"] != "withdrawn")
+    return frame
 
 
 def _recognized(connection: Connection) -> dict[str, int]:
@@ -136,49 +310,24 @@ def _recognized(connection: Connection) -> dict[str, int]:
     return dict(sorted(Counter(last.values()).items()))
 
 
-def _progress(code: str, count: _Counted, link: Link) -> RaterProgress:
-    return RaterProgress(
-        rater=code,
-        responses=count.responses,
-        responses_done=count.done,
-        values=count.values,
-        values_expected=count.expected,
-        cannot_judge=count.statuses["cannot_judge"],
-        skipped=count.statuses["skipped"],
-        late=count.late,
-        last_activity=max(count.moments).isoformat(timespec="seconds") if count.moments else None,
-        link=link,
-        own_left=count.own_left,
-    )
-
-
-def _ratings(connection: Connection, known: set[str]) -> dict[int, list[Any]]:
-    """Return the newest revision of each rating, by assignment."""
-    g = table(Rating)
-    keys = g.c.assignment_id, g.c.construct_key
-    last = select(*keys, func.max(g.c.revision).label("revision")).group_by(*keys).subquery()
-    rows = connection.execute(
-        select(*keys, g.c.status, g.c.late, g.c.created_at).join(
-            last,
-            and_(
-                last.c.assignment_id == g.c.assignment_id,
-                last.c.construct_key == g.c.construct_key,
-                last.c.revision == g.c.revision,
-            ),
+def _last_activity(connection: Connection) -> dict[int, datetime]:
+    """Return when each rater was last shown or saved something."""
+    a, c = table(Assignment), table(Comparison)
+    found: dict[int, datetime] = {}
+    for noun, owner, key in (
+        (table(Rating), a, "assignment_id"),
+        (table(Reveal), a, "assignment_id"),
+        (table(Decision), c, "comparison_id"),
+    ):
+        latest = func.max(noun.c.created_at, type_=noun.c.created_at.type)
+        rows = connection.execute(
+            select(owner.c.rater_id, latest)
+            .join_from(noun, owner, noun.c[key] == owner.c.id)
+            .group_by(owner.c.rater_id)
         )
-    )
-    found: dict[int, list[Any]] = {}
-    for row in rows:
-        if row.construct_key in known:
-            found.setdefault(row.assignment_id, []).append(row)
+        for rater, moment in rows:
+            found[rater] = max(moment, found.get(rater, datetime.min.replace(tzinfo=UTC)))
     return found
-
-
-def _last_shown(connection: Connection) -> dict[int, datetime]:
-    v = table(Reveal)
-    latest = func.max(v.c.created_at, type_=v.c.created_at.type)
-    rows = connection.execute(select(v.c.assignment_id, latest).group_by(v.c.assignment_id))
-    return {row[0]: row[1] for row in rows}
 
 
 def _links(connection: Connection) -> dict[int, Link]:

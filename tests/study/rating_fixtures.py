@@ -77,7 +77,11 @@ def add_assignment(
     study: Study, rater: int | None, response: int, keys: Iterable[str], **other: Any
 ) -> int:
     """An assignment; return its id."""
-    named = {name: other.pop(name) for name in ("leased_until", "replaces_id") if name in other}
+    named = {
+        name: other.pop(name)
+        for name in ("leased_until", "replaces_id", "released_at")
+        if name in other
+    }
     noun = AssignmentBase(construct_keys=list(keys), **other)
     row = noun.model_dump() | named | {"rater_id": rater, "response_id": response}
     row["config_hash"] = "x"

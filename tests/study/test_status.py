@@ -11,8 +11,9 @@ from sqlalchemy import select
 
 from study import Study, study_status
 from study.cli.commands import status
+from study.cli.status_display import show_status
 from study.facts.rating_progress import RaterProgress, RatingProgress
-from study.schema import Assignment, Invitation, Reveal, Score, table
+from study.schema import Assignment, Comparison, Invitation, Reveal, Score, table
 from tests.conftest import examples
 from tests.study.rating_fixtures import (
     Rated,
@@ -65,9 +66,9 @@ def test_each_rater_is_counted_and_open_slots_are_left(any_study: Study) -> None
     found = rating(any_study)
     assert (found.values, found.values_expected, found.open_slots) == (3, 7, 1)
     assert found.raters == [
-        RaterProgress("rater-2", 2, 1, 3, 4, 1, 1, 1, NOON.isoformat(), "live", 1),
+        RaterProgress("rater-2", 2, 1, 3, 4, 0, 1, 1, 1, 0, 0, NOON, "live", 1),
         # A construct that study.toml has not is not asked for.
-        RaterProgress("rater-10", 1, 0, 0, 1, 0, 0, 0, None, "revoked", 1),
+        RaterProgress("rater-10", 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, None, "revoked", 1),
     ]
 
 
@@ -85,6 +86,58 @@ def test_a_slot_that_was_handed_on_counts_with_what_it_holds(any_study: Study) -
     )  # fmt: skip
     assert (found["anna"].own_left, found["ben"].own_left) == (0, 4)
     assert rating(any_study).values_expected == 5
+
+
+def test_a_rating_first_entered_after_the_reveal_is_done_but_not_counted(
+    any_study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = add_responses(any_study, queries=2)
+    anna = add_rater(any_study, "anna")
+    mine = [add_assignment(any_study, anna, response, KEYS) for response in (first, second)]
+    add_ratings(any_study, mine[0], "QR", [Rated(10.0), Rated(20.0, after_reveal=True)])
+    add_ratings(any_study, mine[0], "CC", [Rated(70.0, after_reveal=True)])
+    add_ratings(any_study, mine[1], "QR", [Rated(30.0, after_reveal=True)])
+    progress = rating(any_study)
+    assert (progress.values, progress.values_expected, progress.after_reveal) == (1, 4, 2)
+    (one,) = progress.raters
+    assert (one.values, one.after_reveal, one.responses_done, one.own_left) == (1, 2, 1, 1)
+    # The report counts the same.
+    scores = any_study.score_table()
+    assert scores["value"].notna().sum() == progress.values
+    assert sum(scores.attrs["left_out"].values()) == progress.after_reveal
+    show_status(study_status(any_study))
+    shown = capsys.readouterr().out
+    assert "1 of 4 values rated (25%)" in shown
+    assert "2 values entered after the reveal, kept but not counted." in shown
+
+
+def test_a_rating_that_was_withdrawn_is_to_do_again(any_study: Study) -> None:
+    (response,) = add_responses(any_study)
+    mine = add_assignment(any_study, add_rater(any_study, "anna"), response, ["QR"])
+    add_ratings(any_study, mine, "QR", [10.0, "withdrawn"])
+    one = by_code(any_study)["anna"]
+    assert (one.values, one.values_expected, one.responses_done, one.own_left) == (0, 1, 0, 1)
+
+
+def test_a_released_slot_counts_with_what_it_holds(any_study: Study) -> None:
+    first, second = add_responses(any_study, queries=2)
+    anna = add_rater(any_study, "anna")
+    half = add_assignment(any_study, anna, first, KEYS, released_at=NOON)
+    add_assignment(any_study, anna, second, KEYS, released_at=NOON)
+    add_ratings(any_study, half, "QR", [50.0])
+    one = by_code(any_study)["anna"]
+    assert (one.responses, one.values, one.values_expected, one.own_left) == (1, 1, 1, 0)
+
+
+def test_comparisons_left_are_work_left(any_study: Study) -> None:
+    first, second = add_responses(any_study, systems=("A", "B"))
+    anna = add_rater(any_study, "anna")
+    add_ratings(any_study, add_assignment(any_study, anna, first, ["QR"]), "QR", [50.0])
+    pair = {"query_id": 1, "response_a_id": first, "response_b_id": second, "config_hash": "x"}
+    add(any_study, Comparison, {**pair, "construct_key": "QR", "rater_id": anna})
+    one = by_code(any_study)["anna"]
+    assert (one.comparisons, one.comparisons_done, one.own_left) == (1, 0, 1)
+    assert study_status(any_study).next_step.startswith("ccrs invite")
 
 
 def test_counts_add_up_whatever_was_saved(any_study: Study) -> None:

@@ -9,11 +9,12 @@ from click.testing import CliRunner
 from sqlalchemy import insert, select, update
 
 from annotate_ui.cli.pause import pause
+from annotate_ui.cli.terminal import show_campaign
 from annotate_ui.cli.watch import watch
 from annotate_ui.monitoring.action_items import needs_a_hand
 from annotate_ui.monitoring.campaign_progress import CampaignProgress, campaign_progress
 from annotate_ui.monitoring.interim_analysis import look
-from annotate_ui.monitoring.rater_status import Training, read_stored
+from annotate_ui.monitoring.rater_status import Training
 from annotate_ui.participants.consent import answer
 from annotate_ui.participants.enrolment import enrol, make_link
 from annotate_ui.participants.enrolment_links import list_links
@@ -21,7 +22,8 @@ from annotate_ui.participants.invitation import revoke
 from annotate_ui.participants.rater_texts import RaterText
 from annotate_ui.participants.withdrawal import leave
 from study import Study
-from study.schema import Assignment, Rater, now, table
+from study.facts.rating_progress import read_records
+from study.schema import Assignment, Rater, Rating, now, table
 from study.settings.campaign import DesignSpec
 from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
 from tests.annotate_ui.monitoring.test_stopping_rule import under
@@ -62,6 +64,35 @@ def test_progress_counts_raters_items_and_constructs(any_study: Study) -> None:
     assert (quality.construct, quality.values, quality.expected) == ("QR", 30, 60)
     assert progress.as_json()["raters"][0]["last_activity"].startswith(str(now().year))
     assert progress.needs_a_hand == ()
+
+
+def test_a_rating_first_entered_after_the_reveal_is_counted_apart(
+    any_study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(any_study, share=0.5)
+    before = campaign_progress(any_study)
+    a, g = table(Assignment), table(Rating)
+    with any_study.write() as connection:
+        rated = select(g.c.assignment_id)
+        mine = connection.execute(
+            select(a.c.id).where(a.c.rater_id == 1, a.c.id.not_in(rated)).limit(1)
+        ).scalar_one()
+        late = {"construct_key": "QR", "value": 50.0, "after_reveal": True}
+        connection.execute(insert(g).values(**late, assignment_id=mine, config_hash="0" * 64))
+    progress = campaign_progress(any_study)
+    earlier, first = before.raters[0], progress.raters[0]
+    assert (first.values, first.after_reveal) == (earlier.values, 1)
+    # It is not asked for again, whoever entered it having seen more.
+    assert first.own_left == earlier.own_left - 1
+    assert first.values_expected == earlier.values_expected
+    quality, construct = before.constructs[0], progress.constructs[0]
+    assert (construct.values, construct.after_reveal) == (quality.values, 1)
+    agreed = any_study.score_table()
+    counted = agreed[(agreed["scorer"] == "a") & agreed["value"].notna()]
+    assert len(counted) == first.values
+    show_campaign(progress, [])
+    shown = capsys.readouterr().out
+    assert "1 value entered after the reveal, kept but not counted." in shown
 
 
 def test_what_needs_a_hand_names_who_and_what_helps(any_study: Study) -> None:
@@ -146,7 +177,7 @@ def test_who_fails_the_training_or_is_stuck_in_it_comes_first(study: Study) -> N
         replace(some, rater="failed", phase="training_failed", training=failed, own_left=0),
     ]
     with study.read() as connection:
-        given = read_stored(connection, study.construct_versions(connection)).given
+        given = read_records(connection, study.construct_versions(connection)).assignments
     found = needs_a_hand(study, raters, [], [], given, nobodys=0, stopping=None, paused=False)
     assert [(one.code, one.who) for one in found] == [
         ("training_failed", "failed"),

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from analysis.planning.stopping_rule import stop_by_width
-from annotate_ui.monitoring.campaign_data import assignments, values
 from annotate_ui.monitoring.stopping_rule import completed_queries, stopping_state
 from study import Study, StudyError
+from study.facts.rating_progress import read_records
 from study.schema import Assignment, Rating, Response, Score, now, table
 from study.settings.campaign import StoppingSpec
 from tests.annotate_ui.monitoring.simulated_campaign import simulate
@@ -33,9 +33,7 @@ def filled(study: Study, **options: Any) -> None:
 def complete(study: Study) -> list[int]:
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        return completed_queries(
-            assignments(connection, versions), values(connection, versions), "QR"
-        )
+        return completed_queries(read_records(connection, versions), "QR")
 
 
 def test_the_rule_is_that_of_analysis_on_one_mean_a_query(any_study: Study) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import insert, select
 from annotate_ui.participants.invitation import list_links
 from annotate_ui.participation import paused
 from study import Study
-from study.schema import Assignment, Look, Rater, now, table
+from study.schema import Assignment, Look, Rater, Rating, now, table
 from tests.annotate_ui.rated_campaign import give
 from tests.annotate_ui.web.conftest import Browser
 
@@ -98,6 +98,26 @@ def _rated(study: Study) -> int:
                 .limit(1)
             ).scalar_one()
         )
+
+
+def test_ratings_first_entered_after_the_reveal_are_named_where_values_are_counted(
+    owner: Browser, protected: Study
+) -> None:
+    give(protected, "late")
+    for page in ("/owner", f"/owner/raters/{ids(protected)['late']}"):
+        assert "kept but not counted" not in owner.get(page).text
+    a, g, w = table(Assignment), table(Rating), table(Rater)
+    with protected.write() as connection:
+        mine = connection.execute(
+            select(a.c.id).join(w, a.c.rater_id == w.c.id).where(w.c.code == "late").limit(1)
+        ).scalar_one()
+        rating = {"construct_key": "QR", "value": 5.0, "after_reveal": True, "config_hash": "x"}
+        connection.execute(insert(g).values(**rating, assignment_id=mine))
+    # The pages of a small campaign are computed anew once the owner has changed something.
+    owner.submit("/owner/pause", message="")
+    assert "entered after the reveal, kept but not counted: 1." in owner.get("/owner").text
+    page = owner.get(f"/owner/raters/{ids(protected)['late']}").text
+    assert "1, kept but not counted" in page
 
 
 def test_a_campaign_is_paused_and_taken_up_again(owner: Browser, protected: Study) -> None:
