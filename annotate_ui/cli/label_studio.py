@@ -46,11 +46,6 @@ _SERVER = (
         metavar="SECONDS",
         help="How long an answer is waited for.",
     ),
-    click.option(
-        "--moved-from",
-        metavar="URL",
-        help="Address at which the same server was before; said once.",
-    ),
 )
 _PUSHING = (
     click.option(
@@ -58,11 +53,6 @@ _PUSHING = (
         metavar="TEXT",
         help="Name of the projects, of which they bear the first 30 characters; the study's unless "
         "given.",
-    ),
-    click.option(
-        "--predictions",
-        metavar="JUDGE",
-        help="Show raters this judge's scores beforehand. They anchor what raters say.",
     ),
 )
 _PULLING = (
@@ -73,15 +63,6 @@ _PULLING = (
         metavar="USER=CODE",
         help="Which rater a user is, by the user's number over there. Others become ls-NUMBER. "
         "Repeatable.",
-    ),
-    click.option(
-        "--give-up",
-        "given_up",
-        type=click.IntRange(1),
-        multiple=True,
-        metavar="PROJECT",
-        help="Number of a project that was deleted over there. What was pulled of it stays; what "
-        "nobody had rated is pushed again. Repeatable.",
     ),
 )
 
@@ -117,9 +98,7 @@ def push_command(
     token_file: Path | None,
     ca: Path | None,
     timeout: float,
-    moved_from: str | None,
     title: str | None,
-    predictions: str | None,
     as_json: bool,
 ) -> None:
     """Make the projects and tasks for what is assigned to Label Studio; change nothing rated.
@@ -135,10 +114,9 @@ def push_command(
     from annotate_ui.label_studio.push import push
     from study.progress import progress_bar
 
-    with _opened(folder, url, token_file, ca, timeout, moved_from) as (study, server):
-        _warn(predictions)
+    with _opened(folder, url, token_file, ca, timeout) as (study, server):
         with progress_bar("Sending tasks", hidden=as_json) as advance:
-            done = push(study, server, title=title, predictions=predictions, progress=advance)
+            done = push(study, server, title=title, progress=advance)
         lines = [*pushed_lines(done), f"Next: ccrs label-studio sync {folder}"]
         say(done.as_json(), lines, as_json)
 
@@ -153,9 +131,7 @@ def pull_command(
     token_file: Path | None,
     ca: Path | None,
     timeout: float,
-    moved_from: str | None,
     raters: tuple[str, ...],
-    given_up: tuple[int, ...],
     as_json: bool,
 ) -> None:
     """Bring the ratings of Label Studio into STUDY: new, edited, skipped and deleted ones.
@@ -172,7 +148,7 @@ def pull_command(
     from study.progress import progress_bar
 
     people = _people(raters)
-    with _opened(folder, url, token_file, ca, timeout, moved_from, given_up) as (study, server):
+    with _opened(folder, url, token_file, ca, timeout) as (study, server):
         with progress_bar("Reading ratings", hidden=as_json) as advance:
             done = pull(study, server, raters=people, meets=_meets, progress=advance)
         say(done.as_json(), [*pulled_lines(done), f"Next: ccrs report {folder}"], as_json)
@@ -196,11 +172,8 @@ def sync_command(
     token_file: Path | None,
     ca: Path | None,
     timeout: float,
-    moved_from: str | None,
     title: str | None,
-    predictions: str | None,
     raters: tuple[str, ...],
-    given_up: tuple[int, ...],
     interval: float,
     rounds: int | None,
 ) -> None:
@@ -229,14 +202,11 @@ def sync_command(
         if done.pushed.tasks or done.pushed.adopted or done.pushed.gone or done.pushed.missing:
             click.echo("\n".join(pushed_lines(done.pushed)))
 
-    with _opened(folder, url, token_file, ca, timeout, moved_from, given_up) as (study, server):
-        _warn(predictions)
+    with _opened(folder, url, token_file, ca, timeout) as (study, server):
         settings = study.config_hash
         try:
             sync(
-                lambda: sync_once(
-                    study, server, raters=people, meets=_meets, title=title, predictions=predictions
-                ),
+                lambda: sync_once(study, server, raters=people, meets=_meets, title=title),
                 interval,
                 told,
                 rounds=rounds,
@@ -253,12 +223,9 @@ def _opened(
     token_file: Path | None,
     ca: Path | None,
     timeout: float,
-    moved_from: str | None,
-    given_up: tuple[int, ...] = (),
 ) -> Iterator[tuple[Study, Server]]:
     from annotate_ui.label_studio.access_token import read_token
     from annotate_ui.label_studio.client import Server
-    from annotate_ui.label_studio.relocation import give_up, move
     from study.study import Study
 
     # Under the constructs as they are now: whoever edits study.toml meanwhile makes new versions.
@@ -271,9 +238,6 @@ def _opened(
             )
         token = read_token(study.folder, token_file)
         with Server(place, token, ca=ca, timeout=timeout) as server:
-            if moved_from is not None:
-                move(study, server, moved_from)
-            give_up(study, server, given_up)
             yield study, server
     finally:
         study.close()
@@ -321,10 +285,3 @@ def _meets(users: list[int], here: list[str]) -> None:
     )
     if sys.stdin.isatty():
         click.confirm("Go on?", abort=True, err=True)
-
-
-def _warn(predictions: str | None) -> None:
-    if predictions is not None:
-        from annotate_ui.label_studio.predictions import WARNING
-
-        click.echo(f"Warning: {WARNING}", err=True)

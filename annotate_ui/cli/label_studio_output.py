@@ -35,10 +35,10 @@ def pushed_lines(done: Pushed) -> list[str]:
             "pulled; export them over there before they are deleted."
         )
     if done.missing:
-        named = " ".join(f"--give-up {number}" for number in done.missing)
+        named = ", ".join(str(number) for number in done.missing)
         lines.append(
-            f"{len(done.missing):,} projects are not there any more. If they were deleted, pull "
-            f"with {named}: what was pulled of them stays, and the rest is pushed again."
+            f"Projects {named} are no longer on the server. What was pulled of them stays; what "
+            "nobody had rated is sent again."
         )
     if done.lost:
         lines.append(
@@ -71,6 +71,12 @@ def pulled_lines(done: Pulled) -> list[str]:
         f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} taken back, "
         f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations."
     ]
+    if done.missing:
+        named = ", ".join(str(number) for number in done.missing)
+        lines.append(
+            f"Projects {named} are no longer on the server. What was pulled of them stays; the "
+            "next push sends again what nobody had rated."
+        )
     if done.skipped:
         lines.append(f"{done.skipped:,} of these say that the task was skipped.")
     if done.earlier:

@@ -28,7 +28,6 @@ from annotate_ui.label_studio.task_data import task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from annotate_ui.tasks.stages import Stage
-from study.facts.ratings import SHOWN
 from study.schema import RatingBase, Response, table
 from study.study import Study
 
@@ -255,7 +254,7 @@ class Storing:
                 value=answer.value,
                 status="skipped" if annotation.skipped else "rated",
                 reason=SKIPPED if annotation.skipped else None,
-                input_kind=self._input_kind(one.project),
+                input_kind=CHANNEL,
                 wall_seconds=annotation.lead_seconds,
                 # One comment stands for the whole task: with the first of its values.
                 comment=annotation.comment if number == 0 else None,
@@ -269,9 +268,6 @@ class Storing:
                 rules_hash=self._rules.get(answer.construct_key),
             )
             self._revisions.add(slot, row)
-
-    def _input_kind(self, project: StoredProject) -> str:
-        return CHANNEL if project.predictions is None else f"{SHOWN}{project.predictions}"
 
     def _refuse(self, one: Placed, reason: str) -> None:
         """Set a whole annotation aside."""

@@ -137,7 +137,6 @@ class Server:
         xml: str,
         instructions: str,
         overlap: int,
-        predictions: bool,
     ) -> int:
         """Make a project once; a fault says nothing of whether it was made. Return its number."""
         made = self._once(
@@ -152,7 +151,7 @@ class Server:
                 show_skip_button=True,
                 # Else a skip is handed to the next person, whose rating then finds no slot.
                 skip_queue="IGNORE_SKIPPED",
-                show_collab_predictions=predictions,
+                show_collab_predictions=False,
                 sampling="Uniform sampling",
             ),
         )

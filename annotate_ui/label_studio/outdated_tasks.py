@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.projects import StoredProject
-from annotate_ui.label_studio.relocation import forget
+from annotate_ui.label_studio.projects import StoredProject, forget
 from annotate_ui.label_studio.task_data import NAME, task_names
 from study.study import Study
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from study.scales import RatingScale
@@ -18,6 +18,7 @@ from study.schema import (
     SetAside,
     table,
 )
+from study.study import Study
 from study.types import Sees
 
 OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
@@ -38,7 +39,6 @@ class StoredProject:
     fields: tuple[Sees, ...]
     controls: Mapping[str, Mapping[str, Any]]
     overlap: int
-    predictions: str | None
     tasks: dict[int, int]
     """Response to the number of its task over there."""
     lost: dict[int, int]
@@ -72,7 +72,6 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
             tuple(row.fields),
             row.controls,
             row.overlap,
-            row.predictions,
             tasks.get(row.id, {}),
             lost.get(row.id, {}),
         )
@@ -163,3 +162,22 @@ def rated_slots(connection: Connection) -> set[int]:
         .where(a.c.channel == CHANNEL)
     ).scalars()
     return done | (set(aside) - withdrawn)
+
+
+def forget(study: Study, project: StoredProject, responses: Iterable[int]) -> int:
+    """Forget a project's tasks of these responses; return how many they were.
+
+    What was pulled of them stays; what nobody had rated is sent again.
+    """
+    gone = [response for response in responses if response in project.tasks]
+    if not gone:
+        return 0
+    t = table(ElsewhereTask)
+    with study.write() as connection:
+        for response in gone:
+            connection.execute(
+                delete(t).where(t.c.project_id == project.id, t.c.response_id == response)
+            )
+    for response in gone:
+        del project.tasks[response]
+    return len(gone)

@@ -8,8 +8,7 @@ from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.lock import alone
 from annotate_ui.label_studio.projects import StoredProject, stored_scales
 from annotate_ui.label_studio.pull_result import Fetched, Pulled
-from annotate_ui.label_studio.server_error import ServerError
-from annotate_ui.label_studio.server_identity import Standing, standing
+from annotate_ui.label_studio.server_identity import standing
 from annotate_ui.label_studio.task_data import NAME
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
@@ -44,25 +43,24 @@ def pull(
     StudyError
         Nothing was pushed to this server, or a user is another rater already.
     ServerError
-        The server could not be reached, or a project is gone; nothing was stored.
+        The server could not be reached or refused; nothing was stored.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with alone(study):
         server.check()
         found = standing(study, server)
-        if not found.known:
+        if not found.known and not found.missing:
             raise StudyError(
                 f"Nothing of {study.folder} was pushed to {server.url}. Run "
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."
             )
-        projects = _there(server, found)
         with study.read() as connection:
             scales = stored_scales(connection)
-        result = Pulled(server.url)
+        result = Pulled(server.url, missing=[one.number for one in found.missing])
         fetched = []
-        for number, project in enumerate(projects):
+        for number, project in enumerate(found.present):
             fetched.append(_fetch(server, project, _scales(scales, project), result))
-            advance(number + 1, len(projects) + 1)
+            advance(number + 1, len(found.present) + 1)
         if meets is not None:
             _ask(study, server, fetched, raters or {}, meets)
         with study.write() as connection:
@@ -70,7 +68,7 @@ def pull(
             people.name(raters or {})
             Storing(connection, study, people, result).store(fetched)
             result.raters = people.new
-        advance(len(projects) + 1, len(projects) + 1)
+        advance(len(found.present) + 1, len(found.present) + 1)
         return result
 
 
@@ -90,17 +88,6 @@ def _ask(
     new = sorted(user for user in users if user is not None and user not in known)
     if new and here:
         meets(new, here)
-
-
-def _there(server: Server, found: Standing) -> Sequence[StoredProject]:
-    for gone in found.missing:
-        raise ServerError(
-            f"Project {gone.number} is not at {server.url} any more. If it was deleted, pull "
-            f"with --give-up {gone.number}: what was pulled of it stays, and what nobody had "
-            "rated is pushed again.",
-            404,
-        )
-    return found.present
 
 
 def _scales(

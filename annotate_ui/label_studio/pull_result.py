@@ -49,6 +49,8 @@ class Pulled:
     """Raters that were made: code to the number of the user over there."""
     aside: list[KeptAside] = field(default_factory=list)
     """Everything that is over there and can't be a rating."""
+    missing: list[int] = field(default_factory=list)
+    """Projects of the study that are gone; what was pulled of them stays."""
     aside_new: int = 0
     """Of these, those that no pull before this one met."""
 

@@ -9,16 +9,15 @@ from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.lock import alone
 from annotate_ui.label_studio.outdated_tasks import earlier, remove
-from annotate_ui.label_studio.predictions import predicted
 from annotate_ui.label_studio.projects import (
     StoredProject,
+    forget,
     held_places,
     rated_slots,
     stored_projects,
 )
 from annotate_ui.label_studio.provenance import Origins
 from annotate_ui.label_studio.push_result import Pushed
-from annotate_ui.label_studio.relocation import forget
 from annotate_ui.label_studio.reserved_slots import Slot, ready, slots, split_by_stage
 from annotate_ui.label_studio.revisions import newest_ratings
 from annotate_ui.label_studio.server_identity import standing
@@ -33,7 +32,6 @@ def push(
     server: Server,
     *,
     title: str | None = None,
-    predictions: str | None = None,
     progress: Advance | None = None,
 ) -> Pushed:
     """Make the projects and tasks that the slots of this channel want and that are not there.
@@ -46,13 +44,11 @@ def push(
     ----------
     title
         What the projects are called, before their stage; the study's name unless given.
-    predictions
-        A judge whose scores are shown to raters beforehand. They anchor what raters say.
 
     Raises
     ------
     StudyError
-        Nothing is assigned to Label Studio, or there is no such judge.
+        Nothing is assigned to Label Studio.
     ServerError
         The server could not be reached or refused. What was sent is known again at the next push.
     """
@@ -62,11 +58,9 @@ def push(
         there = standing(study, server)
         gone = _forget_gone(study, server, there.present)
         outdated = earlier(study, server, there.present)
-        with study.read() as connection:
-            # Refused before anything is made over there.
-            predicted(connection, study, predictions, {})
+        for project in there.missing:
+            forget(study, project, list(project.tasks))
         with study.write() as connection:
-            # Projects that are not there any more hold their places until they are given up.
             projects = stored_projects(connection)
             held = held_places(outdated.without(projects))
             settled = _settled(connection, study, projects)
@@ -88,9 +82,7 @@ def push(
         result.gone, result.earlier = gone, outdated.rated
         result.missing = [one.number for one in there.missing]
         result.lost = sum(sum(one.lost.values()) for one in projects)
-        sender = Sender(
-            study, server, there, title or study.config.name, predictions, result, advance
-        )
+        sender = Sender(study, server, there, title or study.config.name, result, advance)
         sender.total = sum(len(responses) for responses in wanted.values())
         for kind in sorted(wanted, key=lambda kind: (kind.stage, kind.construct_keys)):
             sender.send(kind, wanted[kind])
@@ -102,7 +94,7 @@ def push(
 def _settled(connection: Connection, study: Study, projects: Sequence[StoredProject]) -> set[int]:
     """Return the slots that were rated at a place that is not over there any more.
 
-    Its task was deleted, or its project given up.
+    Its task or its project was deleted.
     """
     tasks = {one.id: one.tasks for one in projects}
     origins = Origins(connection, newest_ratings(connection).values())

@@ -42,7 +42,7 @@ class Pushed:
     unknown: list[int] = field(default_factory=list)
     """Projects over there that were made for this study and that it knows nothing of."""
     missing: list[int] = field(default_factory=list)
-    """Projects of the study that are not there any more; their tasks wait for `--give-up`."""
+    """Projects of the study that are gone; what nobody had rated is sent again."""
     lost: int = 0
     """Places of tasks that are held by people whose value can't count; others are made for them."""
     waiting: int = 0

@@ -1,13 +1,19 @@
-"""Whether a server is the one that a study was pushed to: an address may change hands."""
+"""Which projects of a study are at a server, which is known by its identity, not its address."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from sqlalchemy import select, update
+
 from annotate_ui.label_studio.client import Project, Server
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
-from study.errors import StudyError
+from annotate_ui.label_studio.server_error import ServerError
+from study.lifecycle.append_only import append_only_lifted
+from study.schema import ElsewhereProject, ElsewhereRater, table
 from study.study import Study
+
+_NOT_FOUND = 404
 
 
 def project_mark(study_name: str, number: int, made_of: str) -> str:
@@ -45,43 +51,61 @@ class Standing:
     present: Sequence[StoredProject]
     """Those of them that are there."""
     missing: Sequence[StoredProject]
-    """Those of them that had tasks and are not there any more."""
+    """Those with tasks that are gone: deleted, or of a server that had this address before."""
 
 
 def standing(study: Study, server: Server) -> Standing:
     """Return which of the study's projects are at a server.
 
+    A server is the same one at another address, which the study then knows it by.
+
     Raises
     ------
-    StudyError
-        The study knows the server by another address, or another server by this address: numbers
-        of projects and people over there would be taken for others.
     ServerError
         The server could not be reached or refused.
     """
+    _follow(study, server)
     with study.read() as connection:
         everywhere = stored_projects(connection)
     known = [one for one in everywhere if one.instance == server.identity]
-    for one in known:
-        if one.server != server.url:
-            raise StudyError(
-                f"{server.url} is the server that {study.folder} knows as {one.server}, under "
-                f"another address. Use --url {one.server}, or say once --moved-from "
-                f"{one.server} to go on with the new address."
-            )
-    before = [one for one in everywhere if one.server == server.url and one not in known]
-    if numbers := sorted({one.number for one in before if one.tasks}):
-        raise StudyError(
-            f"Another server than before answers at {server.url}: it was set up anew, or the "
-            f"address is another's now. If the one before is gone for good, pull with "
-            f"{' '.join(f'--give-up {number}' for number in numbers)}: what was pulled of its "
-            "projects stays, and the rest is pushed again. Its users are taken for other people."
-        )
+    # Numbers of projects and users of a server that was set up anew mean others.
+    replaced = [one for one in everywhere if one.server == server.url and one not in known]
     listed = server.projects()
-    there = {one.id for one in listed}
+    numbers = {one.id for one in listed}
+    absent = [one for one in known if one.number not in numbers and _is_gone(server, one.number)]
     return Standing(
         listed,
         known,
-        [one for one in known if one.number in there],
-        [one for one in known if one.tasks and one.number not in there],
+        [one for one in known if one not in absent],
+        [one for one in (*absent, *replaced) if one.tasks],
     )
+
+
+def _follow(study: Study, server: Server) -> None:
+    """Store the address of a server that has another one than before."""
+    tables = [table(ElsewhereProject), table(ElsewhereRater)]
+    with study.read() as connection:
+        moved = any(
+            connection.execute(
+                select(t.c.id).where(t.c.instance == server.identity, t.c.server != server.url)
+            ).first()
+            for t in tables
+        )
+    if not moved:
+        return
+    names = [t.name for t in tables]
+    with study.write() as connection, append_only_lifted(connection, names):
+        for t in tables:
+            mine = update(t).where(t.c.instance == server.identity)
+            connection.execute(mine.values(server=server.url))
+
+
+def _is_gone(server: Server, number: int) -> bool:
+    """Ask for a project that the server did not list: only its own word says that it is gone."""
+    try:
+        server.project(number)
+    except ServerError as error:
+        if error.status == _NOT_FOUND:
+            return True
+        raise
+    return False

@@ -30,7 +30,6 @@ def sync_once(
     raters: Mapping[int, str] | None = None,
     meets: Callable[[list[int], list[str]], None] | None = None,
     title: str | None = None,
-    predictions: str | None = None,
     progress: Advance | None = None,
 ) -> Round:
     """Pull and push once: what was rated opens the next stage of its query.
@@ -41,9 +40,9 @@ def sync_once(
         As `pull` and `push` do.
     """
     with study.read() as connection:
-        before = stored_projects(connection, server.url)
+        before = stored_projects(connection)
     pulled = pull(study, server, raters=raters, meets=meets, progress=progress) if before else None
-    pushed = push(study, server, title=title, predictions=predictions, progress=progress)
+    pushed = push(study, server, title=title, progress=progress)
     return Round(pulled, pushed)
 
 

@@ -3,14 +3,13 @@
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import insert
 
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.configuration import Configuration, configuration
 from annotate_ui.label_studio.instructions import instructions
-from annotate_ui.label_studio.predictions import predicted
 from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored_projects
 from annotate_ui.label_studio.push_result import Pushed, PushedProject
 from annotate_ui.label_studio.server_error import ServerError
@@ -44,12 +43,11 @@ class Sender:
         server: Server,
         there: Standing,
         title: str,
-        predictions: str | None,
         result: Pushed,
         advance: Advance,
     ) -> None:
         self._study, self._server, self._title = study, server, title
-        self._predictions, self._result, self._advance = predictions, result, advance
+        self._result, self._advance = result, advance
         self._listed, self._present = there.listed, list(there.present)
         self._known = len(there.known)
         self._sent = 0
@@ -94,13 +92,12 @@ class Sender:
             for one in self._present
             if (one.stage, one.fields, one.overlap) == (kind.stage, kind.fields, kind.overlap)
             and one.controls == made.controls
-            and one.predictions == self._predictions
         ]
         for one in alike:
             if any(response not in one.tasks for response in responses):
                 return one, False
         # The mark tells a project that an interrupted push made, before its number was stored.
-        made_of = f"{made.xml}\n{kind.fields}\n{self._predictions}\n{kind.overlap}"
+        made_of = f"{made.xml}\n{kind.fields}\n{kind.overlap}"
         mark = project_mark(self._name, self._known, made_of)
         number = next((one.id for one in self._listed if mark in one.description), None)
         is_new = number is None
@@ -116,7 +113,6 @@ class Sender:
                     fields=list(kind.fields),
                     controls=made.controls,
                     overlap=kind.overlap,
-                    predictions=self._predictions,
                     config_hash=self._study.config_hash,
                 )
             )
@@ -136,7 +132,6 @@ class Sender:
             xml=made.xml,
             instructions=instructions(self._study, constructs, place),
             overlap=kind.overlap,
-            predictions=self._predictions is not None,
         )
 
     def _fill(self, project: StoredProject, kind: Kind, responses: Sequence[int]) -> int:
@@ -167,11 +162,7 @@ class Sender:
             some = missing[start : start + _TOGETHER]
             with self._study.read() as connection:
                 data = task_data(connection, [r for _, r in some], kind.fields)
-                guesses = predicted(connection, self._study, self._predictions, project.controls)
-            tasks: list[dict[str, Any]] = [
-                {"data": {**data[r], NAME: name}, "predictions": guesses.get(r, [])}
-                for name, r in some
-            ]
+            tasks = [{"data": {**data[r], NAME: name}} for name, r in some]
             numbers = self._server.import_tasks(project.number, tasks)
             sent = {r: number for (_, r), number in zip(some, numbers, strict=True)}
             self._store(project, sent)

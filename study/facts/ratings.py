@@ -19,7 +19,6 @@ from sqlalchemy import (
     and_,
     case,
     func,
-    literal,
     null,
     or_,
     select,
@@ -41,12 +40,6 @@ ADJUDICATING = "adjudication"
 
 Only where it is of a stratum, so that one knows how its response was chosen: a tie-break that was
 asked for where raters disagreed would stand for those responses alone.
-"""
-
-SHOWN = "shown "
-"""Begins the `input_kind` of a value whose rater was shown a judge's beforehand; its name follows.
-
-Such values are of a source of their own: what is compared with them is told apart.
 """
 
 _OWN_PAGES = "own"
@@ -197,13 +190,7 @@ def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
             a.c.inclusion_prob,
             a.c.stratum,
             a.c.layout,
-            case(
-                (
-                    g.c.input_kind.startswith(SHOWN),
-                    g.c.channel + literal(" (") + g.c.input_kind + literal(")"),
-                ),
-                else_=g.c.channel,
-            ).label("source"),
+            g.c.channel.label("source"),
             g.c.edited,
             g.c.entered_after_reveal,
             g.c.first_id,

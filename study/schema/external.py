@@ -29,8 +29,6 @@ class ElsewhereProject(Noun, table=True):
     """Name of a control in the project to what it means: kind, construct, construct_version."""
     overlap: int = Field(ge=1)
     """People who rate each task; so many slots of each of its responses are reserved for it."""
-    predictions: Key | None = None
-    """The scorer whose values raters saw beforehand; null: none."""
     config_hash: str
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 

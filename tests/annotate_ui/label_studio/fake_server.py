@@ -23,16 +23,20 @@ class StandIn:
         self.made: dict[int, dict[str, Any]] = {}
         self.tasks: dict[int, dict[int, dict[str, Any]]] = {}
         self._number = 0
+        self.unlisted: set[int] = set()
+        """Projects that the list leaves out although they are there."""
 
     def check(self) -> None:
         """Let anybody in."""
 
     def projects(self) -> list[Project]:
         """Return all projects."""
-        return [self.project(number) for number in self.made]
+        return [self.project(number) for number in self.made if number not in self.unlisted]
 
     def project(self, number: int) -> Project:
         """Return a project."""
+        if number not in self.made:
+            raise ServerError("not found", 404)
         return Project(number, self.made[number]["description"], len(self.tasks[number]))
 
     def create_project(self, **given: Any) -> int:

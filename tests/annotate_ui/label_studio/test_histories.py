@@ -9,7 +9,6 @@ from sqlalchemy import select
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.pull_result import Pulled
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.relocation import give_up
 from study import Study
 from study.assignment import assign
 from study.schema import ElsewhereRater, Rater, Response, table
@@ -74,9 +73,6 @@ class History:
 
     def pull(self) -> None:
         """Pull twice: the second time changes nothing, and everything is where it belongs."""
-        missing = [p.number for p in projects(self.study) if p.number not in self.server.made]
-        known = {p.number for p in projects(self.study) if p.tasks}
-        give_up(self.study, self.server, [number for number in missing if number in known])
         pull(self.study, self.server, raters=self.names)
         again = pull(self.study, self.server)
         assert not again.anything

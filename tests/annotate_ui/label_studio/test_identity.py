@@ -8,11 +8,9 @@ import pytest
 from annotate_ui.label_studio.annotation_store import UNKNOWN_TASK
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.relocation import give_up, move
 from annotate_ui.label_studio.task_data import NAME
 from study import Study
 from study.assignment import assign
-from study.errors import StudyError
 from study.importing import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 from study.lifecycle.backup import backup
@@ -40,11 +38,10 @@ def test_a_server_set_up_anew_gives_nothing_of_another_study(study: Study, tmp_p
     assert (theirs.server, theirs.number) == (project.server, project.number)
     for task in theirs.tasks.values():
         anew.annotate(theirs.number, task, 6, "12:00", QR=11)
-    for command in (pull, push):
-        with pytest.raises(StudyError, match=r"Another server than before answers.*--give-up 1:"):
-            command(study, anew)
+    done = pull(study, anew)
+    assert (done.missing, done.anything) == ([project.number], False)
+    assert push(study, anew).missing == [project.number]
     assert study.score_table()["value"].tolist() == [70.0, 70.0]
-    assert give_up(study, anew, [project.number]) == 2
     # Both studies go on there, beside each other.
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
     assert push(study, anew).tasks == 2
@@ -62,9 +59,7 @@ def test_users_of_a_server_set_up_anew_are_other_people(study: Study) -> None:
     before: Any = StandIn()
     project = rated(study, before)
     anew: Any = StandIn()
-    with pytest.raises(StudyError, match=f"--give-up {project.number}:"):
-        pull(study, anew)
-    give_up(study, anew, [project.number])
+    assert pull(study, anew).missing == [project.number]
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
     push(study, anew)
     again = projects(study)[1]
@@ -79,16 +74,15 @@ def test_users_of_a_server_set_up_anew_are_other_people(study: Study) -> None:
     assert sorted(study.score_table()["value"]) == [10.0, 10.0, 70.0, 70.0]
 
 
-def test_a_server_has_one_address(study: Study) -> None:
+@pytest.mark.parametrize("command", [push, pull])
+def test_a_server_is_the_same_at_another_address(study: Study, command: Any) -> None:
     server: Any = StandIn()
     project = rated(study, server)
-    known, server.url = server.url, "http://alias.example.org"
-    for command in (push, pull):
-        with pytest.raises(StudyError, match=f"knows as {known}, under another address"):
-            command(study, server)
-    assert move(study, server, known) == 1
-    assert pull(study, server).anything is False
-    assert [one.server for one in projects(study)] == [server.url]
+    for address in ("http://alias.example.org", "http://third.example.org"):
+        server.url = address
+        command(study, server)
+        assert [one.server for one in projects(study)] == [address]
+        assert (pull(study, server).anything, push(study, server).tasks) == (False, 0)
     assert len(study.score_table()) == len(project.tasks)
 
 
@@ -96,16 +90,20 @@ def test_a_server_is_known_without_any_project_and_moves_without(study: Study) -
     server: Any = StandIn()
     project = rated(study, server)
     server.delete_project(project.number)
-    known, server.url = server.url, "http://moved.example.org"
-    with pytest.raises(StudyError, match="under another address"):
-        push(study, server)
-    assert move(study, server, known) == 1
-    assert give_up(study, server, [project.number]) == 2
-    again, server.url = server.url, "http://third.example.org"
-    with pytest.raises(StudyError, match="under another address"):
-        push(study, server)
-    assert move(study, server, again) == 1
+    server.url = "http://moved.example.org"
+    assert push(study, server).missing == [project.number]
+    assert push(study, server).missing == []
+    assert [one.server for one in projects(study)] == [server.url]
     assert len(study.score_table()) == 2
+
+
+def test_a_project_that_is_only_not_listed_is_not_taken_for_deleted(study: Study) -> None:
+    server: Any = StandIn()
+    project = rated(study, server)
+    server.unlisted = {project.number}
+    assert pull(study, server).missing == []
+    done = push(study, server)
+    assert (done.missing, done.tasks) == ([], 0)
 
 
 def test_a_deleted_project_is_told_by_a_push(study: Study) -> None:

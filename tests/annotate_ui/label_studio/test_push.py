@@ -8,7 +8,6 @@ from sqlalchemy import func, select
 
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.relocation import give_up, move
 from annotate_ui.label_studio.server_error import ServerError
 from study import Study
 from study.assignment import assign
@@ -105,21 +104,16 @@ def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
     assert (push(study, server).gone, push(study, server).tasks) == (0, 0)
 
 
-def test_a_project_that_was_deleted_can_be_given_up(any_study: Study) -> None:
+def test_what_nobody_rated_of_a_deleted_project_is_sent_again(any_study: Study) -> None:
     study = any_study
     server: Any = StandIn()
     project = rated(study, server)
-    with pytest.raises(StudyError, match="is still at"):
-        give_up(study, server, [project.number])
-    with pytest.raises(StudyError, match="no project 99"):
-        give_up(study, server, [99])
     server.delete_project(project.number)
-    with pytest.raises(ServerError, match=f"--give-up {project.number}"):
-        pull(study, server)
-    assert give_up(study, server, [project.number]) == 2
-    assert pull(study, server).withdrawn == 0
-    done = push(study, server)
-    assert (done.tasks, done.projects[0].made) == (1, True)
+    done = pull(study, server)
+    assert (done.missing, done.withdrawn) == ([project.number], 0)
+    again = push(study, server)
+    assert (again.missing, again.tasks) == ([project.number], 1)
+    assert again.projects[0].made
     assert study.score_table()["value"].tolist() == [70.0]
     assert pull(study, server).anything is False
 
@@ -131,7 +125,6 @@ def test_what_was_rated_where_nothing_is_any_more_is_not_asked_twice(study: Stud
     server.annotate(project.number, task, 5, "10:00", QR=70)
     pull(study, server)
     server.delete_project(project.number)
-    give_up(study, server, [project.number])
     done = push(study, server)
     assert sorted((one.overlap, one.tasks) for one in done.projects) == [(2, 1), (3, 1)]
     assert push(study, server).tasks == 0
@@ -141,16 +134,13 @@ def test_a_server_that_moved_is_the_same(any_study: Study) -> None:
     study = any_study
     server: Any = StandIn()
     rated(study, server)
-    before, server.url = server.url, "https://moved.example.org"
-    with pytest.raises(StudyError, match=r"Nothing of .* was pushed to http://wrong"):
-        move(study, server, "http://wrong.example.org")
-    assert (move(study, server, before), move(study, server, before)) == (1, 0)
+    server.url = "https://moved.example.org"
     done = pull(study, server)
     assert (done.anything, done.unchanged) == (False, 1)
     other: Any = StandIn()
     other.url = "https://other.example.org"
-    with pytest.raises(StudyError, match="is another than the one at"):
-        move(study, other, server.url)
+    with pytest.raises(StudyError, match=r"Nothing of .* was pushed to https://other"):
+        pull(study, other)
 
 
 def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
@@ -187,27 +177,3 @@ def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
     erase(study, "anna")
     with pytest.raises(StudyError, match=r"User 5 of .* is erased"):
         pull(study, server, raters={5: "anna"})
-
-
-def test_values_given_after_a_judges_were_shown_are_of_a_source_of_their_own(
-    any_study: Study,
-) -> None:
-    study = any_study
-    server: Any = StandIn()
-    fill(study, queries=1, systems=1)
-    score = ScoreRow(
-        query_id="q0",
-        system="system-0",
-        construct_key="QR",
-        scorer="judge-a",
-        scorer_kind="judge",
-        value=30,
-    )
-    import_rows(study, [LocatedRow(1, score)], source="s", sha256="0" * 64, importer="test")
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
-    push(study, server, predictions="judge-a")
-    (project,) = projects(study)
-    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
-    pull(study, server)
-    scores = study.score_table().set_index("scorer")
-    assert scores.loc["ls-5", "source"] == "label_studio (shown judge-a)"

@@ -8,7 +8,6 @@ from annotate_ui.label_studio.located_annotations import lost_places
 from annotate_ui.label_studio.projects import LEFT, OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.relocation import give_up
 from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.lifecycle.erase import erase
@@ -28,7 +27,6 @@ def test_a_place_that_is_there_is_not_split_when_others_are_gone(study: Study) -
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70, CC=60)
     pull(together, server)
     server.delete_project(project.number)
-    give_up(together, server, [project.number])
     assert push(together, server).tasks == 1
     path = study.folder / "study.toml"
     path.write_text(path.read_text().replace('"all"', '"staged"'))

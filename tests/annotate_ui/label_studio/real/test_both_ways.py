@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from sqlalchemy import select
 
 from annotate_ui.label_studio.annotation_reader import MISSING, NO_NUMBER, SKIPPED
@@ -11,8 +10,6 @@ from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.projects import OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.relocation import give_up
-from annotate_ui.label_studio.server_error import ServerError
 from study import Study
 from study.assignment import assign
 from study.schema import Assignment, Rater, Rating, SetAside, table
@@ -233,7 +230,7 @@ def test_a_skip_holds_its_place_and_a_deleted_task_comes_again(
     assert pull(study, server).new == 1
 
 
-def test_a_deleted_project_is_given_up(
+def test_a_deleted_project_is_named_and_its_rest_sent_again(
     study: Study, server: Server, label_studio: LabelStudioServer, members: Two
 ) -> None:
     fill(study, queries=1, systems=2)
@@ -244,10 +241,8 @@ def test_a_deleted_project_is_given_up(
     pull(study, server)
     with label_studio.client() as owner:
         assert owner.delete(f"/api/projects/{project.number}/").status_code == 204
-    with pytest.raises(ServerError, match=f"--give-up {project.number}"):
-        pull(study, server)
-    give_up(study, server, [project.number])
-    assert pull(study, server).anything is False
+    done = pull(study, server)
+    assert (done.missing, done.anything) == ([project.number], False)
     assert push(study, server).tasks == 1
     assert study.score_table()["value"].tolist() == [40.0]
 

@@ -4,16 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.predictions import WARNING
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.cli.root import cli
 from study.errors import StudyError
-from study.importing import import_file
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member
 from tests.annotate_ui.label_studio.real.rater_actions import annotate, projects, rate_all
 
@@ -73,31 +70,7 @@ def test_what_an_owner_may_get_wrong(
     empty.close()
 
 
-def test_a_judges_scores_are_shown_only_when_asked_for(
-    campaign: Study, server: Server, label_studio: LabelStudioServer, tmp_path: Path
-) -> None:
-    with pytest.raises(StudyError, match="'jud' is no judge"):
-        push(campaign, server, predictions="jud")
-    path = tmp_path / "scores.csv"
-    path.write_text(
-        "response_id,construct,scorer,scorer_kind,value\nq0/system-0,QR,judy,judge,61\n"
-    )
-    import_file(campaign, path)
-    folder, to = str(campaign.folder), ("--url", label_studio.url)
-    done = ccrs("label-studio", "push", folder, *to, "--predictions", "judy")
-    assert WARNING in done.stderr
-    with_scores = projects(campaign)[-1]
-    assert with_scores.predictions == "judy"
-    assert len(projects(campaign)) == 1
-    tasks = sum(len(task["predictions"]) for task in server.export(with_scores.number))
-    with label_studio.client() as owner:
-        found = owner.get("/api/predictions/", params={"project": with_scores.number}).json()
-    shown = [(one["model_version"], one["result"][0]["value"]) for one in found]
-    assert tasks == 1
-    assert shown == [("judy", {"number": 61})]
-
-
-def test_no_prediction_unless_asked_for(campaign: Study, server: Server) -> None:
+def test_raters_see_no_prediction(campaign: Study, server: Server) -> None:
     push(campaign, server)
     (project,) = projects(campaign)
     assert [task["predictions"] for task in server.export(project.number)] == [[]] * 4

@@ -111,7 +111,7 @@ def test_a_skip_holds_its_place() -> None:
     with answering() as there, Server(there.url, "legacy") as server:
         there.answer = 201, "application/json", json.dumps(made).encode()
         number = server.create_project(
-            title="x", description="x", xml="x", instructions="x", overlap=2, predictions=False
+            title="x", description="x", xml="x", instructions="x", overlap=2
         )
         assert number == 7
         ((path, body),) = there.asked
