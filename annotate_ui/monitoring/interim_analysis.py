@@ -11,14 +11,11 @@ from typing import Any, Literal
 
 from sqlalchemy import insert, select
 
-from annotate_ui.monitoring.background_job import failure, running, start
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study.errors import StudyError
 from study.facts.interim_analysis import values_so_far
 from study.schema import Look, now, table
 from study.study import Study
-
-__all__ = ["KINDS", "LookResult", "failure", "look", "newest", "running", "start"]
 
 Kind = Literal["agreement", "judge", "stopping"]
 KINDS: tuple[Kind, ...] = ("agreement", "judge", "stopping")

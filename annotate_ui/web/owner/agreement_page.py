@@ -26,7 +26,8 @@ _CHARTS = {"agreement": "krippendorff_alpha", "judge": "pearson"}
 @pages.get("/agreement")
 def agreement() -> ResponseReturnValue:
     """Show how far people agree, by the newest look."""
-    from annotate_ui.monitoring.interim_analysis import failure, newest, running
+    from annotate_ui.monitoring.background_job import failure, running
+    from annotate_ui.monitoring.interim_analysis import newest
 
     served = study()
     return render_template(
@@ -42,7 +43,8 @@ def agreement() -> ResponseReturnValue:
 @pages.get("/judge")
 def judge() -> ResponseReturnValue:
     """Ask whether the owner wants to see the judge beside the humans at all."""
-    from annotate_ui.monitoring.interim_analysis import failure, newest, running
+    from annotate_ui.monitoring.background_job import failure, running
+    from annotate_ui.monitoring.interim_analysis import newest
 
     served = study()
     # The figures are for whoever asked for them with the button, and for nobody in passing.
@@ -64,7 +66,7 @@ def judge() -> ResponseReturnValue:
 @computations
 def compute(kind: str) -> ResponseReturnValue:
     """Have a look computed; the page shows it when it is there."""
-    from annotate_ui.monitoring.interim_analysis import start
+    from annotate_ui.monitoring.background_job import start
 
     back = {
         "agreement": "/owner/agreement",
@@ -83,7 +85,7 @@ def compute(kind: str) -> ResponseReturnValue:
 @pages.get("/running")
 def running() -> ResponseReturnValue:
     """Tell a page's script whether figures are being computed."""
-    from annotate_ui.monitoring.interim_analysis import running as what
+    from annotate_ui.monitoring.background_job import running as what
 
     return jsonify({"running": what(study())})
 

@@ -57,10 +57,10 @@ def forget() -> None:
 
 
 def _computed_elsewhere(app: Flask, of: Study) -> "Snapshot":
-    from annotate_ui.monitoring.snapshot import snapshot_elsewhere
+    from annotate_ui.monitoring.background_job import compute_snapshot
 
     with _one_at_a_time:
-        app.extensions[_KEY] = found = snapshot_elsewhere(of)
+        app.extensions[_KEY] = found = compute_snapshot(of)
         return found
 
 

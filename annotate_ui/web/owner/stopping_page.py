@@ -15,7 +15,8 @@ from study.study import Study
 @pages.get("/stopping")
 def stopping() -> ResponseReturnValue:
     """Show the newest computation of the rule."""
-    from annotate_ui.monitoring.interim_analysis import failure, newest, running
+    from annotate_ui.monitoring.background_job import failure, running
+    from annotate_ui.monitoring.interim_analysis import newest
 
     served = study()
     return render_template(

@@ -11,8 +11,16 @@ from sqlalchemy import insert, select, update
 from analysis.cli.source import from_study
 from analysis.pipeline.estimation import headline
 from analysis.render.limitations import not_established
-from annotate_ui.monitoring.background_job import Note, computing_lock, read_note, write_note
-from annotate_ui.monitoring.interim_analysis import failure, look, newest, running, start
+from annotate_ui.monitoring.background_job import (
+    Note,
+    computing_lock,
+    failure,
+    read_note,
+    running,
+    start,
+    write_note,
+)
+from annotate_ui.monitoring.interim_analysis import look, newest
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study import Study, StudyError
 from study.facts.interim_analysis import interim_looks
@@ -140,7 +148,7 @@ def test_a_process_that_vanished_is_told_and_does_not_block(study: Study) -> Non
     assert running(study) is None
     failed = failure(study)
     assert failed is not None
-    assert "without a word" in (failed.failed or "")
+    assert "without an error message" in (failed.failed or "")
     with computing_lock(study.folder):
         assert running(study) == "judge"
     write_note(study.folder, Note("judge", (now() - timedelta(hours=1)).isoformat()))
@@ -150,10 +158,10 @@ def test_a_process_that_vanished_is_told_and_does_not_block(study: Study) -> Non
 def test_a_look_that_takes_too_long_is_ended_and_told(study: Study) -> None:
     code = (
         "import sys, time, datetime; from pathlib import Path\n"
-        "from annotate_ui.monitoring import background\n"
-        "background.LONGEST = datetime.timedelta(seconds=.5)\n"
-        "background._looked = lambda *_: time.sleep(60)\n"
-        "sys.exit(background.main(Path(sys.argv[1]), 'agreement', None))"
+        "from annotate_ui.monitoring import background_job\n"
+        "background_job.LONGEST = datetime.timedelta(seconds=.5)\n"
+        "background_job._analyse = lambda *_: time.sleep(60)\n"
+        "sys.exit(background_job.main(Path(sys.argv[1]), 'agreement', None))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(study.folder)], timeout=30, check=False)
     assert done.returncode == 1

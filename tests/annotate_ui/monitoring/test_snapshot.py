@@ -3,7 +3,8 @@
 import pytest
 
 from annotate_ui.monitoring import snapshot as module
-from annotate_ui.monitoring.snapshot import is_large, snapshot, snapshot_elsewhere
+from annotate_ui.monitoring.background_job import compute_snapshot
+from annotate_ui.monitoring.snapshot import is_large, snapshot
 from study import Study, StudyError
 from tests.annotate_ui.rated_campaign import fill, give
 
@@ -14,7 +15,7 @@ def test_another_process_finds_the_same(any_study: Study, monkeypatch: pytest.Mo
     assert not is_large(any_study)
     monkeypatch.setattr(module, "_LARGE", -1)
     assert is_large(any_study)
-    here, there = snapshot(any_study), snapshot_elsewhere(any_study)
+    here, there = snapshot(any_study), compute_snapshot(any_study)
     assert there.progress == here.progress
     assert there.signals == here.signals
     assert there.at >= here.at
@@ -24,4 +25,4 @@ def test_a_process_that_fails_is_told_with_a_way_on(study: Study) -> None:
     study.close()
     (study.folder / "study.db").unlink()
     with pytest.raises(StudyError, match="ccrs watch"):
-        snapshot_elsewhere(study)
+        compute_snapshot(study)

@@ -244,7 +244,7 @@ def test_a_computation_is_started_and_waited_for(
 ) -> None:
     started: list[tuple[str, str | None]] = []
     monkeypatch.setattr(
-        "annotate_ui.monitoring.interim_analysis.start",
+        "annotate_ui.monitoring.background_job.start",
         lambda _, kind, judge=None: started.append((kind, judge)),
     )
     monkeypatch.setattr("annotate_ui.web.owner.agreement_page.machine_names", lambda _: {"judge-a"})
@@ -254,7 +254,7 @@ def test_a_computation_is_started_and_waited_for(
     owner.submit("/owner/compute/stopping")
     assert started == [("agreement", None), ("judge", "judge-a"), ("stopping", None)]
     assert owner.submit("/owner/compute/everything").status_code == 404
-    monkeypatch.setattr("annotate_ui.monitoring.interim_analysis.running", lambda _: "agreement")
+    monkeypatch.setattr("annotate_ui.monitoring.background_job.running", lambda _: "agreement")
     assert 'data-running="agreement"' in owner.get("/owner/agreement").text
     assert owner.get("/owner/running").get_json() == {"running": "agreement"}
 
