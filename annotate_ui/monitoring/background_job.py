@@ -190,7 +190,7 @@ def _write_snapshot(folder: Path) -> None:
 
 
 def _analyse(folder: Path, kind: str, judge: str | None) -> str | None:
-    """Compute and store an interim analysis; return why there is no result, None if it is stored."""
+    """Compute and store an interim analysis; return why there is no result, else None."""
     from analysis.core.errors import AnalysisError
     from annotate_ui.monitoring.interim_analysis import look
 

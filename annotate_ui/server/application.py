@@ -1,17 +1,21 @@
 """`ccrs serve`: the rating pages, on waitress."""
 
+import select
+import signal
 import socket
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from waitress.server import create_server
 
 from annotate_ui.server.capacity import Size, fitted, size_for
 from annotate_ui.server.error_log import log_errors
 from annotate_ui.server.filesystem_check import check_place
-from annotate_ui.server.lifecycle import Server, Shutdown, run
 from annotate_ui.server.public_check import check_public
 from annotate_ui.server.secret_key import secret_key
 from annotate_ui.server.sockets import address_of, listen, reached
@@ -22,6 +26,8 @@ from study.study import Study
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+Server = Any
+"""A server of waitress. (The published types of its parts are wrong.)"""
 BODY_LIMIT = 2**20
 """Bytes of a request. A comment of 5,000 characters is 20,000 at most."""
 _HEADER_LIMIT = 2**15
@@ -39,7 +45,10 @@ def serve(
     public: bool = False,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve the rating pages until Ctrl-C or SIGTERM, then finish the requests under way.
+    """Serve the rating pages until Ctrl-C, SIGTERM or a closed terminal.
+
+    Requests that are being carried out then have five seconds to end. Their answers are not sent:
+    a browser sends a save again, with the same key, when the server is back.
 
     Parameters
     ----------
@@ -81,8 +90,7 @@ def serve(
     except BaseException:
         listening.close()
         raise
-    ending = Shutdown()
-    with ending.on_signals(server):
+    with stopped_by_signals():
         say(f"Rating pages of {study.config.name}: {address_of(listening)}")
         for line in reached(listening, study.config.rating.base_url, proxies):
             say(line)
@@ -93,8 +101,40 @@ def serve(
         say(where_told(study))
         say("Stop with Ctrl-C. What raters have saved is kept.")
         sys.stdout.flush()
-        left = run(server, ending)
-    say(f"Stopped; {left} requests were cut off." if left else "Stopped.")
+        run(server)
+    say("Stopped.")
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Take SIGTERM and a closed terminal like Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before: dict[int, Any] = {}
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # With nohup, that signal is ignored on purpose.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def run(server: Server) -> None:
+    """Answer requests until interrupted; interrupted twice, end at once."""
+    try:
+        server.run()
+    except KeyboardInterrupt:
+        return
+    server.close()
 
 
 def waitress_server(
@@ -105,6 +145,8 @@ def waitress_server(
         application,
         sockets=[listening],
         threads=size.threads,
+        # select() can't see descriptors above 1023.
+        asyncore_use_poll=hasattr(select, "poll"),
         # Waitress counts the listening socket and its own trigger among the connections.
         connection_limit=size.connections + 2,
         channel_timeout=_IDLE_SECONDS,

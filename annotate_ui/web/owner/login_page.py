@@ -3,9 +3,10 @@
 from flask import abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotate_ui.web.owner import login_attempts, owner_session
+from annotate_ui.web.owner import owner_session
 from annotate_ui.web.owner.blueprint import SIGN_IN, pages
 from annotate_ui.web.owner.password import is_right, newest_password
+from annotate_ui.web.rate_limits import FORBIDDEN, all_log_ins, log_ins
 from annotate_ui.web.rater_session import study
 
 
@@ -16,17 +17,16 @@ def sign_in() -> ResponseReturnValue:
 
 
 @pages.post("/sign-in")
+@log_ins
+@all_log_ins
 def begin() -> ResponseReturnValue:
     """Begin a session for whoever has the password."""
-    if not login_attempts.may_try():
-        abort(429)
     with study().read() as connection:
         password = newest_password(connection)
     if password is None:
         abort(404)
     if not is_right(password, request.form.get("password", "")):
-        login_attempts.failed()
-        return render_template("owner/sign_in.html", why=None, failed=True), 403
+        return render_template("owner/sign_in.html", why=None, failed=True), FORBIDDEN
     owner_session.begin(password.id)
     return redirect("/owner", 303)
 
