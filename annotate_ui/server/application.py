@@ -15,7 +15,7 @@ from waitress.server import create_server
 
 from annotate_ui.server.capacity import Size, fitted, size_for
 from annotate_ui.server.error_log import log_errors
-from annotate_ui.server.filesystem_check import check_place
+from annotate_ui.server.filesystem_check import check_file_system
 from annotate_ui.server.public_check import check_public
 from annotate_ui.server.secret_key import secret_key
 from annotate_ui.server.sockets import address_of, listen, reached
@@ -72,7 +72,7 @@ def serve(
     StudyError
         The study's place, the secret or the port can't be used; the message has the remedy.
     """
-    check_place(study)
+    check_file_system(study)
     if public:
         check_public(study, proxies=proxies, secret_file=secret_file)
     secret = secret_key(study.folder, secret_file)

@@ -1,8 +1,8 @@
-"""Where an SQLite study must not be served from: network file systems and synced folders.
+"""Where an SQLite study must not be served from: network file systems.
 
 SQLite in WAL mode keeps an index in memory that the processes of one machine share
 (https://sqlite.org/wal.html, "Disadvantages"), and its locks are unsafe on many network file
-systems. A program that syncs a folder copies the database while it is written to.
+systems.
 """
 
 import re
@@ -21,37 +21,6 @@ _KINDS = (
     "fuse.seadrive fuse.onedriver fuse.google-drive-ocamlfuse fuse.vmhgfs-fuse"
 )
 _NETWORK = frozenset(_KINDS.split())
-# Names that the programs give to the folders they sync. A drive's name may go on with an account.
-_SYNCED = {
-    "Dropbox": re.compile(r"Dropbox( \(.+\)|-.+)?"),
-    "OneDrive": re.compile(r"OneDrive( ?-.+)?"),
-    "Google Drive": re.compile(r"Google ?Drive([ -].+)?|My Drive"),
-    "iCloud Drive": re.compile(r"Mobile Documents|com~apple~CloudDocs|iCloud ?Drive"),
-    "a cloud drive": re.compile(r"CloudStorage"),
-    "Nextcloud": re.compile(r"Nextcloud\d*"),
-    "ownCloud": re.compile(r"ownCloud\d*"),
-    "pCloud": re.compile(r"pCloud ?Drive"),
-    "MEGA": re.compile(r"MEGAsync( .+)?"),
-    "Box": re.compile(r"Box Sync|Box-Box"),
-    "Seafile": re.compile(r"Seafile|SeaDrive"),
-    "Synology Drive": re.compile(r"Synology ?Drive|CloudStation"),
-    "Proton Drive": re.compile(r"Proton ?Drive([ -].+)?"),
-}
-# What the programs leave in the topmost folder that they sync: its name, and whether it is a
-# folder. (A home folder has a *folder* .dropbox, and is not synced for that.)
-_MARKS = {
-    "Syncthing": ((".stfolder", None),),
-    "Dropbox": ((".dropbox", False), (".dropbox.cache", True)),
-    "Nextcloud or ownCloud": (
-        (".nextcloudsync.log", False),
-        (".owncloudsync.log", False),
-        (".sync_*.db", False),
-        ("._sync_*.db", False),
-    ),
-    "Google Drive": ((".tmp.drivedownload", True), (".tmp.driveupload", True)),
-    "OneDrive": ((".849C9593-D756-4E56-8D6E-42412F2A707B", None),),
-    "Resilio Sync": ((".sync/ID", False),),
-}
 
 
 @dataclass(frozen=True)
@@ -62,8 +31,8 @@ class Mount:
     kind: str
 
 
-def check_place(study: Study, mountinfo: str | None = None) -> None:
-    """Refuse an SQLite study on a network file system or in a synced folder.
+def check_file_system(study: Study, mountinfo: str | None = None) -> None:
+    """Refuse an SQLite study on a network file system.
 
     Parameters
     ----------
@@ -71,7 +40,7 @@ def check_place(study: Study, mountinfo: str | None = None) -> None:
         One on PostgreSQL passes everywhere.
     mountinfo
         What is mounted, in the form of Linux's /proc/self/mountinfo, which is read unless given.
-        On other systems only synced folders are recognized.
+        Other systems have no such file, and nothing is refused there.
 
     Raises
     ------
@@ -88,13 +57,6 @@ def check_place(study: Study, mountinfo: str | None = None) -> None:
                 f"{path} lies on a network file system ({mount.kind} at {mount.point}), where "
                 "SQLite can lose ratings. Copy the study to a local disk and serve it there, or "
                 "use PostgreSQL: `database` in study.toml."
-            )
-        program = syncing(path)
-        if program is not None:
-            raise StudyError(
-                f"{path} lies in a folder that {program} syncs, which copies the database while "
-                "ratings are written to it. Move the study to a folder that is not synced, and "
-                "keep copies of it with a backup."
             )
 
 
@@ -117,27 +79,6 @@ def mount_of(path: Path, mountinfo: str) -> Mount | None:
         ):
             found = mount
     return found
-
-
-def syncing(path: Path) -> str | None:
-    """Return the program that syncs the folder in which an absolute path lies, if one is known."""
-    for part in path.parts:
-        for program, name in _SYNCED.items():
-            if name.fullmatch(part):
-                return program
-    for folder in (path, *path.parents):
-        for program, marks in _MARKS.items():
-            if any(_marked(folder, pattern, kind) for pattern, kind in marks):
-                return program
-    return None
-
-
-def _marked(folder: Path, pattern: str, is_folder: bool | None) -> bool:
-    try:
-        return any(is_folder is None or mark.is_dir() == is_folder for mark in folder.glob(pattern))
-    except OSError:
-        # A folder above that may not be read says nothing.
-        return False
 
 
 def _mounted() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotate_ui.server.error_log import log_errors
-from annotate_ui.server.filesystem_check import check_place
+from annotate_ui.server.filesystem_check import check_file_system
 from annotate_ui.server.public_check import check_public
 from annotate_ui.server.secret_key import secret_key
 from study.study import Study
@@ -41,7 +41,7 @@ def application(folder: str, secret_file: str, proxies: int = 1) -> "Flask":
 
     study = Study.open(folder)
     try:
-        check_place(study)
+        check_file_system(study)
         check_public(study, proxies=proxies, secret_file=Path(secret_file))
     except BaseException:
         study.close()

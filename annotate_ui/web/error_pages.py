@@ -77,7 +77,7 @@ _FULL = Problem(
     503,
     "full",
     mark("Nothing can be stored right now"),
-    mark("The server's disk is full. What you entered waits in this browser."),
+    mark("The server's disk is full or cannot be written. What you entered waits in this browser."),
     mark("Please tell the organizer, and try again later."),
 )
 _FAILED = Problem(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from annotate_ui.server.filesystem_check import check_place, mount_of, syncing
+from annotate_ui.server.filesystem_check import check_file_system, mount_of
 from study import Study, StudyError
 
 ROOT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw"
@@ -22,16 +22,16 @@ def mounted(point: str, kind: str, source: str = "server:/export") -> str:
 def test_a_network_file_system_is_refused(study: Study, kind: str) -> None:
     info = mounted(str(study.folder.parent.resolve()), kind)
     with pytest.raises(StudyError, match=rf"network file system \({kind} at .*PostgreSQL"):
-        check_place(study, info)
+        check_file_system(study, info)
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "fuseblk"])
 def test_a_local_disk_is_fine(study: Study, kind: str) -> None:
-    check_place(study, mounted(str(study.folder.parent.resolve()), kind))
+    check_file_system(study, mounted(str(study.folder.parent.resolve()), kind))
 
 
 def test_this_machines_own_mounts_can_be_read(study: Study) -> None:
-    check_place(study)
+    check_file_system(study)
 
 
 def test_a_davfs_mount_is_known_by_its_source() -> None:
@@ -76,65 +76,13 @@ def test_a_database_that_is_a_link_is_judged_by_where_it_leads(tmp_path: Path) -
     (study.folder / "study.db").rename(far / "study.db")
     (study.folder / "study.db").symlink_to(far / "study.db")
     with pytest.raises(StudyError, match="network file system"):
-        check_place(study, mounted(str(far.resolve()), "nfs"))
+        check_file_system(study, mounted(str(far.resolve()), "nfs"))
 
 
 def test_postgresql_may_be_described_anywhere(any_study: Study) -> None:
     info = mounted(str(any_study.folder.parent.resolve()), "nfs")
     if any_study.engine.dialect.name == "postgresql":
-        check_place(any_study, info)
+        check_file_system(any_study, info)
     else:
         with pytest.raises(StudyError):
-            check_place(any_study, info)
-
-
-@pytest.mark.parametrize(
-    ("path", "program"),
-    [
-        ("/home/a/Dropbox/s", "Dropbox"),
-        ("/home/a/Dropbox (Lab)/x/s", "Dropbox"),
-        ("/mnt/c/Users/a/OneDrive - University of X/s", "OneDrive"),
-        ("/home/a/OneDrive/s", "OneDrive"),
-        ("/Users/a/Library/CloudStorage/GoogleDrive-a@example.org/My Drive/s", "a cloud drive"),
-        ("/home/a/Google Drive/s", "Google Drive"),
-        ("/Users/a/Library/Mobile Documents/com~apple~CloudDocs/s", "iCloud Drive"),
-        ("/home/a/Nextcloud/s", "Nextcloud"),
-        ("/home/a/ownCloud2/s", "ownCloud"),
-        ("/home/a/dropbox-study", None),
-        ("/home/a/Dropboxes/s", None),
-        ("/home/a/onedrive_eval/s", None),
-        ("/srv/studies/s", None),
-    ],
-)
-def test_synced_folders_are_known_by_their_names(path: str, program: str | None) -> None:
-    assert syncing(Path(path)) == program
-
-
-@pytest.mark.parametrize(
-    ("mark", "folder", "program"),
-    [
-        (".stfolder", True, "Syncthing"),
-        (".stfolder", False, "Syncthing"),
-        (".dropbox", False, "Dropbox"),
-        (".dropbox.cache", True, "Dropbox"),
-        (".sync_0a1b2c.db", False, "Nextcloud or ownCloud"),
-        (".tmp.driveupload", True, "Google Drive"),
-    ],
-)
-def test_synced_folders_are_known_by_what_the_program_leaves(
-    study: Study, mark: str, folder: bool, program: str
-) -> None:
-    above = study.folder.parent.resolve()
-    check_place(study, ROOT)
-    if folder:
-        (above / mark).mkdir()
-    else:
-        (above / mark).touch()
-    assert syncing(study.folder.resolve()) == program
-    with pytest.raises(StudyError, match=f"{program} syncs.*not synced"):
-        check_place(study, ROOT)
-
-
-def test_a_home_with_dropboxs_settings_is_not_synced_for_that(study: Study) -> None:
-    (study.folder.parent / ".dropbox").mkdir()
-    check_place(study, ROOT)
+            check_file_system(any_study, info)

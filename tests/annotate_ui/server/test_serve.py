@@ -229,11 +229,6 @@ def test_the_secret_file_may_be_named(study: Study, start: Start, tmp_path: Path
     assert "mode 0644" in refused(study, "--secret-file", str(named))
 
 
-def test_a_synced_folder_is_refused(study: Study) -> None:
-    (study.folder / ".stfolder").mkdir()
-    assert "Syncthing syncs" in refused(study)
-
-
 def test_the_commands_cost_nothing_until_they_run() -> None:
     code = (
         "import sys, annotate_ui.cli.invite, annotate_ui.cli.serve; "
