@@ -1,9 +1,8 @@
-"""When enough is rated: intervals that stay right although one looks again and again.
+"""When enough is rated: intervals that stay valid under repeated looks at the data.
 
 An interval of fixed sample size covers only where the size was fixed beforehand. Looking after
-every query and stopping as soon as it is narrow enough covers .73 in place of .95. Two ways out: a
-confidence sequence, which holds at all sizes at once (`stop_by_width`), and looks set beforehand
-that share the error between them (`analysis.planning.interim_looks`).
+every query and stopping as soon as it is narrow enough covers .73 in place of .95. A confidence
+sequence holds at all sizes at once (`stop_by_width`).
 """
 
 from __future__ import annotations

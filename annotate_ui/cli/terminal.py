@@ -105,16 +105,16 @@ def show_stopping(state: Mapping[str, Any]) -> None:
     """Print how far the stopping rule is from being met."""
     console = Console(highlight=False)
     if not state["declared"]:
-        console.print(Text(f"{state['reason']}. Declare it in [stopping] before anybody looks."))
+        console.print(
+            Text(f"{state['reason']}. Declare it in [stopping] before any interim analysis.")
+        )
         return
     what = (
         "mean of people's values"
         if state["quantity"] == "human_mean"
         else (f"mean of {state['judge']} minus people")
     )
-    console.print(
-        Text(f"Stopping rule: {state['rule']}, {what}, {state['level']:.0%}", style="bold")
-    )
+    console.print(Text(f"Stopping rule: {what}, {state['level']:.0%}", style="bold"))
     table = _table("construct", "value", "to each\nside", "wanted", "queries", "more", "stop")
     for one in state["constructs"]:
         table.add_row(

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, select
 
-from analysis.planning.interim_looks import stop_at_looks
-from analysis.planning.stopping_rule import Stopping, stop_by_width
+from analysis.planning.stopping_rule import stop_by_width
 from study.errors import StudyError, nearest
 from study.facts.rating_progress import CampaignRecords, read_records
 from study.facts.score_table import score_table
@@ -30,12 +29,10 @@ class ConstructStopping:
     more: int | None
     """Queries that are still expected to be needed; null where that can't be told."""
     queries: int
-    """Queries that entered: of preset looks, those at the last look that was due."""
+    """Queries that entered."""
     queries_complete: int
     """Queries that have all their assigned values on the construct."""
     queries_assigned: int
-    next_look: int | None
-    """Of preset looks: the number of queries at which the next one is."""
     method: str
     reason: str | None
     """Why not to stop yet."""
@@ -47,7 +44,6 @@ class StoppingState:
 
     declared: bool
     """Whether study.toml says how narrow an interval is wanted."""
-    rule: str
     quantity: str
     judge: str | None
     level: float
@@ -128,13 +124,8 @@ def _of_construct(
     complete = completed_queries(records, construct)
     series = np.array([means.get((construct, names[query]), np.nan) for query in complete])
     wanted = float(rule.half_width or 0)
-    found: Stopping
-    if rule.rule == "looks":
-        found = stop_at_looks(series, wanted, rule.looks, level, rule.spending)
-    else:
-        bounds = _bounds(study, construct)
-        found = stop_by_width(series, wanted, bounds, level, rule.least_queries)
-    finite = int(np.isfinite(series).sum())
+    bounds = _bounds(study, construct)
+    found = stop_by_width(series, wanted, bounds, level, rule.least_queries)
     return ConstructStopping(
         construct=construct,
         value=_null(found.value),
@@ -147,7 +138,6 @@ def _of_construct(
         queries=found.n_queries,
         queries_complete=len(complete),
         queries_assigned=int(_asked(records, construct)["query"].nunique()),
-        next_look=next((look for look in rule.looks if look > finite), None),
         method=found.method,
         reason=found.reason,
     )
@@ -198,7 +188,6 @@ def _state(
     rule = study.config.stopping
     return StoppingState(
         declared=rule.half_width is not None,
-        rule=rule.rule,
         quantity=rule.quantity,
         judge=rule.judge,
         level=study.config.analysis.ci_level,

@@ -122,12 +122,8 @@ class RaterSpec(SettingsSection):
 
 
 class StoppingSpec(SettingsSection):
-    """`[stopping]`: when enough is rated, declared before anybody looks."""
+    """`[stopping]`: when enough is rated, declared before any interim analysis."""
 
-    rule: Literal["confidence_sequence", "looks"] = Field(
-        default="confidence_sequence",
-        description="confidence_sequence may be looked at any time; looks only at preset numbers",
-    )
     quantity: Literal["human_mean", "judge_error"] = Field(
         default="human_mean",
         description="the mean over queries whose interval counts: of people's values, or of the "
@@ -141,20 +137,9 @@ class StoppingSpec(SettingsSection):
         default=None, gt=0, description="points to each side of the mean that are enough"
     )
     least_queries: int = Field(default=30, ge=30, description="queries before which nobody stops")
-    looks: tuple[int, ...] = Field(
-        default=(),
-        description="numbers of queries at which one looks, rising; the last is the plan",
-    )
-    spending: Literal["obrien_fleming", "pocock"] = Field(
-        default="obrien_fleming", description="how preset looks share the error"
-    )
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if (self.rule == "looks") != bool(self.looks):
-            raise ValueError('rule = "looks" and the numbers in looks go together')
-        if self.looks and (self.looks[0] < 30 or list(self.looks) != sorted(set(self.looks))):
-            raise ValueError("looks must rise, from 30 on")
         if self.quantity == "judge_error" and self.judge is None:
             raise ValueError("judge_error needs the judge's name in judge")
         return self

@@ -83,14 +83,11 @@ seed = 0
 # completion_code = "..."        # shown once all is done
 # completion_url = "https://recruiter.example/done?cc={{code}}"
 
-# [stopping]                    # when enough is rated; declare it before anybody looks
-# rule = "confidence_sequence"  # or "looks", at preset numbers of queries only
+# [stopping]                    # when enough is rated; declare it before any interim analysis
 # quantity = "human_mean"       # or "judge_error", with judge = "NAME"
 # constructs = []               # that must all be narrow enough; all unless given
 # half_width = 4                # points to each side that are enough; no rule without it
 # least_queries = 30
-# looks = [60, 120, 200]        # with rule = "looks"; the last is the planned size
-# spending = "obrien_fleming"   # or "pocock"
 
 # [analysis]
 # reference = "mean_of_raters"   # or "adjudicated"

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.planning.interim_looks import look_bounds, spent, stop_at_looks
 from analysis.planning.stopping_rule import confidence_sequence, stop_by_width
 from tests.conftest import examples
 
@@ -32,44 +31,6 @@ def test_a_confidence_sequence_covers_at_all_looks_where_the_naive_rule_does_not
     assert naive / runs < 0.85
 
 
-def test_looks_with_spending_cover_at_all_of_them() -> None:
-    rng = np.random.default_rng(21)
-    looks, runs = (40, 80, 120, 160, 200), 2000
-    for spending in ("obrien_fleming", "pocock"):
-        held = 0
-        for _ in range(runs):
-            values = rng.normal(3, 10, looks[-1])
-            found = [stop_at_looks(values[:n], 0.001, looks, spending=spending) for n in looks]
-            held += all(one.low <= 3 <= one.high for one in found)
-        # Monte Carlo standard error .005.
-        assert held / runs == pytest.approx(0.95, abs=0.015)
-
-
-def test_bounds_of_five_equal_looks_are_the_published_ones() -> None:
-    # Lan-DeMets boundaries, two-sided .05, five equal looks, as programs for group sequential
-    # designs print them.
-    fractions = [0.2, 0.4, 0.6, 0.8, 1.0]
-    expected = [4.8769, 3.3569, 2.6803, 2.2898, 2.0310]
-    np.testing.assert_allclose(look_bounds(fractions), expected, atol=2e-4)
-    pocock = [2.4380, 2.4268, 2.4102, 2.3966, 2.3860]
-    np.testing.assert_allclose(look_bounds(fractions, spending="pocock"), pocock, atol=2e-4)
-
-
-def test_a_single_look_is_the_ordinary_interval_and_all_error_is_spent_at_the_end() -> None:
-    from scipy import stats
-
-    assert look_bounds([1.0]) == pytest.approx(1.959964, abs=1e-6)
-    assert spent(1, 0.05) == pytest.approx(0.05)
-    assert spent(1, 0.05, "pocock") == pytest.approx(0.05)
-    assert spent(0, 0.05) == 0
-    values = np.random.default_rng(0).normal(size=50)
-    found = stop_at_looks(values, 1.0, [50])
-    low, high = stats.t.interval(0.95, 49, values.mean(), stats.sem(values))
-    assert (found.low, found.high) == pytest.approx((low, high))
-    assert found.stop
-    assert found.more == 0
-
-
 def test_nothing_stops_before_30_queries_or_without_variation() -> None:
     rng = np.random.default_rng(3)
     few = stop_by_width(rng.normal(50, 1, 29), 60, POINTS)
@@ -81,11 +42,8 @@ def test_nothing_stops_before_30_queries_or_without_variation() -> None:
     assert not same.stop
     assert same.more is None
     assert "same value" in (same.reason or "")
-    assert "same value" in (stop_at_looks(np.full(500, 70.0), 60, [30, 60]).reason or "")
     with pytest.raises(ValueError, match="nobody stops before 30"):
         stop_by_width([1.0], 60, POINTS, least=10)
-    with pytest.raises(ValueError, match="first at 30"):
-        stop_at_looks([1.0], 60, [10, 20])
 
 
 def test_no_value_and_missing_values() -> None:
@@ -109,19 +67,6 @@ def test_the_number_still_needed_is_about_right() -> None:
     assert found.n_queries + found.more == pytest.approx(first, rel=0.25)
     nearly = stop_by_width(values[:60], 0.0001, (-100, 100))
     assert nearly.more is None
-
-
-def test_between_looks_one_waits_for_the_next() -> None:
-    values = np.random.default_rng(2).normal(0, 10, 70)
-    found = stop_at_looks(values, 1.0, [40, 80])
-    assert found.n_queries == 40
-    assert found.more == 10
-    before = stop_at_looks(values[:35], 1.0, [40, 80])
-    assert np.isnan(before.low)
-    assert before.more == 5
-    after = stop_at_looks(np.r_[values, values], 0.001, [40, 80])
-    assert after.more is None
-    assert not after.stop
 
 
 @settings(max_examples=examples(25))
@@ -156,12 +101,3 @@ def test_intervals_follow_shift_and_scale_and_never_grow(
 def test_wrong_arguments(values: list[float], bounds: tuple[float, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         confidence_sequence(values, bounds)
-
-
-def test_looks_that_do_not_rise() -> None:
-    with pytest.raises(ValueError, match="must rise"):
-        look_bounds([0.5, 0.5])
-    with pytest.raises(ValueError, match="fractions above 0"):
-        look_bounds([0.5, 1.5])
-    with pytest.raises(ValueError, match="spending"):
-        spent(0.5, 0.05, "even")  # type: ignore[arg-type]

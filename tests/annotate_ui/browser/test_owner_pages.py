@@ -61,7 +61,7 @@ def campaign(study: Study) -> None:
 
 def _narrowed(queries: int, width: float) -> dict[str, Any]:
     ends = {"low": 50 - width, "high": 50 + width, "half_width": width, "wanted": 5.0}
-    told = {"stop": False, "more": 40, "next_look": None, "reason": "still too wide"}
+    told = {"stop": False, "more": 40, "reason": "still too wide"}
     return {"construct": "QR", "value": 50.0, **ends, **told, "queries": queries}
 
 

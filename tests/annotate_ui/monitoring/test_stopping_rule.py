@@ -127,16 +127,6 @@ def test_a_judge_is_compared_where_people_rated_the_response(study: Study) -> No
     assert (error.half_width or 0) > (mean.half_width or 0)
 
 
-def test_preset_looks_wait_for_their_numbers(study: Study) -> None:
-    filled(study, queries=60, share=0.9)
-    rule = {"rule": "looks", "looks": (30, 50, 90), "half_width": 0.5, "constructs": ("QR",)}
-    (found,) = stopping_state(under(study, **rule)).constructs
-    assert found.queries in {30, 50}
-    assert found.queries <= found.queries_complete
-    assert found.next_look == next(look for look in (30, 50, 90) if look > found.queries_complete)
-    assert not found.stop
-
-
 def test_what_is_not_declared_or_not_there_is_named(study: Study) -> None:
     filled(study, queries=10)
     undeclared = stopping_state(study)

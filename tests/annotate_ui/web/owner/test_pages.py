@@ -280,7 +280,6 @@ def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, 
             "stop": False,
             "more": 25,
             "queries": queries,
-            "next_look": None,
             "reason": "too wide",
         }
         looked(protected, "stopping", stopping={"stop": False, "constructs": [construct]})
