@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 from werkzeug.exceptions import BadRequest
 
-from annotate_ui.web.owner import charts
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
@@ -19,6 +18,7 @@ from study.schema import Score, table
 
 if TYPE_CHECKING:
     from annotate_ui.monitoring.interim_analysis import LookResult
+    from annotate_ui.web.owner.charts import ChartInterval
 
 _CHARTS = {"agreement": "krippendorff_alpha", "judge": "pearson"}
 
@@ -92,8 +92,9 @@ def running() -> ResponseReturnValue:
 
 @pages.get("/chart/<kind>-<theme>.svg")
 def chart(kind: str, theme: str) -> ResponseReturnValue:
-    """Return the chart of the newest look."""
+    """Return the chart of the newest interim analysis."""
     from annotate_ui.monitoring.interim_analysis import newest
+    from annotate_ui.web.owner import charts
 
     if kind not in {*_CHARTS, "stopping"} or theme not in charts.THEMES:
         abort(404)
@@ -118,14 +119,14 @@ def _judges() -> list[str]:
         return sorted(names, key=lambda name: (name in metrics, name))
 
 
-def _rows(look: "LookResult", statistic: str) -> list[charts.ChartInterval]:
+def _rows(look: "LookResult", statistic: str) -> list["ChartInterval"]:
+    from annotate_ui.web.owner.charts import ChartInterval
+
     names = {one.key: one.name for one in study().config.constructs}
     rows = []
     for key, name in names.items():
         for one in look.of(statistic, key)[:1]:
-            rows.append(
-                charts.ChartInterval(f"{key} {name}", one["value"], one["ci_low"], one["ci_high"])
-            )
+            rows.append(ChartInterval(f"{key} {name}", one["value"], one["ci_low"], one["ci_high"]))
     return rows
 
 

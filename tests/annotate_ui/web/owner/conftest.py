@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from flask import Flask
 
-from annotate_ui.web.owner import login_attempts
 from annotate_ui.web.owner.password import set_password
+from annotate_ui.web.rate_limits import limiter
 from study import Study
 from tests.annotate_ui.web.conftest import Browser
 
@@ -15,9 +15,9 @@ PASSWORD = "three plain random words"
 
 @pytest.fixture(autouse=True)
 def _no_attempts_yet() -> Iterator[None]:
-    login_attempts.forget()
+    limiter.reset()
     yield
-    login_attempts.forget()
+    limiter.reset()
 
 
 @pytest.fixture

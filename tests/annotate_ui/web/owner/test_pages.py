@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
+from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
@@ -18,6 +19,7 @@ from study.schema import Assignment, Look, Rater, Rating, now, table
 from tests.annotate_ui.rated_campaign import give
 from tests.annotate_ui.web.conftest import Browser
 
+SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -286,5 +288,7 @@ def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, 
     page = owner.get("/owner/stopping").text
     assert "Not enough is rated yet." in page
     assert "[44.0, 56.0]" in page
-    drawn = owner.get("/owner/chart/stopping-light.svg?construct=QR").text
-    assert drawn.count("<circle") == 2, "before there is a value there is no mean to show"
+    drawn = ElementTree.fromstring(owner.get("/owner/chart/stopping-light.svg?construct=QR").text)
+    (means,) = [group for group in drawn.iter(f"{SVG}g") if group.get("id") == "means"]
+    # Before there is a value there is no mean to show.
+    assert len(list(means.iter(f"{SVG}use"))) == 2
