@@ -1,23 +1,15 @@
 """An owner with a password and a browser, on each database."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from flask import Flask
 
 from annotate_ui.web.owner.password import set_password
-from annotate_ui.web.rate_limits import limiter
 from study import Study
 from tests.annotate_ui.web.conftest import Browser
 
 PASSWORD = "three plain random words"
-
-
-@pytest.fixture(autouse=True)
-def _no_attempts_yet() -> Iterator[None]:
-    limiter.reset()
-    yield
-    limiter.reset()
 
 
 @pytest.fixture
