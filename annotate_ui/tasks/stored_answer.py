@@ -26,6 +26,21 @@ class StoredAnswer:
     unchanged: bool = False
     """Nothing was written: the same content was stored already."""
 
+    def as_json(self) -> dict[str, Any]:
+        """Return what the page's script needs to know, as values that JSON can hold."""
+        return {
+            "construct": self.construct,
+            "revision": self.revision,
+            "value": self.value,
+            "status": self.status,
+            "reason": self.reason,
+            "comment": self.comment,
+            "flags": list(self.flags),
+            "saved_at": self.saved_at.isoformat(),
+            "unchanged": self.unchanged,
+            "late": self.late,
+        }
+
 
 def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, StoredAnswer]:
     """Return the newest rating of each construct of an assignment."""

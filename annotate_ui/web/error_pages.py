@@ -10,7 +10,6 @@ from werkzeug.exceptions import HTTPException, SecurityError
 
 from annotate_ui.tasks.refusals import InvalidError, RefusalError, StaleError
 from annotate_ui.web.i18n.translation import gettext as _, mark, page_language
-from annotate_ui.web.response_json import stored_json
 from study.errors import StorageError, StudyError
 
 log = logging.getLogger("annotate_ui")
@@ -169,7 +168,7 @@ def explain_problems(app: Flask) -> None:
         if isinstance(error, InvalidError):
             body["field"] = error.field
         if isinstance(error, StaleError):
-            body["current"] = None if error.current is None else stored_json(error.current)
+            body["current"] = None if error.current is None else error.current.as_json()
         return jsonify(body), error.status
 
     @app.errorhandler(SignedOutError)

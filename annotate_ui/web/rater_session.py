@@ -101,5 +101,4 @@ def page_context() -> dict[str, Any]:
     return {
         "study_name": config.name,
         "rater": g.get("rater"),
-        "min_width": config.rating.min_width,
     }

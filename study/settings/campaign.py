@@ -199,12 +199,6 @@ class RatingSpec(SettingsSection):
     break_minutes: float = Field(
         default=30, gt=0, description="pause after which a rater's next value begins a session"
     )
-    min_width: int | None = Field(
-        default=None,
-        ge=320,
-        le=4000,
-        description="width of a window in CSS pixels below which nothing can be rated",
-    )
     adjudicators_see: str | None = Field(
         default=None,
         min_length=1,

@@ -74,7 +74,6 @@ seed = 0
 # language = "en"
 # interface_language = "en"     # of the pages' own words; "de" is shipped
 # catalogue = "fr.po"           # the pages' words in another language, beside this file
-# min_width = 1000              # pixels; in a narrower window nothing can be rated
 # words_per_minute = 238
 # consent = "consent.md"         # raters agree to it before anything else
 # instructions = "instructions.md"

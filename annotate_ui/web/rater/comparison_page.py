@@ -14,7 +14,6 @@ from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rate_limits import saves
 from annotate_ui.web.rater_session import rater_here, study
 from annotate_ui.web.request_json import body, rater_of_page
-from annotate_ui.web.response_json import stored_json
 
 pages = Blueprint("comparing", __name__)
 
@@ -51,7 +50,7 @@ def save(public_id: str) -> ResponseReturnValue:
     stored = save_answer(study(), rater.id, ComparisonPayload(public_id, body(ComparisonInput)))
     with study().read() as connection:
         done, total = comparisons_done(connection, study(), rater.id)
-    return jsonify({**stored_json(stored), "progress": {"done": done, "total": total}})
+    return jsonify({**stored.as_json(), "progress": {"done": done, "total": total}})
 
 
 def option_words(option: Option) -> str:

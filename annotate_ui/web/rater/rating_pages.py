@@ -23,7 +23,6 @@ from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rate_limits import openings, saves, unfoldings
 from annotate_ui.web.rater_session import rater_here, study
 from annotate_ui.web.request_json import body, rater_of_page
-from annotate_ui.web.response_json import stored_json
 
 pages = Blueprint("rating", __name__)
 
@@ -138,7 +137,7 @@ def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
             connection, study(), rater.id, RatingPayload(public_id, stage, submission)
         )
         done, total = values_done(connection, study().config, rater.id)
-    answer = stored_json(stored)
+    answer = stored.as_json()
     answer["progress"] = {"done": done, "total": total}
     return jsonify(answer)
 

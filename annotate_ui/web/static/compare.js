@@ -5,7 +5,6 @@ import { startClock } from "./clock.js";
 import { watchLayout } from "./layout.js";
 import { openQueue } from "./queue.js";
 import { openStore } from "./store.js";
-import { watchWidth } from "./wide.js";
 import { _, clockTime } from "./words.js";
 
 const element = (id) => document.getElementById(id);
@@ -214,11 +213,7 @@ if (waiting) {
   sent = { mine: content(), key: waiting.body.key };
 }
 watchLayout(panel);
-watchWidth((wide) => {
-  const note = element("too-narrow");
-  if (note) note.hidden = wide;
-  clock.turnTo(wide ? "comparison" : null);
-});
+clock.turnTo("comparison");
 if (matchMedia("(min-width: 48rem)").matches) (chosen() ?? radios[0]).focus({ preventScroll: true });
 render();
 queue.pump();

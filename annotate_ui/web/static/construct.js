@@ -176,7 +176,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
   // "Cannot judge" or on "Skip", does not: what follows replaces the draft.
   field.addEventListener("blur", () => {
     if (document.activeElement === field || !document.hasFocus()) return;
-    // The window became too narrow: nobody left the field.
+    // The field was hidden: nobody left it.
     if (field.offsetParent === null) return;
     if (onControl() || press.target === cannot || press.target?.id === "skip") return;
     // In a conflict the rater chooses: by Enter, or by a button of the message.

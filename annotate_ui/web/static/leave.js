@@ -4,7 +4,6 @@ import { openAlerts } from "./alerts.js";
 import { watchKeys } from "./keys.js";
 import { openQueue } from "./queue.js";
 import { openStore } from "./store.js";
-import { leastWidth, watchWidth } from "./wide.js";
 import { _, ngettext } from "./words.js";
 
 const form = document.getElementById("leave");
@@ -59,18 +58,6 @@ form.addEventListener("submit", (event) => {
   }
   store.names().forEach((name) => store.remove(name));
 });
-
-// Nothing is opened in a window that is too narrow to see it.
-const go = document.getElementById("go");
-let wideEnough = true;
-watchWidth((wide) => {
-  wideEnough = wide;
-  const button = document.getElementById("go-on");
-  button.dataset.words ??= button.textContent;
-  button.textContent = wide ? button.dataset.words : _("Make the window %(width)s pixels wide to go on", { width: leastWidth });
-  button.setAttribute("aria-disabled", String(!wide));
-});
-go.addEventListener("submit", (event) => !wideEnough && event.preventDefault());
 
 watchKeys();
 addEventListener("pagehide", queue.lastChance);

@@ -11,7 +11,6 @@ import { watchPassages } from "./passages.js";
 import { openQueue } from "./queue.js";
 import { showNumber } from "./scale.js";
 import { openStore } from "./store.js";
-import { watchWidth, isWide } from "./wide.js";
 import { _, clockTime, ngettext } from "./words.js";
 
 const element = (id) => document.getElementById(id);
@@ -99,7 +98,7 @@ function renderNext() {
   else if (left.length > 1) words = _("%(left)s of %(all)s still need a value", { left: left.length, all: views.length });
   else if (saving) words = queue.state().failing ? _("Opens when all is saved") : "";
   if (element("next-reason").textContent !== words) element("next-reason").textContent = words;
-  if (wantsOn && left.length === 0 && !saving && !leaving && isWide()) {
+  if (wantsOn && left.length === 0 && !saving && !leaving) {
     leaving = true;
     leave();
   }
@@ -155,7 +154,7 @@ function turnTo(index, focus) {
   active = index;
   views.forEach((view, place) => view.show(place === index));
   for (const group of document.querySelectorAll(".group")) group.classList.toggle("active", group.contains(views[index].section));
-  if (isWide()) clock.turnTo(views[index].timed);
+  clock.turnTo(views[index].timed);
   columns.turnTo(views[index].letter);
   renderSkip();
   if (focus) {
@@ -357,21 +356,8 @@ addEventListener("pagehide", () => {
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 document.addEventListener("visibilitychange", () => document.hidden && flush());
 
-// Where nothing can be seen yet, the start waits until the window is wide enough.
-let started = false;
-watchWidth((wide) => {
-  const hint = element("too-narrow");
-  if (hint) hint.hidden = wide;
-  if (!wide) clock.turnTo(null);
-  else if (started) clock.turnTo(views[active].timed);
-  else start();
-});
+const revealed = document.querySelector("[data-new]");
+turnTo(Math.max(0, views.indexOf(blocking())), !revealed && !onTouch());
+if (revealed) focusHeading(revealed);
 render();
 queue.pump();
-
-function start() {
-  started = true;
-  const revealed = document.querySelector("[data-new]");
-  turnTo(Math.max(0, views.indexOf(blocking())), !revealed && !onTouch());
-  if (revealed) focusHeading(revealed);
-}

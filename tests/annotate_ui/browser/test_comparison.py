@@ -138,16 +138,6 @@ def test_the_tab_key_reaches_everything(study: Study, serve: Serve, arrive: Arri
     tab_to(page, "next")
 
 
-def test_a_narrow_window_shows_nothing_where_the_study_wants_a_wide_one(
-    study: Study, serve: Serve, arrive: Arrive
-) -> None:
-    _, page = begin(study, serve, arrive, "min_width = 900", viewport=WIDE)
-    expect(page.locator("#response-1")).to_be_visible()
-    page.set_viewport_size({"width": 800, "height": 900})
-    expect(page.locator("#response-1")).to_be_hidden()
-    expect(page.locator("#too-narrow")).to_contain_text("900 pixels")
-
-
 def photograph(page: Page, name: str) -> None:
     folder = os.environ.get("CCRS_TEST_PICTURES")
     if folder:

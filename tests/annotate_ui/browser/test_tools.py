@@ -1,15 +1,12 @@
 """What helps a rater along: find in passages, undo, the list of keys, a least width, times."""
 
-import re
-
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from study import Study
 from study.schema import OpenedPassage, Rating, table
 from tests.annotate_ui.browser.axe_audit import grave_violations
-from tests.annotate_ui.browser.conftest import Arrive, Newcomer, Serve
+from tests.annotate_ui.browser.conftest import Newcomer
 from tests.annotate_ui.browser.marked_campaign import passage
 from tests.annotate_ui.browser.pages import (
     Rater,
@@ -18,7 +15,6 @@ from tests.annotate_ui.browser.pages import (
     focused,
     moving_on,
     saved,
-    state,
     wait_all_saved,
 )
 from tests.annotate_ui.browser.test_layouts import SIZES, photograph
@@ -128,43 +124,6 @@ def test_the_list_of_keys(newcomer: Newcomer) -> None:
     expect(dialog).to_be_hidden()
     page.locator("#keys-open").press("Enter")
     expect(dialog.get_by_role("checkbox")).not_to_be_checked()
-    assert anna.errors == []
-
-
-def test_a_study_for_wide_screens_shows_and_opens_nothing_on_narrow_ones(
-    study: Study, serve: Serve, arrive: Arrive
-) -> None:
-    served = serve(study, "anna", rating="min_width = 1000")
-    narrow: ViewportSize = {"width": 900, "height": 800}
-    wide: ViewportSize = {"width": 1100, "height": 800}
-    anna = arrive(served, "anna", viewport=narrow)
-    page = anna.join()
-    button = page.locator("#go-on")
-    expect(button).to_have_text("Make the window 1000 pixels wide to go on")
-    button.click(force=True)
-    page.wait_for_timeout(500)
-    assert page.url.endswith("/rate")
-    photograph(page, "narrow-desk")
-    page.set_viewport_size(wide)
-    expect(button).to_have_text("Start rating")
-    button.click()
-    page.wait_for_url(re.compile(r"/rate/\w+/1$"))
-    expect(page.locator("#too-narrow")).to_be_hidden()
-    assert focused(page) == "value-QR"
-    page.keyboard.type("4")
-    page.set_viewport_size(narrow)
-    expect(page.locator("main")).to_be_hidden()
-    expect(page.locator("#too-narrow")).to_contain_text("1000 pixels")
-    assert grave_violations(page) == ""
-    photograph(page, "narrow-step")
-    page.set_viewport_size(wide)
-    expect(page.locator("#field-question")).to_be_visible()
-    expect(field(page, "QR")).to_have_value("4")
-    page.set_viewport_size(narrow)
-    page.reload()
-    expect(page.locator("main")).to_be_hidden()
-    page.set_viewport_size(wide)
-    expect(state(page, "QR")).to_have_text("draft")
     assert anna.errors == []
 
 
