@@ -100,7 +100,9 @@ _BY_STATUS = {
         mark("This is too much at once"),
         mark("A comment may have 5,000 characters."),
     ),
-    415: Problem(415, "not_json", mark("This request can't be read"), mark("It is no JSON.")),
+    415: Problem(
+        415, "not_json", mark("This request can't be read"), mark("It is not valid JSON.")
+    ),
     429: Problem(
         429,
         "too_many",

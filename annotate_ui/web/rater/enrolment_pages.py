@@ -65,7 +65,7 @@ _REFUSED = {
         400,
         "bad_id",
         mark("This link can't be read"),
-        mark("The part of it that says who you are is no id."),
+        mark("The part of it that identifies you is not a valid ID."),
         mark("Open the link again from the place where you found it."),
         None,
     ),

@@ -317,7 +317,7 @@ def enough_is_rated(owner: Owner) -> None:
     photograph(page, "owner-agreement")
     page.get_by_role("link", name="Go to a page that asks first").click()
     photograph(page, "owner-judge")
-    photograph(owner.opens("Looks"), "owner-looks")
+    photograph(owner.opens("Interim analyses"), "owner-looks")
     expect(page.get_by_role("cell", name="the stopping rule")).to_have_count(2)
 
 

@@ -1,4 +1,4 @@
-"""Looks at interim figures: computed elsewhere, one at a time, recorded, told in the report."""
+"""Interim analyses: computed elsewhere, one at a time, recorded, told in the report."""
 
 import subprocess
 import sys

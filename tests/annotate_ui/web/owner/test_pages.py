@@ -212,7 +212,7 @@ def test_the_export_is_one_file(owner: Browser) -> None:
 
 
 def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) -> None:
-    assert "Nobody has looked yet." in owner.get("/owner/agreement").text
+    assert "Nothing has been computed yet." in owner.get("/owner/agreement").text
     figures = [shown("krippendorff_alpha"), shown("icc"), shown("rater_against_others")]
     looked(protected, "agreement", figures=figures)
     page = owner.get("/owner/agreement").text
@@ -234,7 +234,7 @@ def test_the_judge_is_shown_only_to_who_asks(
     monkeypatch.setattr("annotate_ui.web.owner.agreement_page.machine_names", lambda _: {"judge-a"})
     looked(protected, "judge", judge="judge-a", figures=[shown("pearson")])
     assert "0.50" not in owner.get("/owner/judge").text
-    assert "Better left alone" in owner.get("/owner/judge").text
+    assert "Best not opened" in owner.get("/owner/judge").text
     assert "0.50" in owner.get("/owner/judge?shown=1").text
     for page in PAGES:
         if page != "/judge":
