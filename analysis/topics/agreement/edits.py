@@ -178,8 +178,8 @@ def with_edits(analysis: Analysis) -> Iterator[Table]:
                 construct,
                 scorer,
                 name,
-                built.r(counted),
-                built.r(last),
+                built.coefficient(counted),
+                built.coefficient(last),
                 f"{counted.n_responses:,}",
                 f"{last.n_responses:,}",
             )

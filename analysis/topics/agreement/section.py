@@ -23,7 +23,6 @@ from analysis.topics.agreement import (
     preferences,
     tables,
 )
-from analysis.topics.distribution import tables as distribution_tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -193,7 +192,7 @@ SECTION = Section(
         bare_answers.from_bare_numbers,
         edits.with_edits,
         edits.edits_made,
-        distribution_tables.on_preferences,
+        tables.on_preferences,
         tables.preference_accuracy,
     ),
     reading=reading,
