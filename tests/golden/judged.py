@@ -11,6 +11,7 @@ from tests.golden.studies import responses
 
 RULES: tuple[dict[str, Any], ...] = ()
 _NOISE = (
+    (r'("config_hash": ")[0-9a-f]{64}', r"\1CONFIG"),
     (r" \([\d.,]+ a second\)", ""),
     (r"[\d,]+ tokens a second", "RATE tokens a second"),
     (r'("tokens_a_second": )[\d.]+', r"\1RATE"),
