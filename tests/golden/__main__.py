@@ -34,6 +34,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help=f"parts, of {','.join(PARTS)}")
     parser.add_argument("--figures", action="store_true", help="only the estimates of reports")
+    parser.add_argument("--unordered", action="store_true", help="whatever order estimates have")
     parser.add_argument("--lines", type=int, default=12, help="lines of diff for each artefact")
     parser.add_argument("--keep", type=Path, help="leave what is compared in this new folder")
     options = parser.parse_args()
@@ -47,6 +48,12 @@ def main() -> int:
         fresh = (options.keep or Path(temporary) / "fresh").resolve()
         _record(parts, fresh)
         compare = _compare_figures if options.figures else _compare
+        if options.unordered:
+            _sort_estimates(fresh)
+            before = Path(temporary) / "before"
+            shutil.copytree(options.folder, before)
+            _sort_estimates(before)
+            options.folder = before
         return sum(compare(options.folder / p, fresh / p, options.lines) for p in parts) > 0
 
 
@@ -58,6 +65,15 @@ def _record(parts: list[str], folder: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="golden-work-") as work:
             PARTS[part](Path(work), folder / part)
         print(f"{part}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+def _sort_estimates(folder: Path) -> None:
+    for path in folder.rglob("report.json"):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        document["estimates"].sort(key=lambda each: json.dumps(each, sort_keys=True))
+        path.write_text(json.dumps(document, indent=1, sort_keys=True), encoding="utf-8")
+    for path in folder.rglob("estimates.csv"):
+        path.write_text("\n".join(sorted(path.read_text(encoding="utf-8").splitlines())))
 
 
 def _compare(before: Path, after: Path, lines: int) -> int:
