@@ -40,13 +40,13 @@ def engine_options() -> tuple[click.Parameter, ...]:
     from judge.engines.engine import registered_settings
 
     models = registered_settings()
-    fields: dict[str, tuple[FieldInfo, list[str]]] = {}
+    fields: dict[str, dict[str, FieldInfo]] = {}
     for engine, model in models.items():
         for name, field in model.options().items():
-            fields.setdefault(name, (field, []))[1].append(engine)
+            fields.setdefault(name, {})[engine] = field
     return tuple(
-        _option(name, field, () if len(engines) == len(models) else engines)
-        for name, (field, engines) in fields.items()
+        _option(name, by_engine, () if len(by_engine) == len(models) else tuple(by_engine))
+        for name, by_engine in fields.items()
     )
 
 
@@ -74,17 +74,16 @@ def comma_separated(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _option(name: str, field: FieldInfo, engines: Sequence[str]) -> click.Option:
+def _option(name: str, by_engine: Mapping[str, FieldInfo], engines: Sequence[str]) -> click.Option:
+    """Return the option of a setting, which accepts what any of its engines accepts."""
     from judge.settings import option_name
 
+    # Where engines differ, the fullest description is the one that explains every choice.
+    field = max(by_engine.values(), key=lambda each: len(each.description or ""))
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     env = extra.get("env")
     text = (field.description or "").strip()
-    text = f"{text[:1].upper()}{text[1:]}."
-    if isinstance(field.default, int | float) and not isinstance(field.default, bool):
-        text += f" Default: {field.default:g}."
-    elif isinstance(field.default, str):
-        text += f" Default: {field.default}."
+    text = f"{text[:1].upper()}{text[1:]}.{_defaults(by_engine)}"
     if env:
         text += f"  [env: {env}]"
     if engines:
@@ -94,14 +93,32 @@ def _option(name: str, field: FieldInfo, engines: Sequence[str]) -> click.Option
         help=text,
         metavar=str(extra["metavar"]) if "metavar" in extra else None,
         envvar=str(env) if env else None,
-        **_kind(field),
+        **_kind(field, tuple(by_engine.values())),
     )
 
 
-def _kind(field: FieldInfo) -> dict[str, Any]:
-    """Return how click reads a field: its type, and whether it is a flag or repeatable."""
-    inner = [kind for kind in get_args(field.annotation) if kind is not type(None)]
-    kind: Any = inner[0] if type(None) in get_args(field.annotation) else field.annotation
+def _defaults(by_engine: Mapping[str, FieldInfo]) -> str:
+    """Return the default in words; where engines have different ones, each with its engines."""
+    engines: dict[str, list[str]] = {}
+    for engine, field in by_engine.items():
+        if isinstance(field.default, int | float | str) and not isinstance(field.default, bool):
+            default = field.default
+            shown = default if isinstance(default, str) else f"{default:g}"
+            engines.setdefault(shown, []).append(engine)
+    if not engines:
+        return ""
+    if len(engines) == 1:
+        return f" Default: {next(iter(engines))}."
+    each = (f"{default} ({', '.join(names)})" for default, names in engines.items())
+    return f" Default: {', '.join(each)}."
+
+
+def _kind(field: FieldInfo, alike: Sequence[FieldInfo]) -> dict[str, Any]:
+    """Return how click reads a field: its type, and whether it is a flag or repeatable.
+
+    `alike` are the fields of this name of all engines; a choice offers the values of each.
+    """
+    kind = _without_none(field)
     if get_origin(kind) is tuple:
         first, last = get_args(kind)
         if last is not Ellipsis:
@@ -112,7 +129,8 @@ def _kind(field: FieldInfo) -> dict[str, Any]:
             "type": click.Path(exists=True, path_type=Path) if is_path else str,
         }
     if get_origin(kind) is Literal:
-        return {"type": click.Choice(get_args(kind))}
+        choices = [value for each in (field, *alike) for value in get_args(_without_none(each))]
+        return {"type": click.Choice(tuple(dict.fromkeys(choices)))}
     simple: dict[Any, dict[str, Any]] = {
         bool: {"is_flag": True},
         int: {"type": click.IntRange(_limit(field, "ge"), _limit(field, "le"))},
@@ -120,6 +138,12 @@ def _kind(field: FieldInfo) -> dict[str, Any]:
         Path: {"type": click.Path(file_okay=False, path_type=Path)},
     }
     return simple.get(kind, {"type": str})
+
+
+def _without_none(field: FieldInfo) -> Any:
+    """Return the type of a field, without None where it may be None."""
+    inner = [kind for kind in get_args(field.annotation) if kind is not type(None)]
+    return inner[0] if type(None) in get_args(field.annotation) else field.annotation
 
 
 def _float_range(field: FieldInfo) -> click.FloatRange:

@@ -5,10 +5,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from judge import judge_study
+from judge.cli.engine_options import engine_options, settings_from
 from judge.cli.judge_command import judge
 from judge.engines.openai.openai_settings import OpenAISettings
 from study import Study, StudyError
@@ -129,3 +131,21 @@ def test_progress_is_told_after_every_commit(campaign: Study, scripted: type[Scr
     assert [reach.answered for reach in reached] == [1, 2, 3, 4, 5]
     assert {reach.total for reach in reached} == {5}
     assert scripted.asked
+
+
+def test_an_option_of_several_engines_takes_the_values_of_each_and_names_every_default() -> None:
+    logprobs, reasoning = (
+        next(option for option in engine_options() if option.name == name)
+        for name in ("logprobs", "reasoning_tokens")
+    )
+    assert isinstance(logprobs, click.Option)
+    assert isinstance(reasoning, click.Option)
+    assert isinstance(logprobs.type, click.Choice)
+    assert set(logprobs.type.choices) == {"auto", "on", "off"}
+    assert "Default: off (batch), auto (openai)." in str(logprobs.help)
+    assert "Default: 0 (batch), 4096 (openai)." in str(reasoning.help)
+    assert (
+        settings_from({"engine": "openai", "logprobs": "auto"}).model_dump()["logprobs"] == "auto"
+    )
+    with pytest.raises(StudyError, match="logprobs"):
+        settings_from({"engine": "batch", "logprobs": "auto"})
