@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
-from judge import judge_study, list_versions, show_run
+from judge import RunStoppedError, judge_study, list_versions, show_run
 from judge.prompts.prompt_versions import copy_version, prompt_version
 from judge.protocol.answer import Answer
 from study import Study, StudyError
@@ -68,6 +68,19 @@ def test_changed_words_do_not_go_on_under_the_name_of_the_earlier_ones(
     folder.rename(folder.with_name("mine-v2"))
     judge_study(campaign, ScriptedSettings(name="second", prompts="mine-v2", limit=1))
     assert not show_run(campaign, "first").prompts_at_hand
+
+
+def test_words_that_nothing_was_judged_with_may_change_under_their_name(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    own(campaign, "mine", QR="{question} {response}")
+    scripted.stop_after = 0
+    with pytest.raises(RunStoppedError):
+        judge_study(campaign, ScriptedSettings(name="first", prompts="mine"))
+    assert judgments(campaign) == []
+    scripted.stop_after = None
+    own(campaign, "mine", QR="{question} {response} Only the score.")
+    assert judge_study(campaign, ScriptedSettings(name="second", prompts="mine")).judged == 12
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,9 @@ def test_a_dry_run_goes_by_what_the_run_has_counted(
 def test_estimate_and_limit_exclude_each_other() -> None:
     with pytest.raises(StudyError, match="leave limit out"):
         ScriptedSettings.checked(estimate=10, limit=5)
+
+
+@pytest.mark.parametrize("price", [(-1.0, 2.0), (2.0, -1.0), (-1.0, -2.0)])
+def test_no_price_is_negative(price: tuple[float, float]) -> None:
+    with pytest.raises(StudyError, match="price: must not be negative"):
+        ScriptedSettings.checked(price=price)

@@ -108,6 +108,21 @@ def test_it_goes_on_where_it_stopped_and_asks_nothing_twice(
     assert (done.answered, done.planned.prompts) == (0, {})
 
 
+def test_a_construct_that_changed_is_probed_anew(judged: Study, scripted: type[Scripted]) -> None:
+    settings = SETTINGS.model_copy(update={"constructs": ("QR",)})
+    before = probe_study(judged, settings, ("again",), sample=3)
+    assert before.answered == 3
+    path = judged.folder / "study.toml"
+    edited = '\n[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "New?"\n'
+    path.write_text(path.read_text(encoding="utf-8") + edited, encoding="utf-8")
+    changed = Study.open(judged.folder)
+    judge_study(changed, settings)
+    again = probe_study(changed, settings, ("again",), sample=3)
+    assert (again.answered, again.planned.asked_before) == (3, 0)
+    assert [row["construct_version"] for row in stored(changed)] == [1] * 3 + [2] * 3
+    changed.close()
+
+
 def test_a_larger_sample_holds_the_smaller_one(judged: Study, scripted: type[Scripted]) -> None:
     probe_study(judged, SETTINGS, ("again",), sample=2)
     small = {row["response_id"] for row in stored(judged)}

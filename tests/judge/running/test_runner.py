@@ -241,6 +241,20 @@ def test_retry_unparsed_adds_an_attempt_and_the_first_stays_the_score(
     assert not scripted.asked
 
 
+def test_a_shared_answer_is_the_first_attempts(campaign: Study, scripted: type[Scripted]) -> None:
+    # B and D have one text and one prompt; only B's was asked twice.
+    scripted.answer = always(Answer("no idea"))
+    judge_study(campaign, ScriptedSettings(constructs=("QR",), systems=("B",)))
+    scripted.answer = always(Answer("80"))
+    settings = ScriptedSettings(constructs=("QR",), systems=("B",), retry_unparsed=True)
+    judge_study(campaign, settings)
+    scripted.asked.clear()
+    judge_study(campaign, ScriptedSettings(constructs=("QR",), systems=("D",)))
+    assert not scripted.asked
+    rows = [(row.attempt, row.raw_answer) for row in judgments(campaign)]
+    assert rows == [(1, "no idea")] * 3 + [(2, "80")] * 3 + [(1, "no idea")] * 3
+
+
 def test_a_prompt_that_the_server_cut_is_asked_again(
     campaign: Study, scripted: type[Scripted]
 ) -> None:

@@ -87,6 +87,26 @@ def test_all_comparisons_are_stored(study: Study) -> None:
 
 
 @pytest.mark.parametrize("construct", CONSTRUCTS)
+def test_the_first_row_of_a_pair_is_that_of_the_first_rater(
+    study: Study, source: Path, construct: str
+) -> None:
+    human = json.loads((source / "human_labeled_data.json").read_bytes())
+    values = two_raters(study, construct)
+    keys = [
+        (query, *(f"{query}/{row[side]['model_name']}" for side in ("model1", "model2")))
+        for row in human[::2]
+        for query in [f"{row['dataset']}/{row['query_id']}"]
+    ]
+    # Pairs of one text are stored under the name of one response.
+    there = [place for place, key in enumerate(keys) if key in values.index]
+    assert len(there) == len(keys) - ALIKE
+    for rater, first in (("rater-1", 0), ("rater-2", 1)):
+        expected = [human[2 * place + first][f"{construct}_label"] for place in there]
+        assert values.loc[[keys[place] for place in there], rater].tolist() == expected
+    assert (values["rater-1"] != values["rater-2"]).any()
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_ragchecker_against_preferences_as_published(
     study: Study, published: dict[str, dict[str, list[float]]], construct: str
 ) -> None:

@@ -182,6 +182,7 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
             "revision": 1,
             "value": 1.0,
             "comment": SECRETS["decision"],
+            "idempotency_key": "xkeyx-of-a-decision",
             "config_hash": "x",
         },
     )
