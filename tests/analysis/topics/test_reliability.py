@@ -8,8 +8,8 @@ import pytest
 from analysis import Options, Scale
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.topics.reliability.estimates import reliability
-from analysis.topics.reliability.generalizability import generalizability
+from analysis.core.statistic import estimates_of
+from analysis.topics.reliability.section import SECTION
 from tests.analysis.scores import POINTS, rows, simulated, table
 
 QUICK = Options(resamples=200)
@@ -18,7 +18,7 @@ STARS = Scale(1, 5, 1, "ordinal")
 
 def figures(frame: pd.DataFrame, scale: Scale | None = POINTS) -> EstimateList:
     context = Context(table(frame, scale), None, QUICK)
-    return EstimateList((*reliability(context), *generalizability(context)))
+    return EstimateList(tuple(estimates_of(SECTION.statistics, context)))
 
 
 def one(found: EstimateList, statistic: str, **where: object) -> Estimate:
