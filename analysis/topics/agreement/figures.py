@@ -9,8 +9,9 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, SOFT, Drawing, as_svg, canvas, head
+from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import name_rows, zero_line
 from analysis.render.formatting import between, correlation, points
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
@@ -255,15 +256,18 @@ def _draw_ceiling(rows: list[tuple[tuple[str, ...], Estimate]]) -> Drawing:
         values = np.array([estimate.value for _, estimate in rows])
         low = np.array([estimate.ci_low for _, estimate in rows])
         high = np.array([estimate.ci_high for _, estimate in rows])
-        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+        zero_line(axes)
         axes.hlines(place, low, high, color=ACCENT, linewidth=2)
         axes.plot(values, place, "o", color=INK, markersize=4.5)
         reach = float(np.max(np.abs([low, high]))) * 1.08
         axes.set_xlim(-reach, reach)
-        axes.set_ylim(-0.6, len(rows) - 0.2)
-        axes.set_yticks(place, [_label(names) for names, _ in rows])
-        axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=8)
-        axes.spines["left"].set_visible(False)
+        name_rows(
+            axes,
+            place,
+            [_label(names) for names, _ in rows],
+            limits=(-0.6, len(rows) - 0.2),
+            size=8,
+        )
         axes.xaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
         axes.set_xlabel("judge minus rater")
         top = len(rows) - 0.35
@@ -276,8 +280,6 @@ def _draw_ceiling(rows: list[tuple[tuple[str, ...], Estimate]]) -> Drawing:
         right.set_yticks(place, [_stated(estimate) for _, estimate in rows])
         right.tick_params(length=0, labelcolor=INK, labelsize=7.5)
         right.spines["right"].set_visible(False)
-        axes.grid(axis="x", color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
         said = "; ".join(f"{', '.join(names)}: {_stated(estimate)}" for names, estimate in rows)
         return as_svg(figure, "ceiling", "Judge minus rater, by construct", said)
 

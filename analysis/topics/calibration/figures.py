@@ -10,6 +10,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import interval_bar, name_rows, zero_line
 from analysis.render.formatting import on_scale, points
 from analysis.render.labels import told_apart
 from analysis.render.panels import HEIGHT, JUDGES_DRAWN, WIDTH, left_out
@@ -81,18 +82,12 @@ def _draw(
     name = f"{construct}, {scorer}" if several else construct
     with canvas(WIDTH, 0.8 + 0.22 * len(rows) + 0.14 * several) as (figure, axes):
         place = np.arange(len(rows))[::-1]
-        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+        zero_line(axes)
         for at, row in zip(place, rows, strict=True):
-            if row.has_interval:
-                axes.hlines(at, row.ci_low, row.ci_high, color=ACCENT, linewidth=2)
+            interval_bar(axes, at, row, ACCENT, 2)
         axes.plot([row.value for row in rows], place, "o", color=INK, markersize=4)
         axes.set_xlim(*reach)
-        axes.set_ylim(-0.6, len(rows) - 0.4)
-        axes.set_yticks(place, told_apart([row.systems[0] for row in rows], NAME_ROOM))
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
-        axes.grid(axis="x", color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
+        name_rows(axes, place, told_apart([row.systems[0] for row in rows], NAME_ROOM))
         axes.locator_params(axis="x", nbins=5)
         head(figure, construct, scorer if several else "")
         # Aligned right, it may reach below the systems' names.

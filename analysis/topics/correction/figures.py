@@ -8,8 +8,9 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
+from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import interval_bar, name_rows, zero_line
 from analysis.render.formatting import correlation, points
 from analysis.render.labels import shortened
 from analysis.topics.correction.composite import LEARNED
@@ -65,23 +66,17 @@ def _draw(
             alone = beside(analysis, "weighted_human_mean", e)
             if alone is not None and alone.defined:
                 axes.plot(alone.value, at - 0.18, "s", color=INK, mfc="none", markersize=3.8)
-                if alone.has_interval:
-                    axes.hlines(at - 0.18, alone.ci_low, alone.ci_high, color=INK, linewidth=0.9)
+                interval_bar(axes, at - 0.18, alone, INK, 0.9)
             axes.hlines(at + 0.1, e.ci_low, e.ci_high, color=ACCENT, linewidth=2)
             axes.plot(e.value, at + 0.1, "o", color=ACCENT, markersize=4.2)
             judge = e.params["judge_mean"]
             if common and isinstance(judge, float) and np.isfinite(judge):
                 axes.plot(judge, at + 0.1, "^", color=MUTED, mfc="none", markersize=4.5)
             said.append(f"{e.systems[0]}: {points(e.value, scale, 1)}")
-        axes.set_yticks(rows, [shortened(e.systems[0], NAME_ROOM) for e in means])
-        axes.set_ylim(-0.6, len(means) - 0.4)
+        name_rows(axes, rows, [shortened(e.systems[0], NAME_ROOM) for e in means])
         axes.margins(x=0.06)
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
         axes.locator_params(axis="x", nbins=5)
         axes.set_xlabel("mean in points")
-        axes.grid(axis="x", color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
         head(figure, construct, scorer)
         return as_svg(figure, key, f"Corrected means on {construct}", "; ".join(said))
 
@@ -126,23 +121,17 @@ def composite_correlations(analysis: Analysis) -> Iterator[Figure]:
 def _draw_composite(of: str, records: list[Estimate], key: str) -> Drawing:
     with canvas(2.9, 0.9 + 0.24 * len(records)) as (figure, axes):
         rows = np.arange(len(records))[::-1]
-        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+        zero_line(axes)
         for at, e in zip(rows, records, strict=True):
             lead = e.params["composite"] == LEARNED
             color = ACCENT if lead else INK
-            if e.has_interval:
-                axes.hlines(at, e.ci_low, e.ci_high, color=color, linewidth=2 if lead else 1)
+            interval_bar(axes, at, e, color, 2 if lead else 1)
             axes.plot(e.value, at, "o", color=color, mfc=color if lead else "none", markersize=4)
         names = [shortened(str(e.params["composite"]), NAME_ROOM_COMPOSITE) for e in records]
-        axes.set_yticks(rows, names)
-        axes.set_ylim(-0.6, len(records) - 0.4)
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
+        name_rows(axes, rows, names)
         axes.locator_params(axis="x", nbins=5)
         axes.xaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
         axes.set_xlabel("correlation with the overall rating")
-        axes.grid(axis="x", color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
         head(figure, f"scores of {of}")
         said = "; ".join(f"{e.params['composite']}: {correlation(e.value)}" for e in records)
         return as_svg(figure, key, f"Composites of {of}", said)

@@ -10,6 +10,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import name_rows, zero_line
 from analysis.render.formatting import digits, points
 from analysis.render.labels import shortened, told_apart
 from analysis.render.panels import JUDGES_DRAWN
@@ -147,7 +148,7 @@ def _draw_differences(
     scale = analysis.scores.scale(construct, (own or people)[0].scorers[0])
     with canvas(2.9, 0.85 + 0.24 * len(pairs)) as (figure, axes):
         place = {pair: len(pairs) - 1 - number for number, pair in enumerate(pairs)}
-        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+        zero_line(axes)
         for records, color, mark, fill, shift in (
             (own, ACCENT, "o", ACCENT, 0.14 if people else 0.0),
             (people, INK, "s", "none", -0.14 if own else 0.0),
@@ -163,19 +164,14 @@ def _draw_differences(
         ends = [abs(end) for e in (*own, *people) for end in (e.ci_low, e.ci_high)]
         reach = max(ends) * 1.06
         axes.set_xlim(-reach, reach)
-        axes.set_ylim(-0.6, len(pairs) - 0.4)
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
         short = dict(zip(names, told_apart(names, NAME_ROOM), strict=True))
         labels = ["−".join(short[name] for name in pair) for pair in pairs]
-        axes.set_yticks([place[pair] for pair in pairs], labels)
-        axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=7)
-        axes.spines["left"].set_visible(False)
+        name_rows(axes, [place[pair] for pair in pairs], labels, size=7)
         axes.locator_params(axis="x", nbins=5)
         few = max(0, digits(scale) + (1 if reach < 1 else 0))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:.{few}f}".replace("-", "−"))
         axes.set_xlabel("difference in points")
-        axes.grid(axis="x", color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
         head(figure, construct)
         said = "; ".join(
             f"{name_of(analysis, e)}, {' minus '.join(e.systems)}: {points(e.value, scale, 1)}"

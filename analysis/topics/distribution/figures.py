@@ -12,6 +12,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, SOFT, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import name_rows
 from analysis.render.formatting import percent
 from analysis.render.labels import told_apart
 from analysis.render.panels import (
@@ -190,10 +191,9 @@ def _draw_bounds(
         axes.plot(low, place, "s", color=MUTED, markersize=4.5, markerfacecolor="none")
         axes.plot(high, place, "o", color=ACCENT, markersize=4.5)
         axes.set_xlim(-0.02 * reach, reach)
-        axes.set_ylim(-0.6, len(rows) - 0.4)
-        axes.set_yticks(place, told_apart([row[0].systems[0] for row in rows], NAME_ROOM))
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
+        name_rows(
+            axes, place, told_apart([row[0].systems[0] for row in rows], NAME_ROOM), grid=False
+        )
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
         axes.set_xlabel("□ at the bottom   ● at the top", loc="right")

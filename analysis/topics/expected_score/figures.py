@@ -8,6 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import zero_line
 from analysis.render.formatting import between, correlation
 from analysis.render.panels import JUDGES_DRAWN, WIDTH
 
@@ -50,7 +51,7 @@ def _draw(gains: list[Estimate], judge: str, key: str) -> Drawing:
     constructs = list(dict.fromkeys(e.constructs[0] for e in gains))
     said = []
     with canvas(WIDTH * 1.5, 0.9 + 0.42 * len(constructs)) as (figure, axes):
-        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+        zero_line(axes)
         for place, (measure, (name, color, marker)) in enumerate(_MARKS.items()):
             own = [e for e in gains if e.params["measure"] == measure]
             rows = [constructs.index(e.constructs[0]) + 0.22 * (place - 1) for e in own]

@@ -8,8 +8,9 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
+from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import interval_bar, name_rows, zero_line
 from analysis.render.formatting import points
 from analysis.render.labels import shortened
 from analysis.render.panels import WIDTH
@@ -82,25 +83,21 @@ def _draw(
     step = 1 + 0.5 * (len(scorers) - 1)
     with canvas(WIDTH, 0.8 + 0.17 * step * len(probes)) as (figure, axes):
         place = {probe: -step * number for number, probe in enumerate(probes)}
-        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+        zero_line(axes)
         for single, joint in pairs:
             turn = scorers.index(single.scorers[0])
             color, mark, _ = _SIGNS[turn]
             at = place[str(single.params["probe"])] - 0.45 * (turn - (len(scorers) - 1) / 2)
-            if joint.has_interval:
-                axes.hlines(at, joint.ci_low, joint.ci_high, color=color, linewidth=0.7)
-            if single.has_interval:
-                axes.hlines(at, single.ci_low, single.ci_high, color=color, linewidth=2)
+            interval_bar(axes, at, joint, color, 0.7)
+            interval_bar(axes, at, single, color, 2)
             axes.plot([single.value], [at], mark, color=color, markersize=3)
         axes.set_xlim(*reach)
-        axes.set_yticks(
-            list(place.values()), [shortened(name.replace("-", " "), _NAME) for name in place]
+        name_rows(
+            axes,
+            list(place.values()),
+            [shortened(name.replace("-", " "), _NAME) for name in place],
+            limits=(-step * (len(probes) - 0.4), 0.6 * step),
         )
-        axes.set_ylim(-step * (len(probes) - 0.4), 0.6 * step)
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
-        axes.grid(axis="x", color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
         axes.locator_params(axis="x", nbins=5)
         axes.set_xlabel("points moved", loc="right")
         head(figure, construct)

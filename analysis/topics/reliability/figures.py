@@ -11,6 +11,7 @@ from analysis.core.estimates import Estimate, to_frame
 from analysis.core.scales import Scale
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, SOFT, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import interval_bar, name_rows, zero_line
 from analysis.render.formatting import correlation, points
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH
@@ -166,18 +167,12 @@ def _draw(
     scale = analysis.context.human_scale(construct)
     with canvas(WIDTH, 0.85 + 0.2 * len(pairs)) as (figure, axes):
         place = np.arange(len(pairs))[::-1]
-        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+        zero_line(axes)
         for at, (single, joint) in zip(place, pairs, strict=True):
             axes.hlines(at, joint.ci_low, joint.ci_high, color=INK, linewidth=0.8)
-            if single.has_interval:
-                axes.hlines(at, single.ci_low, single.ci_high, color=ACCENT, linewidth=2.4)
+            interval_bar(axes, at, single, ACCENT, 2.4)
         axes.plot([e.value for e, _ in pairs], place, "o", color=INK, markersize=3.8)
-        axes.set_yticks(place, [shortened(e.scorers[0], 14) for e, _ in pairs])
-        axes.set_ylim(-0.6, len(pairs) - 0.4)
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
-        axes.grid(axis="x", color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
+        name_rows(axes, place, [shortened(e.scorers[0], 14) for e, _ in pairs])
         axes.set_xlabel("points kinder than the panel")
         head(figure, construct)
         said = "; ".join(_stated(single, scale) for single, _ in pairs)

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.analysis import Analysis
-from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, as_svg, canvas, head
+from analysis.render.drawing import ACCENT, MUTED, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import name_rows
 from analysis.render.formatting import percent
 from analysis.render.labels import shortened, told_apart
 from analysis.render.panels import WIDTH
@@ -66,12 +67,13 @@ def _draw(name: str, constructs: Sequence[Mapping[str, Any]], reach: float, key:
         for at, one in zip(place, constructs, strict=True):
             axes.text(0, at + 0.28, shortened(_reasons(one), _ROOM), size=6.5, color=MUTED)
         axes.set_xlim(0, reach)
-        axes.set_ylim(-0.6, len(constructs) - 0.2)
-        axes.set_yticks(
-            place, told_apart([str(one["construct"]) for one in constructs], _NAME_ROOM)
+        name_rows(
+            axes,
+            place,
+            told_apart([str(one["construct"]) for one in constructs], _NAME_ROOM),
+            limits=(-0.6, len(constructs) - 0.2),
+            grid=False,
         )
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
         head(figure, name)

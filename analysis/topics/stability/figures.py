@@ -10,6 +10,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, PAGE, RULE, Drawing, as_svg, canvas, head
 from analysis.render.figure import Figure
+from analysis.render.forest import interval_bar, name_rows
 from analysis.render.formatting import listed, percent
 from analysis.render.panels import WIDTH
 from analysis.statistics.stability.run_components import RUN_COMPONENTS
@@ -55,22 +56,16 @@ def _draw(construct: str, records: list[Estimate], key: str) -> Drawing:
         for at, e, name in zip(place, shown, names, strict=True):
             own = name not in _OF_RESPONSES
             color = ACCENT if own else INK
-            if e.has_interval:
-                axes.hlines(at, e.ci_low, e.ci_high, color=color, linewidth=1.2)
+            interval_bar(axes, at, e, color, 1.2)
             axes.plot(
                 [e.value], [at], "o", color=color, markerfacecolor=color if own else PAGE,
                 markersize=4,
             )  # fmt: skip
-        axes.set_yticks(place, [name.replace(":", " × ") for name in names])
-        axes.set_ylim(-0.6, len(shown) - 0.4)
+        name_rows(axes, place, [name.replace(":", " × ") for name in names])
         ends = [end for e in shown for end in (e.value, e.ci_low, e.ci_high) if np.isfinite(end)]
         axes.set_xlim(min(-0.02, *ends) - 0.02, max(1.0, *ends) + 0.02)
         axes.axvline(0, color=RULE, linewidth=0.8)
         axes.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
-        axes.tick_params(axis="y", length=0, labelcolor=INK)
-        axes.spines["left"].set_visible(False)
-        axes.grid(axis="x", color=RULE, linewidth=0.4)
-        axes.set_axisbelow(True)
         axes.set_xlabel("share of the variance")
         head(figure, construct)
         shares = "; ".join(
