@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
+from study.facts.ratings import newest_ratings
 from study.scales import RatingScale
 from study.schema import (
     Assignment,
@@ -145,15 +146,9 @@ def rated_slots(connection: Connection) -> set[int]:
     A value that was kept aside is done too: its rater was there. One that was taken back is not.
     """
     a, g, s = table(Assignment), table(Rating), table(SetAside)
-    newest: dict[tuple[int, str], str] = {}
-    rows = connection.execute(
-        select(g.c.assignment_id, g.c.construct_key, g.c.status)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.channel == CHANNEL)
-        .order_by(g.c.revision)
-    )
-    for assignment, construct, status in rows:
-        newest[assignment, construct] = status
+    mine = select(a.c.id).where(a.c.channel == CHANNEL)
+    rows = connection.execute(select(newest_ratings(g.c.assignment_id.in_(mine))))
+    newest = {(row.assignment_id, row.construct_key): row.status for row in rows}
     done = {assignment for (assignment, _), status in newest.items() if status != "withdrawn"}
     withdrawn = {assignment for assignment, _ in newest} - done
     aside = connection.execute(

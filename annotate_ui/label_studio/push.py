@@ -19,7 +19,7 @@ from annotate_ui.label_studio.projects import (
 from annotate_ui.label_studio.provenance import Origins
 from annotate_ui.label_studio.push_result import Pushed
 from annotate_ui.label_studio.reserved_slots import Slot, ready, slots, split_by_stage
-from annotate_ui.label_studio.revisions import newest_ratings
+from annotate_ui.label_studio.revisions import ratings_of_channel
 from annotate_ui.label_studio.server_identity import standing
 from annotate_ui.label_studio.task_upload import Kind, Sender
 from study.errors import StudyError
@@ -97,7 +97,7 @@ def _settled(connection: Connection, study: Study, projects: Sequence[StoredProj
     Its task or its project was deleted.
     """
     tasks = {one.id: one.tasks for one in projects}
-    origins = Origins(connection, newest_ratings(connection).values())
+    origins = Origins(connection, ratings_of_channel(connection).values())
     return {
         slot.id
         for slot in slots(connection, study)

@@ -9,6 +9,7 @@ from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotation_reader import Annotation
 from annotate_ui.label_studio.pull_result import Pulled
 from annotate_ui.label_studio.reserved_slots import Slot
+from study.facts.ratings import newest_ratings
 from study.schema import Assignment, Rating, RatingBase, table
 from study.study import Study
 
@@ -26,7 +27,7 @@ class Revisions:
         self._connection, self._study, self._result = connection, study, result
         self._rows: list[dict[str, Any]] = []
         self._versions = study.construct_versions(connection)
-        self.newest = newest_ratings(connection)
+        self.newest = ratings_of_channel(connection)
         """By slot and construct, with its rater."""
 
     def standing(self, slot: Slot) -> set[str]:
@@ -100,30 +101,14 @@ class Revisions:
             self._rows = []
 
 
-def newest_ratings(connection: Connection) -> dict[tuple[int, str], Any]:
+def ratings_of_channel(connection: Connection) -> dict[tuple[int, str], Any]:
     """Return the newest revision of each rating of this channel, with its rater."""
-    g, a = table(Rating), table(Assignment)
+    a = table(Assignment)
+    g = newest_ratings(
+        table(Rating).c.assignment_id.in_(select(a.c.id).where(a.c.channel == CHANNEL))
+    )
     rows: Any = connection.execute(
-        select(
-            g.c.assignment_id,
-            a.c.rater_id,
-            g.c.construct_key,
-            g.c.construct_version,
-            g.c.revision,
-            g.c.value,
-            g.c.status,
-            g.c.reason,
-            g.c.comment,
-            g.c.flags,
-            g.c.revealed,
-            g.c.after_reveal,
-            g.c.seen_more,
-            g.c.external_id,
-            g.c.rules_hash,
-        )
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.channel == CHANNEL)
-        .order_by(g.c.revision)
+        select(g, a.c.rater_id).join_from(g, a, g.c.assignment_id == a.c.id).order_by(g.c.id)
     )
     return {(row.assignment_id, row.construct_key): row for row in rows}
 

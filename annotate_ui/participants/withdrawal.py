@@ -13,7 +13,8 @@ from sqlalchemy import ColumnElement, Connection, insert, select, update
 from annotate_ui.participants.tokens import revoke_tokens
 from annotate_ui.participation import DepartureKind, has_left, lock_rater, lock_slots
 from study.errors import StudyError, nearest
-from study.facts.slots import is_handed_on, is_live
+from study.facts.ratings import answered_constructs
+from study.facts.slots import is_handed_on, is_live, is_live_comparison
 from study.schema import Assignment, Comparison, Decision, Departure, Rater, Rating, now, table
 from study.study import Study
 
@@ -97,13 +98,10 @@ def rater_key(connection: Connection, study: Study, code: str) -> int:
 
 def finished(connection: Connection, where: ColumnElement[bool]) -> set[int]:
     """Return the ids of the assignments of which every construct has an answer."""
-    a, g = table(Assignment), table(Rating)
+    a = table(Assignment)
+    answered = answered_constructs(table(Rating).c.assignment_id.in_(select(a.c.id).where(where)))
     rated = defaultdict[int, set[str]](set)
-    for row in connection.execute(
-        select(g.c.assignment_id, g.c.construct_key)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(where)
-    ):
+    for row in connection.execute(select(answered)):
         rated[row.assignment_id].add(row.construct_key)
     asked = connection.execute(select(a.c.id, a.c.construct_keys).where(where))
     return {row.id for row in asked if rated[row.id].issuperset(row.construct_keys)}
@@ -123,7 +121,7 @@ def _undecided(connection: Connection, rater_id: int) -> list[int]:
     c, d = table(Comparison), table(Decision)
     decided = select(d.c.id).where(d.c.comparison_id == c.c.id).exists()
     rows = connection.execute(
-        select(c.c.id).where(c.c.rater_id == rater_id, c.c.released_at.is_(None), ~decided)
+        select(c.c.id).where(c.c.rater_id == rater_id, is_live_comparison(), ~decided)
     )
     return [row.id for row in rows]
 

@@ -6,8 +6,9 @@ from sqlalchemy import func, select
 
 from annotate_ui.participants.enrolment_links import list_links as enrolment_links
 from annotate_ui.participants.invitation import CHANNEL, list_links
+from study.facts.ratings import answered_constructs
 from study.facts.slots import is_handed_on
-from study.schema import Assignment, Rating, table
+from study.schema import Assignment, table
 from study.study import Study
 
 
@@ -40,16 +41,14 @@ def opening(study: Study) -> Opening:
     """Count raters, links and assignments of a study."""
     links = list_links(study)
     places = [link.quota - link.counted for link in enrolment_links(study) if link.open]
-    a, r = table(Assignment), table(Rating)
+    a, r = table(Assignment), answered_constructs()
     with study.read() as connection:
         # A slot that was handed on is work of whoever has it now.
         asked = connection.execute(
             select(a.c.id, a.c.construct_keys).where(a.c.channel == CHANNEL, ~is_handed_on())
         ).all()
         rows = connection.execute(
-            select(r.c.assignment_id, func.count(r.c.construct_key.distinct())).group_by(
-                r.c.assignment_id
-            )
+            select(r.c.assignment_id, func.count()).group_by(r.c.assignment_id)
         )
         answered = {assignment: int(number) for assignment, number in rows}
     return Opening(

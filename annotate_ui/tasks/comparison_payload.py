@@ -11,6 +11,7 @@ from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.save import AnswerTarget, Revision
 from annotate_ui.tasks.stages import in_order
 from annotate_ui.tasks.submission import ComparisonInput
+from study.facts.slots import is_live_comparison
 from study.schema import Assignment, Comparison, Decision, DecisionBase, Response, Reveal, table
 from study.settings.constructs import ConstructSpec
 from study.study import Study
@@ -86,7 +87,7 @@ def _comparison(connection: Connection, rater_id: int, public_id: str) -> Row[An
         c.c.public_id == public_id,
         c.c.rater_id == rater_id,
         c.c.opened_at.is_not(None),
-        c.c.released_at.is_(None),
+        is_live_comparison(),
     )
     # An address may hold anything, also what a database can't compare with.
     row = connection.execute(opened).one_or_none() if public_id.isalnum() else None

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, exists, select, update
 
 from annotate_ui.tasks.stages import FIELDS
+from study.facts.slots import is_live_comparison
 from study.scales import RatingScale
 from study.schema import Comparison, Decision, now, table
 from study.settings.study_toml import StudyConfig
@@ -61,7 +62,7 @@ def rater_comparisons(
             c.c.opened_at,
             exists().where(d.c.comparison_id == c.c.id).label("decided"),
         )
-        .where(c.c.rater_id == rater_id, c.c.released_at.is_(None))
+        .where(c.c.rater_id == rater_id, is_live_comparison())
         .order_by(c.c.position, c.c.id)
     )
     known = {construct.key for construct in config.constructs}

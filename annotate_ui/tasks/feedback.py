@@ -13,6 +13,7 @@ from annotate_ui.tasks.steps import TaskPage, Work
 from annotate_ui.tasks.stored_answer import newest_ratings
 from annotate_ui.tasks.text_language import language_of
 from annotate_ui.tasks.training import TrainingState, training_state
+from study.facts.ratings import counted_ratings
 from study.facts.rationales import answers_that_count
 from study.schema import Assignment, ExpectedValue, Query, Rating, Response, table
 from study.study import Study
@@ -265,16 +266,7 @@ def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, 
 
 def _blind(connection: Connection, assignments: list[int]) -> dict[tuple[int, str], Row[Any]]:
     """Return the ratings that count: the last ones before more was shown, unless withdrawn."""
-    g = table(Rating)
-    found: dict[tuple[int, str], Row[Any]] = {}
-    withdrawn = set()
-    for row in connection.execute(
-        select(g).where(g.c.assignment_id.in_(assignments)).order_by(g.c.revision)
-    ):
-        key = row.assignment_id, row.construct_key
-        if not row.after_reveal:
-            found[key] = row
-        withdrawn.discard(key)
-        if row.status == "withdrawn":
-            withdrawn.add(key)
-    return {key: row for key, row in found.items() if key not in withdrawn}
+    g = counted_ratings(table(Rating).c.assignment_id.in_(assignments))
+    counting = select(g).where(~g.c.entered_after_reveal, g.c.status != "withdrawn")
+    rows = connection.execute(counting.order_by(g.c.first_id))
+    return {(row.assignment_id, row.construct_key): row for row in rows}

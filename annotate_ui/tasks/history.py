@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from annotate_ui.tasks.comparison_history import Decided, decided
 from annotate_ui.tasks.steps import OWN_CHANNEL, Step, TaskPage, rater_work
 from annotate_ui.tasks.stored_answer import StoredAnswer, as_stored
+from study.facts.ratings import newest_ratings
 from study.schema import Assignment, Rating, table
 from study.settings.study_toml import StudyConfig
 
@@ -145,10 +146,6 @@ def _newest(
     connection: Connection, rater_id: int
 ) -> dict[tuple[int, str], tuple[int, StoredAnswer]]:
     a, g = table(Assignment), table(Rating)
-    rows = connection.execute(
-        select(g)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
-        .order_by(g.c.revision)
-    )
+    mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
+    rows = connection.execute(select(newest_ratings(g.c.assignment_id.in_(mine))))
     return {(row.assignment_id, row.construct_key): (row.id, as_stored(row)) for row in rows}

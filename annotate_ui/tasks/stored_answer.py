@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
+from study.facts import ratings as facts
+from study.facts.comparison_decisions import newest_decisions
 from study.schema import Decision, Rating, table
 
 
@@ -42,21 +44,20 @@ class StoredAnswer:
         }
 
 
+# Made once: every page and many a save run these.
+_RATINGS = select(facts.newest_ratings(table(Rating).c.assignment_id == bindparam("assignment")))
+_DECISION = select(newest_decisions(table(Decision).c.comparison_id == bindparam("comparison")))
+
+
 def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, StoredAnswer]:
     """Return the newest rating of each construct of an assignment."""
-    g = table(Rating)
-    rows = connection.execute(
-        select(g).where(g.c.assignment_id == assignment_id).order_by(g.c.revision)
-    )
+    rows = connection.execute(_RATINGS, {"assignment": assignment_id})
     return {row.construct_key: as_stored(row) for row in rows}
 
 
 def newest_decision(connection: Connection, comparison_id: int) -> StoredAnswer | None:
     """Return the newest decision of a comparison; None where there is none."""
-    d = table(Decision)
-    row = connection.execute(
-        select(d).where(d.c.comparison_id == comparison_id).order_by(d.c.revision.desc()).limit(1)
-    ).one_or_none()
+    row = connection.execute(_DECISION, {"comparison": comparison_id}).one_or_none()
     return None if row is None else as_stored(row)
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, insert, select
 from annotate_ui.tasks.readable_queries import can_read, languages_of
 from annotate_ui.tasks.slot_queue import next_position
 from annotate_ui.tasks.steps import OWN_CHANNEL
+from study.facts.ratings import counted_ratings
 from study.facts.response_roles import is_answer
 from study.facts.slots import is_live
 from study.schema import (
@@ -206,19 +207,12 @@ def _attempts(connection: Connection, study: Study, rater_id: int) -> list[_Atte
 def _first_said(connection: Connection, rater_id: int) -> dict[tuple[int, str], float | None]:
     """Return what a rater said of each training response before its feedback was shown."""
     a, g = table(Assignment), table(Rating)
-    rows = connection.execute(
-        select(g.c.assignment_id, g.c.construct_key, g.c.value, g.c.after_reveal)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.rater_id == rater_id, a.c.purpose == "training")
-        .order_by(g.c.revision)
-    )
-    said: dict[tuple[int, str], float | None] = {}
-    for assignment, key, value, after_reveal in rows:
-        if after_reveal:
-            said.setdefault((assignment, key), None)
-        else:
-            said[assignment, key] = value
-    return said
+    mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose == "training")
+    ratings = connection.execute(select(counted_ratings(g.c.assignment_id.in_(mine))))
+    return {
+        (row.assignment_id, row.construct_key): None if row.entered_after_reveal else row.value
+        for row in ratings
+    }
 
 
 @dataclass(frozen=True)

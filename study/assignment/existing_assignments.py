@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
 
+from study.facts.ratings import answered_constructs
 from study.facts.slots import is_handed_on, is_released
 from study.schema import Assignment, Rating, Response, Reveal, table
 
@@ -101,15 +102,11 @@ def given_so_far(connection: Connection) -> list[ExistingAssignment]:
 
 
 def _finished(connection: Connection) -> dict[int, set[str]]:
-    """Return the constructs that have a value, of the assignments that were taken back."""
-    a, g = table(Assignment), table(Rating)
+    """Return the constructs that have an answer, of the assignments that were taken back."""
     found: dict[int, set[str]] = defaultdict(set)
-    for assignment, key in connection.execute(
-        select(g.c.assignment_id, g.c.construct_key)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(is_released())
-        .distinct()
-    ):
+    released = select(table(Assignment).c.id).where(is_released())
+    answered = answered_constructs(table(Rating).c.assignment_id.in_(released))
+    for assignment, key in connection.execute(select(answered)):
         found[assignment].add(key)
     return found
 

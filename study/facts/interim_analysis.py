@@ -2,21 +2,23 @@
 
 from sqlalchemy import Connection, func, select
 
-from study.facts.ratings import MEASURING
-from study.schema import Assignment, Look, Rating, table
+from study.facts.ratings import MEASURING, counted_ratings
+from study.schema import Assignment, Look, table
 
 
 def values_so_far(connection: Connection) -> int:
-    """Return how many values people have given that measure something, changes not counted."""
-    g, a = table(Rating), table(Assignment)
-    given = (
-        select(g.c.assignment_id, g.c.construct_key)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.purpose.in_(MEASURING))
-        .distinct()
-        .subquery()
+    """Return how many ratings that measure something people have entered, revisions not counted.
+
+    Those first entered after the reveal are in no interim figure and are not counted.
+    """
+    g, a = counted_ratings(), table(Assignment)
+    counted = (
+        select(func.count())
+        .select_from(g)
+        .join(a, g.c.assignment_id == a.c.id)
+        .where(a.c.purpose.in_(MEASURING), ~g.c.entered_after_reveal)
     )
-    return int(connection.execute(select(func.count()).select_from(given)).scalar_one())
+    return int(connection.execute(counted).scalar_one())
 
 
 def interim_looks(connection: Connection) -> dict[str, int]:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, case, func, select
 
 from study.facts.frames import selected
 from study.facts.ratings import counted_ratings
-from study.facts.slots import is_handed_on, is_released
+from study.facts.slots import is_handed_on, is_live_comparison, is_released
 from study.schema import (
     Assignment,
     ClosingAnswer,
@@ -225,9 +225,7 @@ def comparisons(connection: Connection) -> dict[int, tuple[int, int, float]]:
             c.c.rater_id,
             func.count(decided.c.comparison_id),
             # What was taken back undecided is nobody's work any more.
-            func.count(
-                case((decided.c.comparison_id.is_not(None), 1), (c.c.released_at.is_(None), 1))
-            ),
+            func.count(case((decided.c.comparison_id.is_not(None), 1), (is_live_comparison(), 1))),
             func.sum(decided.c.seconds),
         )
         .join_from(c, decided, decided.c.comparison_id == c.c.id, isouter=True)

@@ -48,20 +48,6 @@ _TOO_LATE = "first given after a later stage was shown"
 _AGAIN = "given to a response a second time by the same rater"
 
 
-def rated_constructs(*conditions: ColumnElement[bool]) -> Subquery:
-    """Return which constructs of which assignments have a rating of any status.
-
-    `conditions` are on the table of ratings. Columns: `assignment_id`, `construct_key`.
-    """
-    g = table(Rating)
-    return (
-        select(g.c.assignment_id, g.c.construct_key)
-        .where(*conditions)
-        .distinct()
-        .subquery("rated_construct")
-    )
-
-
 def newest_ratings(*conditions: ColumnElement[bool]) -> Subquery:
     """Return the newest revision of each rating, with all columns of the table of ratings.
 
@@ -77,6 +63,19 @@ def newest_ratings(*conditions: ColumnElement[bool]) -> Subquery:
         .subquery()
     )
     return select(g).join(last, _is_revision(g, last, last.c.revision)).subquery("newest_rating")
+
+
+def answered_constructs(*conditions: ColumnElement[bool]) -> Subquery:
+    """Return which constructs of which assignments have an answer: a rating that is not withdrawn.
+
+    `conditions` are as in `newest_ratings`. Columns: `assignment_id`, `construct_key`.
+    """
+    newest = newest_ratings(*conditions)
+    return (
+        select(newest.c.assignment_id, newest.c.construct_key)
+        .where(newest.c.status != "withdrawn")
+        .subquery("answered_construct")
+    )
 
 
 def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_reveal") -> Subquery:

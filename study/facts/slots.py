@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, FromClause, and_, or_, select
 
-from study.schema import Assignment, now, table
+from study.schema import Assignment, Comparison, now, table
 
 _SUCCESSOR = table(Assignment).alias("successor")
 
@@ -32,6 +32,11 @@ def is_released(slot: FromClause | None = None) -> ColumnElement[bool]:
 def is_live(slot: FromClause | None = None) -> ColumnElement[bool]:
     """Return the condition that a slot is neither released nor handed on."""
     return ~is_released(slot) & ~is_handed_on(slot)
+
+
+def is_live_comparison() -> ColumnElement[bool]:
+    """Return the condition that a comparison was not taken back from its rater."""
+    return table(Comparison).c.released_at.is_(None)
 
 
 def lease_is_over(leased_until: datetime | None, at: datetime | None = None) -> bool:

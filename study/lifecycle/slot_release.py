@@ -6,8 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from study.facts.rating_progress import OWN_CHANNEL
-from study.facts.slots import is_handed_on, is_released
-from study.schema import Assignment, Comparison, Decision, Rating, now, random_id, table
+from study.facts.ratings import answered_constructs
+from study.facts.slots import is_handed_on, is_live_comparison, is_released
+from study.schema import Assignment, Comparison, Decision, now, random_id, table
 from study.study import Study
 
 _SLOT = (
@@ -86,7 +87,7 @@ def release_unfinished(connection: Connection, rater_id: int) -> int:
         update(c)
         .where(
             c.c.rater_id == rater_id,
-            c.c.released_at.is_(None),
+            is_live_comparison(),
             c.c.id.not_in(select(d.c.comparison_id)),
         )
         .values(released_at=now())
@@ -95,10 +96,8 @@ def release_unfinished(connection: Connection, rater_id: int) -> int:
 
 
 def _unfinished(connection: Connection, rows: Iterable[Row[Any]]) -> set[int]:
-    g = table(Rating)
-    counted = select(g.c.assignment_id, func.count(g.c.construct_key.distinct())).group_by(
-        g.c.assignment_id
-    )
+    answered = answered_constructs()
+    counted = select(answered.c.assignment_id, func.count()).group_by(answered.c.assignment_id)
     rated = {row[0]: int(row[1]) for row in connection.execute(counted)}
     return {
         row.id
