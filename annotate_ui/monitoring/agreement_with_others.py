@@ -8,10 +8,10 @@ from analysis.core.context import Context
 from analysis.topics.agreement.human_ceiling import raters_against_others
 from annotate_ui.monitoring.signal import Signal, too_few
 
-#: Queries shared with others below which nothing is said.
+#: With fewer queries shared with others, no signal is computed.
 LEAST_SHARED = 10
 
-#: Raters needed to say who of them stands apart: of two, both always agree equally.
+#: Raters needed to find one who differs: of two raters, both always agree equally.
 LEAST_RATERS = 3
 
 

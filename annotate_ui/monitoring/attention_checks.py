@@ -12,7 +12,7 @@ from annotate_ui.monitoring.signal import Signal, too_few
 from study.schema import CheckPair, ExpectedValue, table
 from study.settings.constructs import ConstructSpec
 
-#: Checks below which nothing is said.
+#: With fewer checks, no signal is computed.
 LEAST_CHECKS = 3
 
 #: Share of checks that careful raters may miss, and how unlikely a number under it is flagged.
@@ -60,7 +60,7 @@ def answered(
     rows = rows[~rows["purpose"].isin(["training", "adjudication"])]
     found: dict[str, list[bool]] = {}
     for rater, own in rows.groupby("rater", sort=False):
-        # What was said first of a response is what was said unwarned.
+        # The first answer to a response is the one given without a warning.
         said: dict[tuple[int, str], float] = {}
         answers: list[Any] = list(own.itertuples())
         for row in answers:

@@ -49,7 +49,7 @@ class RaterSignals:
 def rater_signals(study: Study) -> list[RaterSignals]:
     """Return the signals of every rater who has rated, in order of their codes.
 
-    Signals flag and never exclude: whoever leaves ratings out declares the rule beforehand.
+    Signals never exclude ratings: a rule for excluding ratings is declared in advance.
     """
     with study.read() as connection:
         versions = study.construct_versions(connection)

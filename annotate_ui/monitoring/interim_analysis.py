@@ -1,4 +1,4 @@
-"""Looks at interim figures: computed outside requests, and each one on record.
+"""Interim analyses: computed outside requests, and each one recorded.
 
 A design is sequential from the first look on, so every look is stored with what it showed. Only
 the stopping rule may decide when to stop: figures of the other looks hold at one moment, not at
@@ -32,7 +32,7 @@ class LookResult:
     ratings: int
     """Values that people had given."""
     not_for_stopping: bool
-    """Whoever stops because of these figures bends them."""
+    """Stopping because of these figures would bias them."""
     judge: str | None
     note: str | None
     """What the figures leave out."""
@@ -67,9 +67,11 @@ def look(study: Study, kind: Kind, seen_in: str, judge: str | None = None) -> Lo
         There is no such kind or judge, or nothing to look at yet.
     """
     if kind not in KINDS:
-        raise StudyError(f"{kind!r} is no kind of look; use one of {', '.join(KINDS)}.")
+        raise StudyError(
+            f"Unknown kind of interim analysis {kind!r}; use one of {', '.join(KINDS)}."
+        )
     if (kind == "judge") != (judge is not None):
-        raise StudyError("A look at the judge names the judge, and no other look does.")
+        raise StudyError("Name a judge for the analysis of a judge, and only for that one.")
     figures: list[dict[str, Any]] = []
     note: str | None = None
     stopping: dict[str, Any] | None = None

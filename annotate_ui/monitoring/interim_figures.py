@@ -1,4 +1,4 @@
-"""The figures of a look: people among themselves, and a judge beside them."""
+"""The figures of an interim analysis: agreement of raters, and of a judge with raters."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -65,7 +65,7 @@ def _counts(slots: list[Any]) -> tuple[int, int, int]:
 
 
 def _uncovered(lost: list[Any], live: list[Any]) -> Iterator[str]:
-    """Yield the constructs of slots that were taken back and that no later slot stands for."""
+    """Yield the constructs of slots that were taken back and not replaced by a later slot."""
     taken: set[int] = set()
     for slot in sorted(lost, key=lambda slot: slot.released_at):
         later = next(

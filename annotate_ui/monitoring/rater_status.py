@@ -1,4 +1,4 @@
-"""Where each rater stands: which part of the work is theirs now, and how far they are."""
+"""The status of each rater: their present part of the work, and their progress in it."""
 
 from dataclasses import dataclass
 from datetime import datetime

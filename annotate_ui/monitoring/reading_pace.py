@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from annotate_ui.monitoring.signal import Signal, too_few
 from study.settings.study_toml import StudyConfig
 
-#: Queries with a known time below which nothing is said.
+#: With fewer queries of known time, no signal is computed.
 LEAST_TIMED = 5
 
 #: Nobody who reads all of it takes less than this share of the reading time.

@@ -10,7 +10,7 @@ from analysis.core.query_statistic import BoolArray, FloatArray, IntArray
 from annotate_ui.monitoring.signal import Signal, too_few
 from annotate_ui.monitoring.straight_lining import ValueRun, longest_run
 
-#: Values, and queries, below which nothing is said of a rater on a construct.
+#: With fewer values or queries, no signal is computed for a rater on a construct.
 LEAST_VALUES, LEAST_QUERIES = 20, 8
 
 #: A run is flagged when so few permutations have one as long, and it is this many times theirs.
@@ -34,7 +34,7 @@ _MISSING, _MORE_MISSING = 0.2, 3.0
 
 @dataclass(frozen=True, eq=False)
 class ConstructValues:
-    """What raters said on one construct, in the order of rating: (n,) each, NaN without a value."""
+    """Raters' values on one construct, in the order of rating: (n,) each, NaN without a value."""
 
     rater: IntArray
     response: IntArray

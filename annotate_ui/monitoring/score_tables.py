@@ -31,7 +31,7 @@ def people_and(study: Study, frame: pd.DataFrame, judge: str | None = None) -> C
         machines = frame.loc[frame["scorer_kind"].isin(["judge", "metric"]), "scorer"].unique()
         if judge not in machines:
             hint = nearest(judge, machines) or f"There are: {', '.join(machines) or 'none'}."
-            raise StudyError(f"{judge!r} is no judge with scores in {study.folder}. {hint}")
+            raise StudyError(f"Unknown judge {judge!r} in {study.folder}. {hint}")
     if not frame.loc[human, "value"].notna().any():
         return None
     scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}

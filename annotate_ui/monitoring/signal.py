@@ -25,7 +25,7 @@ class Signal:
     """`too_few`: there are not enough cases to say anything."""
     value: float | None
     against: float | None
-    """What the value is compared with; which it is stands in `words`."""
+    """What the value is compared with; `words` names it."""
     count: int
     words: str
 

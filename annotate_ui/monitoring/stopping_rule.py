@@ -17,7 +17,7 @@ from study.study import Study
 
 @dataclass(frozen=True)
 class ConstructStopping:
-    """How far one construct has come; null where there is no figure."""
+    """The state of one construct; null where there is no figure."""
 
     construct: str
     value: float | None
@@ -27,7 +27,7 @@ class ConstructStopping:
     wanted: float
     stop: bool
     more: int | None
-    """Queries that are still expected to be needed; null where that can't be told."""
+    """Queries that are still expected to be needed; null where that is unknown."""
     queries: int
     """Queries that entered."""
     queries_complete: int
@@ -40,7 +40,7 @@ class ConstructStopping:
 
 @dataclass(frozen=True)
 class StoppingState:
-    """Where the study stands under its stopping rule."""
+    """The state of the study under its stopping rule."""
 
     declared: bool
     """Whether study.toml says how narrow an interval is wanted."""
@@ -74,7 +74,7 @@ def stopping_state(study: Study) -> StoppingState:
     for key in rule.constructs:
         if key not in keys:
             raise StudyError(
-                f"stopping.constructs names {key!r}, which is no construct of {study.folder}. "
+                f"stopping.constructs: unknown construct {key!r} in {study.folder}. "
                 f"{nearest(key, keys) or 'There are: ' + ', '.join(keys) + '.'}"
             )
     if rule.half_width is None:

@@ -62,5 +62,5 @@ def log_errors(stream: Any = None) -> None:
         logger.handlers = [handler]
         logger.setLevel(logging.WARNING)
         logger.propagate = False
-    # Requests that wait for a thread for some milliseconds are no news.
+    # A request that waits for a thread for some milliseconds is not an error.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)

@@ -89,5 +89,5 @@ def _mounted() -> str:
 
 
 def _plain(field: str) -> str:
-    """Return a mount point as it is: blanks, tabs and backslashes stand there as \\040."""
+    """Return a mount point with its escapes decoded, such as \\040 for a blank."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)

@@ -108,7 +108,7 @@ def _read(place: Path) -> bytes:
         # Asked of the open file: a name may lead elsewhere a moment later.
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise StudyError(f"The secret {place} is no file. Move it away and start again.")
+            raise StudyError(f"The secret {place} is not a file. Move it away and start again.")
         _only_ours(place, found, "chmod 600")
         secret = os.read(descriptor, LENGTH + 1)
     finally:

@@ -80,7 +80,7 @@ def reached(listening: socket.socket, base_url: str, proxies: int) -> list[str]:
         )
     if base.scheme == "https" and not proxies:
         lines.append(
-            "Warning: https means that a reverse proxy stands in front; without --proxies 1 all "
+            "Warning: https means that there is a reverse proxy in front; without --proxies 1 all "
             "raters share its address, and its limits."
         )
     return lines
@@ -97,5 +97,5 @@ def _refused(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EACCES:
         return f"Port {port} is for the system's own services; choose one above 1023 with --port."
     if error.errno == errno.EADDRNOTAVAIL:
-        return f"--host {host} is no address of this computer; 127.0.0.1 is always one."
+        return f"--host {host} is not an address of this computer; 127.0.0.1 always is."
     return f"The server can't listen on {host}:{port} ({error.strerror})."

@@ -1,4 +1,4 @@
-"""What the owner is told when the pages open: who can come, what is left, what comes next."""
+"""The message at the start of the server: raters with links, work left, the next command."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ from study.study import Study
 
 @dataclass(frozen=True)
 class Opening:
-    """How a campaign stands when its pages open."""
+    """The state of a campaign when its pages are started."""
 
     raters: int
-    """Everybody who is known, with a link or not, and whoever may still join by enrolment links."""
+    """All known raters, with a link or without, and those who may still join by enrolment links."""
     with_link: int
     without_link: int
     """Raters with assignments and no live link."""
@@ -43,7 +43,7 @@ def opening(study: Study) -> Opening:
     places = [link.quota - link.counted for link in enrolment_links(study) if link.open]
     a, r = table(Assignment), answered_constructs()
     with study.read() as connection:
-        # A slot that was handed on is work of whoever has it now.
+        # A slot that was handed on counts for the rater who has it now.
         asked = connection.execute(
             select(a.c.id, a.c.construct_keys).where(a.c.channel == CHANNEL, ~is_handed_on())
         ).all()

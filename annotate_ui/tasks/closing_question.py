@@ -10,7 +10,7 @@ from study.study import Study
 
 @dataclass(frozen=True)
 class Closing:
-    """What a rater said at the end."""
+    """A rater's answer to the closing question."""
 
     recognized: str
     comment: str | None

@@ -1,4 +1,4 @@
-"""What a rater has said of comparisons, as it stands."""
+"""A rater's comparisons with their newest decisions."""
 
 from dataclasses import dataclass
 from datetime import datetime

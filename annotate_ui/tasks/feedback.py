@@ -1,4 +1,4 @@
-"""Feedback: after training the values that are expected, after adjudicating what others said."""
+"""Feedback: the expected values after training, the values of others after adjudication."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class OtherView:
-    """What another rater said; who it was is not told."""
+    """The answer of another rater, without their name."""
 
     number: int
     value: float | None
@@ -49,7 +49,7 @@ class OtherView:
 
 @dataclass(frozen=True)
 class JudgeView:
-    """What a judge said, where the owner lets adjudicators see it."""
+    """A judge's score and reason, where the owner lets adjudicators see them."""
 
     value: float | None
     missing_reason: str | None
@@ -61,10 +61,10 @@ class JudgeView:
 
 @dataclass(frozen=True)
 class SaidView:
-    """What the rater said of a construct, beside what is expected or what others said."""
+    """The rater's answer for a construct, with the expected values or the answers of others."""
 
     construct: ConstructView
-    """With the rating as it stands."""
+    """With the newest rating."""
     first_value: float | None
     first_status: str | None
     """As it was before this page was shown, which is what counts."""

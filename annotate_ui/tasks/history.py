@@ -17,7 +17,7 @@ from study.settings.study_toml import StudyConfig
 
 @dataclass(frozen=True)
 class HistoryValue:
-    """What the rater said of one construct, as it stands."""
+    """The rater's newest answer for one construct."""
 
     name: str
     language: str
@@ -31,13 +31,13 @@ class HistoryValue:
 
 @dataclass(frozen=True)
 class Done:
-    """A step on which something was said."""
+    """A step with at least one answer."""
 
     public_id: str
     stage: int
     in_training: bool
     letter: str | None
-    """By which the response is called where several stand beside each other."""
+    """The letter of the response on a page that shows several."""
     query_number: int
     part: int
     part_count: int

@@ -1,4 +1,4 @@
-"""What a rater is told who asked for the next page and can't have one now."""
+"""Messages for a rater who asked for the next page while none can be opened."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

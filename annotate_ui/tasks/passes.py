@@ -52,7 +52,7 @@ class Step:
 
 @dataclass(frozen=True)
 class TaskPage:
-    """What the rater sees at once: a step, several beside each other, or feedback."""
+    """What the rater sees at once: a step, several side by side, or feedback."""
 
     steps: tuple[Step, ...]
     """Without any: the feedback on `item`."""
@@ -76,7 +76,7 @@ class TaskPage:
 
     @property
     def is_feedback(self) -> bool:
-        """Whether the page shows what is expected, or what others said, rather than asks."""
+        """Whether the page shows expected values or the values of others, and asks for none."""
         return not self.steps
 
     @property

@@ -17,7 +17,7 @@ _OF_PURPOSE: dict[str, Phase] = {
 }
 
 WITH_FEEDBACK: frozenset[Phase] = frozenset({"training", "adjudication"})
-"""Phases in which a page after each response shows what is expected, or what others said."""
+"""Phases with a feedback page after each response: expected values, or the values of others."""
 
 FEEDBACK = 4
 """The stage under which it is recorded that feedback was shown: after all that are rated."""

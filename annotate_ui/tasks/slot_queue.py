@@ -1,4 +1,4 @@
-"""Open slots: handed to whoever asks, under a lease, and never to more raters than there are slots.
+"""Open slots: handed out under a lease, and never to more raters than there are slots.
 
 A slot is an assignment without a rater. Whoever takes it holds it until the lease runs out; each
 save renews the lease, and a finished assignment is held for good. A slot whose lease ran out may

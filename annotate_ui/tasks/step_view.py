@@ -46,7 +46,7 @@ class ConstructView:
     name: str
     question: str
     anchors: tuple[tuple[str, str], ...]
-    """Points of the scale, from low to high, with the words beside them."""
+    """Points of the scale, from low to high, with their labels."""
     rules: tuple[str, ...]
     flags: tuple[str, ...]
     min: float
@@ -96,7 +96,7 @@ class ColumnView:
     """One response of a page, with what is asked of it."""
 
     letter: str | None
-    """By which it is called where several stand beside each other."""
+    """Its letter on a page that shows several responses."""
     public_id: str
     stage: int
     """Of its address."""
@@ -114,7 +114,7 @@ def show_page(
     """Return what the rater may see of a page; nothing else is read from the database."""
     steps = [step for step in page.steps if step.opened]
     first = steps[0]
-    # What is beside each other was opened together, but study.toml may have changed since.
+    # Responses side by side were opened together, but study.toml may have changed since.
     fields = in_order({field for step in steps for field in step.shown})
     r, q = table(Response), table(Query)
     query = connection.execute(

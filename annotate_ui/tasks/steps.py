@@ -127,7 +127,7 @@ class Work:
     def has_worked(self) -> bool:
         """Whether the rater has finished a response, training excepted.
 
-        A value saved in a slot that went to somebody else is no work to be thanked for.
+        A value saved in a slot that went to another rater does not count as work.
         """
         return any(
             item.rated and item.complete

@@ -205,7 +205,7 @@ def _attempts(connection: Connection, study: Study, rater_id: int) -> list[_Atte
 
 
 def _first_said(connection: Connection, rater_id: int) -> dict[tuple[int, str], float | None]:
-    """Return what a rater said of each training response before its feedback was shown."""
+    """Return a rater's answers to each training response before its feedback was shown."""
     a, g = table(Assignment), table(Rating)
     mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose == "training")
     ratings = connection.execute(select(counted_ratings(g.c.assignment_id.in_(mine))))

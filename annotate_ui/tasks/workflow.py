@@ -43,7 +43,7 @@ class Opened:
     """`later`: repeats that are not due yet; `break`: the session is over; `waiting`: whatever is
     left is with other raters."""
     page: TaskPage | None = None
-    """Of a step, of several beside each other, or of feedback."""
+    """Of a step, of several side by side, or of feedback."""
     comparison: str | None = None
     """The public id of a comparison."""
     due_from: datetime | None = None
@@ -111,7 +111,7 @@ def _next(connection: Connection, study: Study, rater_id: int) -> Opened:
     )
     if found is not None:
         return found
-    # Whoever has worked is done, though slots of others may come free: nobody waits for a
+    # A rater who has worked is done, though slots of others may come free: nobody waits for a
     # completion code until strangers have finished.
     made, _ = comparisons_done(connection, study, rater_id)
     return Opened("end" if work.has_worked or made else "waiting")
@@ -199,7 +199,7 @@ def _shown(connection: Connection, study: Study, rater_id: int, page: TaskPage) 
 
 
 def _record(connection: Connection, page: TaskPage) -> None:
-    """Record what is shown from now on: beside each other, all at once."""
+    """Record what is shown from now on; responses side by side are recorded together."""
     rows = [
         {
             "assignment_id": step.item.id,
@@ -209,7 +209,7 @@ def _record(connection: Connection, page: TaskPage) -> None:
         for step in page.unopened
     ]
     if page.is_feedback and not page.item.told:
-        # It shows no field of the query; its stage tells that what is said later is not blind.
+        # It shows no field of the query; its stage records that later values are not blind.
         rows = [{"assignment_id": page.item.id, "stage": FEEDBACK, "fields": []}]
     if rows:
         connection.execute(insert(table(Reveal)), rows)

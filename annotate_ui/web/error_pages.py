@@ -1,4 +1,4 @@
-"""What a visitor is told when something can't be done: never a trace, always a way on."""
+"""Pages for errors: what happened and what to do, and never a traceback."""
 
 import logging
 from dataclasses import dataclass

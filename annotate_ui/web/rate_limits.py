@@ -1,4 +1,4 @@
-"""How often one may ask. Counts are kept by each process, and end with it."""
+"""Rate limits. Counts are kept by each process, and end with it."""
 
 from flask import Response, request, session
 from flask_limiter import Limiter

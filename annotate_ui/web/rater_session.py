@@ -1,4 +1,4 @@
-"""Who is signed in: known from the session alone, and looked up anew for each request."""
+"""The rater who is signed in: identified by the session, looked up anew for each request."""
 
 from dataclasses import dataclass
 from typing import Any

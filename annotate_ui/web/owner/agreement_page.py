@@ -42,12 +42,12 @@ def agreement() -> ResponseReturnValue:
 
 @pages.get("/judge")
 def judge() -> ResponseReturnValue:
-    """Ask whether the owner wants to see the judge beside the humans at all."""
+    """Ask whether the owner wants to see the judge's agreement with raters at all."""
     from annotate_ui.monitoring.background_job import failure, running
     from annotate_ui.monitoring.interim_analysis import newest
 
     served = study()
-    # The figures are for whoever asked for them with the button, and for nobody in passing.
+    # The figures are shown only after the button was pressed.
     shown = request.args.get("shown") == "1"
     return render_template(
         "owner/judge.html",

@@ -20,7 +20,7 @@ def sign_in() -> ResponseReturnValue:
 @log_ins
 @all_log_ins
 def begin() -> ResponseReturnValue:
-    """Begin a session for whoever has the password."""
+    """Begin a session if the password is right."""
     with study().read() as connection:
         password = newest_password(connection)
     if password is None:

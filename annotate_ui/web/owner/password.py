@@ -69,7 +69,7 @@ def is_right(password: Password, given: str) -> bool:
 
 
 def where_told(study: Study) -> str:
-    """Return, for whoever serves a study, where its owner's pages are, or how to have them."""
+    """Return the address of the owner's pages, or the command that sets a password for them."""
     with study.read() as connection:
         there = newest_password(connection) is not None
     if not there:

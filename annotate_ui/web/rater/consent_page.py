@@ -1,4 +1,4 @@
-"""What stands before the work: the consent text and the instructions, and their answers."""
+"""The pages before the work: consent text and instructions, and the answers to them."""
 
 from typing import Any
 

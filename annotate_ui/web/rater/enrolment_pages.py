@@ -97,7 +97,7 @@ def offer(token: str) -> ResponseReturnValue:
 @pages.post("/enrol/<token>")
 @enrolments
 def begin(token: str) -> ResponseReturnValue:
-    """Make a rater of whoever presses Begin, let them in, and show their own link once."""
+    """Create a rater for the visitor who presses Begin, sign them in, and show their link once."""
     try:
         external_id = _id_in(request.form)
         if _has_joined_here(token, external_id):

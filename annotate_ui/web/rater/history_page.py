@@ -11,7 +11,7 @@ pages = Blueprint("history", __name__)
 
 @pages.get("/rate/history")
 def show() -> str:
-    """Show what the rater has said, newest first, each with a way back to its page."""
+    """Show the rater's answers, newest first, each with a link to its page."""
     rater = rater_here()
     page = request.args.get("page", 1, type=int)
     with study().read() as connection:

@@ -31,7 +31,7 @@ def join() -> ResponseReturnValue:
 
 @pages.post("/join")
 def begin() -> ResponseReturnValue:
-    """Let in whoever has a live link."""
+    """Sign in the rater of a live link."""
     token = request.form.get("token", "")
     with study().read() as connection:
         found = rater_of_token(connection, token)

@@ -78,7 +78,7 @@ def go_on() -> ResponseReturnValue:
 
 @pages.get("/rate/<public_id>/<int:stage>")
 def step(public_id: str, stage: int) -> ResponseReturnValue:
-    """Show a step that was opened for this rater, with all that stands beside it."""
+    """Show a step that was opened for this rater, with the others on its page."""
     rater = rater_here()
     config = study().config
     with study().read() as connection:
@@ -105,7 +105,7 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
 
 @pages.get("/rate/<public_id>/feedback")
 def feedback(public_id: str) -> ResponseReturnValue:
-    """Show what is expected of a response in training, or what others said of it."""
+    """Show the expected values of a training response, or the answers of others."""
     rater = rater_here()
     with study().read() as connection:
         work = rater_work(connection, study().config, rater.id)
@@ -152,7 +152,7 @@ def passages(public_id: str, stage: int) -> ResponseReturnValue:
 
 
 def _leads_to(opened: Opened) -> str:
-    """Return the address of what was opened, or of where the rater is told why nothing was."""
+    """Return the address of what was opened, or of the page that says why nothing was."""
     if opened.page is not None:
         return _address(opened.page)
     if opened.comparison is not None:

@@ -237,7 +237,7 @@ def the_owner_pauses(owner: Owner, anna: Player) -> None:
     page = owner.page
     expect(page.get_by_role("heading", name="What needs a hand")).to_be_visible()
     photograph(page, "owner-overview")
-    page.get_by_label("What raters are told").fill(PAUSED)
+    page.get_by_label("Message to raters").fill(PAUSED)
     page.get_by_role("button", name="Pause the campaign").click()
     expect(page.get_by_role("heading", name="The campaign is paused")).to_be_visible()
     photograph(page, "owner-paused")
@@ -247,7 +247,7 @@ def the_owner_pauses(owner: Owner, anna: Player) -> None:
     photograph(anna.page, "paused")
     assert len(anna.rater.ratings()) == before + 1
     page.get_by_role("button", name="Take it up again").click()
-    expect(page.get_by_label("What raters are told")).to_be_visible()
+    expect(page.get_by_label("Message to raters")).to_be_visible()
     anna.starts()
     anna.rate()
 

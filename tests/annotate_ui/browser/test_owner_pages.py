@@ -171,7 +171,7 @@ def test_a_link_is_copied_and_a_campaign_paused(study: Study, serve: Serve, page
     copied = page.evaluate("navigator.clipboard.readText()")
     assert re.fullmatch(rf"{served.address}/join#[\w-]{{43}}", copied)
     page.goto(f"{served.address}/owner")
-    page.get_by_label("What raters are told").fill("Back on Monday.")
+    page.get_by_label("Message to raters").fill("Back on Monday.")
     page.get_by_role("button", name="Pause the campaign").click()
     expect(page.get_by_text("Back on Monday.")).to_be_visible()
     with page.expect_download() as download:

@@ -107,9 +107,9 @@ def test_looks_before_the_last_value_are_interim_and_the_report_says_so(study: S
 def test_what_cannot_be_looked_at_is_said_and_not_recorded(study: Study) -> None:
     with pytest.raises(StudyError, match="Nobody has given a value"):
         look(study, "agreement", "command")
-    with pytest.raises(StudyError, match="no kind of look"):
+    with pytest.raises(StudyError, match="Unknown kind of interim analysis"):
         look(study, "bets", "command")  # type: ignore[arg-type]
-    with pytest.raises(StudyError, match="names the judge"):
+    with pytest.raises(StudyError, match="Name a judge"):
         look(study, "judge", "command")
     simulate(study, RATERS, queries=5, systems=2, keys=("QR",))
     add_judge(study)

@@ -132,7 +132,7 @@ def test_what_is_not_declared_or_not_there_is_named(study: Study) -> None:
     undeclared = stopping_state(study)
     assert (undeclared.declared, undeclared.stop) == (False, False)
     assert "stopping.half_width" in (undeclared.reason or "")
-    with pytest.raises(StudyError, match="'XX', which is no construct"):
+    with pytest.raises(StudyError, match="unknown construct 'XX'"):
         stopping_state(under(study, half_width=3, constructs=("XX",)))
     with pytest.raises(StudyError, match=r"stopping\.judge names 'J'"):
         stopping_state(under(study, half_width=3, quantity="judge_error", judge="J"))

@@ -137,7 +137,7 @@ def test_a_pipe_in_its_place_is_refused_and_not_waited_for(folder: Path) -> None
     secret_key(folder)
     secret_place(folder).unlink()
     os.mkfifo(secret_place(folder), 0o600)
-    with pytest.raises(StudyError, match="is no file"):
+    with pytest.raises(StudyError, match="is not a file"):
         secret_key(folder)
 
 
@@ -171,7 +171,7 @@ def test_a_named_file_is_held_to_the_same(folder: Path, tmp_path: Path) -> None:
         secret_key(folder, named)
     with pytest.raises(StudyError, match="can't be made"):
         secret_key(folder, tmp_path / "absent" / "secret")
-    with pytest.raises(StudyError, match="is no file"):
+    with pytest.raises(StudyError, match="is not a file"):
         secret_key(folder, tmp_path)
 
 

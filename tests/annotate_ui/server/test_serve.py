@@ -217,7 +217,7 @@ def test_an_address_that_others_reach_is_warned_of(study: Study, start: Start) -
     lines = start(study, "--host", "0.0.0.0").lines
     assert any("anybody on the network can reach" in line for line in lines)
     assert not any("anybody" in line for line in start(study).lines)
-    assert "no address of this computer" in refused(study, "--host", "192.0.2.1")
+    assert "not an address of this computer" in refused(study, "--host", "192.0.2.1")
 
 
 def test_the_secret_file_may_be_named(study: Study, start: Start, tmp_path: Path) -> None:
