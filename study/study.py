@@ -1,5 +1,6 @@
 """A study: a folder with study.toml and its database, opened or made."""
 
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -114,8 +115,13 @@ class Study:
 
     @cached_property
     def engine(self) -> Engine:
-        """The database's engine; most callers want `read` or `write`."""
-        return open_engine(self.config.database, self.folder)
+        """The database's engine; most callers want `read` or `write`.
+
+        Its connections are closed by `close`, or when nothing refers to the study any more.
+        """
+        engine = open_engine(self.config.database, self.folder)
+        _close_with(self, engine)
+        return engine
 
     @contextmanager
     def ask(self) -> Iterator[Connection]:
@@ -183,6 +189,7 @@ class Study:
         held = HeldStudy(self.folder, self.config, self.config_hash, versions)
         # One engine, so that there is one pool of connections to close.
         held.__dict__["engine"] = self.engine
+        _close_with(held, self.engine)
         return held
 
     def close(self) -> None:
@@ -232,6 +239,11 @@ class HeldStudy(Study):
 
     def _store_constructs(self, connection: Connection) -> None:
         del connection
+
+
+def _close_with(study: Study, engine: Engine) -> None:
+    # Not at the interpreter's exit: a forked child must leave its parent's connections alone.
+    weakref.finalize(study, engine.dispose).atexit = False
 
 
 def _construct_noun(spec: ConstructSpec) -> ConstructBase:
