@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         prompt_version as prompt_version,
     )
     from judge.prompts.template import PromptVersion as PromptVersion
-    from judge.running.lexical_scores import store_ac_metrics as store_ac_metrics
     from judge.running.preview import Preview as Preview, preview as preview
     from judge.running.probe_outcome import (
         ProbeOutcome as ProbeOutcome,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     )
     from judge.running.run_outcome import Outcome as Outcome
     from judge.running.runner import RunStoppedError as RunStoppedError, judge_study as judge_study
+    from judge.running.text_scores import store_text_metrics as store_text_metrics
     from judge.settings import JudgeSettings as JudgeSettings
 
 _HOME = {
@@ -83,7 +83,7 @@ _HOME = {
     "reparse_run": "judge.inspect.reparse",
     "show_response": "judge.inspect.response_details",
     "show_run": "judge.inspect.show",
-    "store_ac_metrics": "judge.running.lexical_scores",
+    "store_text_metrics": "judge.running.text_scores",
     "token_f1": "judge.metrics.lexical",
 }
 

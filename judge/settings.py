@@ -10,10 +10,13 @@ from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from judge.metrics.lexical import DEFAULT, Match
 from judge.prompts.template import PAPER
+from judge.protocol.conditions import CCRS
 from study.errors import StudyError, nearest
 from study.types import Key
+
+DEFAULT_TEXT_METRICS = ("EM",)
+"""Metrics that ask nothing and are stored unless others are named."""
 
 
 def option(metavar: str, *, env: str | None = None) -> dict[str, Any]:
@@ -52,6 +55,11 @@ class JudgeSettings(BaseModel):
         default=None,
         description="name of the run, and of the scorer in tables; default: the model",
         json_schema_extra=option("RUN"),
+    )
+    metric: str = Field(
+        default=CCRS,
+        description="metric that asks the model: its name, or a Python file that defines it",
+        json_schema_extra=option("NAME"),
     )
     prompts: str = Field(
         default=PAPER, description="prompt version", json_schema_extra=option("VERSION")
@@ -137,9 +145,9 @@ class JudgeSettings(BaseModel):
         default=False,
         description="judge the rest where prompts exceed the window; those are stored as missing",
     )
-    ac_metrics: tuple[Match, ...] = Field(
-        default=DEFAULT,
-        description="lexical metrics stored with AC: EM, EM-normalized, F1",
+    text_metrics: tuple[Key, ...] = Field(
+        default=DEFAULT_TEXT_METRICS,
+        description="metrics that ask nothing, stored as well: EM, EM-normalized, F1",
         json_schema_extra=option("NAMES"),
     )
 

@@ -71,8 +71,3 @@ def estimates_of(statistics: Iterable[Statistic], context: Context) -> Iterator[
     """The records of these statistics, in their order; what several share is computed once."""
     for function in dict.fromkeys(statistic.estimates for statistic in statistics):
         yield from function(context)
-
-
-def headings(statistics: Iterable[Statistic]) -> dict[str, str]:
-    """What the columns of tables are called, by id."""
-    return {statistic.id: statistic.heading for statistic in statistics}

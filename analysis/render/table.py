@@ -62,7 +62,7 @@ class TableBuilder:
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def coefficient(self, estimate: Estimate | None) -> Cell:
+    def r(self, estimate: Estimate | None) -> Cell:
         """A correlation or a coefficient of agreement."""
         if estimate is None:
             return Cell("")

@@ -75,7 +75,7 @@ def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge run list --base-url https://api.openai.com/v1 --model gpt-5 --limit 20
       ccrs judge my-study --engine recorded --model llama-3-70b --answers answers.jsonl
-      ccrs judge my-study --model llama-3-70b --ac-metrics EM,EM-normalized,F1
+      ccrs judge my-study --model llama-3-70b --text-metrics EM,EM-normalized,F1
       ccrs judge my-study --engine batch --model gpt-5 --requests batch
       ccrs judge my-study --engine batch --model gpt-5 --answers batch_output.jsonl
     """

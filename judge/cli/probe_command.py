@@ -16,7 +16,7 @@ from judge.cli.inspect_commands import AS_JSON, FOLDER, say
 # Options of a run that mean nothing here: what it judges, reads from files, or counts as done.
 _NOT_HERE = frozenset(
     {
-        "ac_metrics",
+        "text_metrics",
         "retry_unparsed",
         "answers",
         "requests",

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from judge.running.runner import Reach, Reached
+from judge.running.delivery import Reached, RunProgress
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def run_progress(*, hidden: bool = False) -> Iterator[Reached | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, pace="starting")
 
-        def reached(reach: Reach) -> None:
+        def reached(reach: RunProgress) -> None:
             bar.update(task, completed=reach.answered + reach.failed, total=reach.total)
             speed = bar.tasks[0].speed or 0.0
             failed = f", {reach.failed} failed" if reach.failed else ""

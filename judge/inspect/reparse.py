@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert
 
-from judge.inspect.show import has_prompts
+from judge.inspect.run_metric import run_metric
+from judge.metrics.ccrs import Ccrs
 from judge.parsing import PARSER_VERSION, Parsed, parse_answer
-from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import PromptVersion
 from judge.protocol.answer import (
     CONTENT_FILTER,
@@ -20,6 +20,7 @@ from judge.protocol.answer import (
     TOO_LONG,
     TRUNCATED_BY_SERVER,
 )
+from judge.protocol.conditions import CCRS, metric_of
 from judge.running.lock import sole_writer
 from judge.running.runs import run_of
 from judge.running.work_items import EMPTY_RESPONSE
@@ -131,14 +132,20 @@ def reparse_run(study: Study, name: str, *, dry_run: bool = False) -> Reparsing:
     """
     with study.read() as connection:
         run = run_of(connection, name)
-    if not has_prompts(run, study.folder):
+    metric = run_metric(run, study.folder)
+    if metric_of(run) != CCRS:
+        raise StudyError(
+            f"The run {name!r} is of the metric {metric_of(run)}; only answers to the prompts of "
+            f"{CCRS} can be parsed again."
+        )
+    if not isinstance(metric, Ccrs):
         raise StudyError(
             f"The run {name!r} was made with prompts {run['prompt_version']} of the hash "
             f"{run['prompt_hash']}, which are not at hand, so the scale that they "
             "ask for is not known. Install the version of ccrs-study that made the run, or put the "
             "study's own prompts back as they were."
         )
-    prompts = prompt_version(run["prompt_version"], study.folder)
+    prompts = metric.words
     if dry_run:
         return _reread(study, run["id"], name, prompts)[0]
     with sole_writer(study, run["id"], name):

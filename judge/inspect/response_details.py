@@ -8,14 +8,14 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from judge.inspect.distribution_figures import expected_figures, expected_line
-from judge.inspect.show import has_prompts
-from judge.prompts.prompt_versions import prompt_version
-from judge.prompts.template import PromptVersion
+from judge.inspect.run_metric import run_metric
+from judge.metrics.metric import Metric
 from judge.protocol.answer import REASONS
 from judge.protocol.conditions import shuffle_of
-from judge.running.pages import Place, pages
+from judge.running.metric_requests import PlannedPrompt, planned_prompts
+from judge.running.pages import Place
 from judge.running.runs import run_of
-from judge.running.work_items import Asked, Contexts, Scope, request, work
+from judge.running.work_items import Scope
 from judge.text import printable, printable_lines, quoted
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read
@@ -128,9 +128,8 @@ def show_response(
                 f"{nearest(response_id, held.response_ids())}".rstrip()
             )
         judgments = _judgments(study, connection, run, response)
-    at_hand = has_prompts(run, study.folder)
-    prompts = prompt_version(run["prompt_version"], study.folder) if at_hand else None
-    known = [*judgments, *(prompts.templates if prompts else ())]
+    metric = run_metric(run, study.folder)
+    known = [*judgments, *(metric.constructs if metric else ())]
     if construct is not None and construct not in known:
         listed = ", ".join(dict.fromkeys(known)) or "none"
         raise StudyError(
@@ -139,7 +138,7 @@ def show_response(
         )
     keys = [construct] if construct else list(judgments) or known
     notes: list[str] = []
-    if prompts is None:
+    if metric is None:
         notes.append(
             f"The prompts are not shown: this installation has none of {run['prompt_version']} "
             f"with the hash {run['prompt_hash']}."
@@ -154,7 +153,7 @@ def show_response(
         constructs=[
             Audited(
                 key,
-                _prompt(study, prompts, key, response, shuffle_of(run)) if prompts else None,
+                _prompt(study, metric, key, response, shuffle_of(run)) if metric else None,
                 judgments.get(key, []),
             )
             for key in keys
@@ -200,10 +199,10 @@ def _plain(value: Any) -> Any:
 
 
 def _prompt(
-    study: Study, prompts: PromptVersion, key: str, response: int, shuffle: int | None
+    study: Study, metric: Metric, key: str, response: int, shuffle: int | None
 ) -> str | None:
-    """Return the prompt of a response as it is made for a run; None where none is asked."""
-    if key not in prompts.templates:
+    """Return the first prompt of a response as it is made for a run; None where none is asked."""
+    if key not in metric.constructs:
         return None
     r = table(Response)
     with study.read() as connection:
@@ -212,12 +211,9 @@ def _prompt(
             select(r.c.query_id, r.c.context_hash).where(r.c.id == response)
         ).one()
     place = Place(row.query_id, bytes(row.context_hash or b""), response)
-    scope = Scope(prompts, (key,), versions, repeats=1, shuffle=shuffle)
-    for page in pages(study, [place], None, texts=True):
-        for item in work(page, scope, (key,)):
-            if isinstance(item, Asked):
-                return request(item, prompts, Contexts(prompts, shuffle)).prompt
-    return None
+    scope = Scope(metric, (key,), versions, repeats=1, shuffle=shuffle)
+    planned = planned_prompts(study, [place], scope, None, texts=True)
+    return next((item.prompt.text for item in planned if isinstance(item, PlannedPrompt)), None)
 
 
 def _judgment_lines(judgment: Mapping[str, Any]) -> list[str]:

@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Text, cast, func, select
+from sqlalchemy import Connection, Text, cast, func, select, union_all
 
 from judge.inspect.run_details import ConstructFigures, RunDetails, Served
-from judge.prompts.prompt_versions import prompt_version
+from judge.inspect.run_metric import run_metric
 from judge.running.calls import account, calls_of
 from judge.running.judgments import count
 from judge.running.runs import run_of
 from judge.running.work_items import EMPTY_RESPONSE
-from study.errors import StudyError
 from study.facts.response_rows import current_responses
 from study.scales import RatingScale
-from study.schema import Judgment, table
+from study.schema import Judgment, StepAnswer, table
 from study.study import Study
 
 BARE = "bare"
@@ -79,10 +78,7 @@ def show_run(study: Study, name: str) -> RunDetails:
 
 def has_prompts(run: Mapping[str, Any], study_folder: Path) -> bool:
     """Tell whether the package or the study has the very prompts of a stored run."""
-    try:
-        return prompt_version(run["prompt_version"], study_folder).hash == str(run["prompt_hash"])
-    except StudyError:
-        return False
+    return run_metric(run, study_folder) is not None
 
 
 _AS_STORED = (
@@ -141,41 +137,54 @@ def _most(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted((+counts).items(), key=lambda item: (-item[1], item[0])))
 
 
+_TOKENS = ("prompt", "completion", "reasoning", "cached")
+
+
 def _spent(connection: Connection, run: int) -> dict[str, Any]:
-    j = table(Judgment)
-    told = j.c.cached_tokens.is_not(None)
+    """Return what the answers of a run took, those to the steps of a metric included."""
+    j, s = table(Judgment), table(StepAnswer)
+    counts = [f"{name}_tokens" for name in _TOKENS]
+    answers = union_all(
+        *(
+            select(*(t.c[name] for name in (*counts, "milliseconds"))).where(t.c.run_id == run)
+            for t in (j, s)
+        )
+    ).subquery()
+    told = answers.c.cached_tokens.is_not(None)
     statement = select(
-        func.sum(j.c.prompt_tokens),
-        func.sum(j.c.completion_tokens),
-        func.sum(j.c.reasoning_tokens),
-        func.sum(j.c.cached_tokens),
-        func.sum(j.c.prompt_tokens).filter(told),
-        func.avg(j.c.milliseconds),
-        func.count().filter(j.c.attempt > 1),
-    ).where(j.c.run_id == run)
-    *tokens, compared, milliseconds, further = connection.execute(statement).one()
-    names = ("prompt", "completion", "reasoning", "cached")
-    counted = {name: int(n) for name, n in zip(names, tokens, strict=True) if n is not None}
+        *(func.sum(answers.c[name]) for name in counts),
+        func.sum(answers.c.prompt_tokens).filter(told),
+        func.avg(answers.c.milliseconds),
+    )
+    *tokens, compared, milliseconds = connection.execute(statement).one()
+    further = select(func.count()).where(j.c.run_id == run, j.c.attempt > 1)
+    counted = {name: int(n) for name, n in zip(_TOKENS, tokens, strict=True) if n is not None}
     return {
         "tokens": counted,
         "cached_share": counted["cached"] / int(compared) if compared else None,
         "milliseconds": None if milliseconds is None else float(milliseconds),
-        "further_attempts": int(further),
+        "further_attempts": int(connection.execute(further).scalar_one()),
     }
 
 
 def _served(connection: Connection, run: int) -> list[Served]:
-    j = table(Judgment)
-    first, last = func.min(j.c.created_at), func.max(j.c.created_at)
+    answers = union_all(
+        *(
+            select(t.c.id, t.c.served_model, t.c.fingerprint, t.c.created_at).where(
+                t.c.run_id == run, t.c.raw_answer.is_not(None)
+            )
+            for t in (table(Judgment), table(StepAnswer))
+        )
+    ).subquery()
+    first, last = func.min(answers.c.created_at), func.max(answers.c.created_at)
     statement = (
-        select(j.c.served_model, j.c.fingerprint, func.count(), first, last)
-        .where(j.c.run_id == run, j.c.raw_answer.is_not(None))
-        .group_by(j.c.served_model, j.c.fingerprint)
-        .order_by(func.min(j.c.id))
+        select(answers.c.served_model, answers.c.fingerprint, func.count(), first, last)
+        .group_by(answers.c.served_model, answers.c.fingerprint)
+        .order_by(func.min(answers.c.id))
     )
     return [
-        Served(model, fingerprint, int(answers), _time(begun), _time(ended))
-        for model, fingerprint, answers, begun, ended in connection.execute(statement)
+        Served(model, fingerprint, int(number), _time(begun), _time(ended))
+        for model, fingerprint, number, begun, ended in connection.execute(statement)
     ]
 
 

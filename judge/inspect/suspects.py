@@ -3,11 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judge.prompts.prompt_versions import prompt_version
-from judge.running.injection_detection import labels_of, suspicions
+from judge.inspect.run_metric import run_metric
+from judge.running.injection_detection import control_tokens, labels_of, suspicions
 from judge.running.pages import pages, places
 from judge.running.runs import run_of
-from judge.running.work_items import control_tokens
 from judge.text import printable
 from study.errors import StudyError
 from study.facts.response_rows import current_responses
@@ -52,12 +51,12 @@ def list_suspects(study: Study, name: str) -> list[Suspect]:
     with study.read() as connection:
         run = run_of(connection, name)
         ids = {one.id: one.response_id for one in current_responses(connection)[0]}
-    prompts = prompt_version(run["prompt_version"], study.folder)
-    if prompts.hash != run["prompt_hash"]:
+    metric = run_metric(run, study.folder)
+    if metric is None or metric.prompts is None:
         raise StudyError(
             f"The prompts of the run {name!r} are not at hand, whose headings are looked for."
         )
-    labels = labels_of(prompts)
+    labels = labels_of(metric.prompts)
     found: list[Suspect] = []
     for page in pages(study, places(study), None, texts=True):
         of_context: dict[bytes, list[tuple[str, str, str]]] = {}

@@ -1,1 +1,23 @@
-"""Metrics that score a response."""
+"""Metrics that score a response, and what a metric is written with."""
+
+from judge.metrics.metric import (
+    Metric,
+    MetricInput,
+    MetricValue,
+    MissingValue,
+    Prompt,
+    Steps,
+)
+from judge.prompts.step_prompts import step_prompts
+from judge.protocol.answer import Answer
+
+__all__ = [
+    "Answer",
+    "Metric",
+    "MetricInput",
+    "MetricValue",
+    "MissingValue",
+    "Prompt",
+    "Steps",
+    "step_prompts",
+]

@@ -1,14 +1,12 @@
-"""How far a response matches the reference answers: strict, normalized, by common tokens."""
+"""How far a response matches the reference answers: exact, normalized, by common tokens."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 
+from judge.metrics.metric import Metric, MetricInput, MetricValue, Steps
 from study.datasets import lexical
-
-Match = Literal["EM", "EM-normalized", "F1"]
-
-DEFAULT: tuple[Match, ...] = ("EM",)
-"""What is stored with AC where nothing else is asked for."""
+from study.scales import RatingScale
+from study.types import Sees
 
 
 def exact_match(response: str, references: Iterable[str]) -> bool:
@@ -54,9 +52,49 @@ def token_f1(response: str, references: Iterable[str]) -> float:
     return lexical.token_f1(response, references)
 
 
-MATCHES: Mapping[Match, Callable[[str, Sequence[str]], float]] = {
-    "EM": exact_match,
-    "EM-normalized": normalized_match,
-    "F1": token_f1,
-}
-"""Name of each metric, and its share of the scale, from 0 to 1."""
+class _Match(Metric):
+    """A share from 0 to 1, computed from the texts alone."""
+
+    constructs = ("AC",)
+    fields: tuple[Sees, ...] = ("response", "reference")
+    scale = RatingScale(min=0, max=1)
+    steps = 0
+
+    def score(self, response: MetricInput) -> Steps:
+        """Compare the response with all reference answers."""
+        yield from ()
+        return MetricValue(self.share(response.response, response.references))
+
+    @abstractmethod
+    def share(self, response: str, references: Sequence[str]) -> float:
+        """Return how far the response matches, from 0 to 1."""
+
+
+class ExactMatch(_Match):
+    """`exact_match`."""
+
+    key = "EM"
+
+    def share(self, response: str, references: Sequence[str]) -> float:
+        """Return 1 where the response equals a reference answer, else 0."""
+        return float(exact_match(response, references))
+
+
+class NormalizedMatch(_Match):
+    """`normalized_match`."""
+
+    key = "EM-normalized"
+
+    def share(self, response: str, references: Sequence[str]) -> float:
+        """Return 1 where the response equals a reference answer once normalized, else 0."""
+        return float(normalized_match(response, references))
+
+
+class TokenF1(_Match):
+    """`token_f1`."""
+
+    key = "F1"
+
+    def share(self, response: str, references: Sequence[str]) -> float:
+        """Return the largest F1 of common tokens."""
+        return token_f1(response, references)

@@ -1,11 +1,11 @@
-"""What engines tell beside answers and failures: further tries, own questions, own measures."""
+"""What engines report besides answers and failures: retries, their own requests, measurements."""
 
 from collections import Counter
 from collections.abc import Mapping
 from threading import Lock
 
 
-class Spending:
+class Usage:
     """A part of every `judge.engines.engine.Delivery`."""
 
     def __init__(self) -> None:

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-from judge.prompts.template import PromptVersion
+from judge.metrics.metric import Metric
 from study.errors import StudyError, nearest
 from study.study import Study
 
 
-def wanted_constructs(
-    study: Study, prompts: PromptVersion, chosen: Sequence[str]
-) -> tuple[str, ...]:
+def wanted_constructs(study: Study, metric: Metric, chosen: Sequence[str]) -> tuple[str, ...]:
     """Return the constructs to judge, in the study's order.
 
     Raises
@@ -18,7 +16,7 @@ def wanted_constructs(
         A construct is unknown, has no prompt, or its prompt shows what it may not see.
     """
     have = [c.key for c in study.config.constructs]
-    prompted = [key for key in have if key in prompts.templates]
+    prompted = [key for key in have if key in metric.constructs]
     for key in chosen:
         if key not in have:
             raise StudyError(
@@ -27,18 +25,18 @@ def wanted_constructs(
             )
         if key not in prompted:
             raise StudyError(
-                f"The prompt version {prompts.name} has no prompt for the construct {key!r}; it "
-                f"has prompts for {', '.join(prompts.templates)}."
+                f"{_words(metric)} has no prompt for the construct {key!r}; it has prompts for "
+                f"{', '.join(metric.constructs)}."
             )
     wanted = tuple(key for key in prompted if not chosen or key in chosen)
     if not wanted:
         raise StudyError(
-            f"The prompt version {prompts.name} has no prompt for any construct of the study "
-            f"({', '.join(have)}); it has prompts for {', '.join(prompts.templates)}."
+            f"{_words(metric)} has no prompt for any construct of the study ({', '.join(have)}); "
+            f"it has prompts for {', '.join(metric.constructs)}."
         )
     for construct in study.config.constructs:
         if construct.key in wanted:
-            beyond = prompts.templates[construct.key].sees - set(construct.sees)
+            beyond = metric.reads(construct.key) - set(construct.sees)
             if beyond:
                 raise StudyError(
                     f"The prompt for {construct.key} shows the {', '.join(sorted(beyond))}, which "
@@ -47,19 +45,17 @@ def wanted_constructs(
     return wanted
 
 
-def unprompted(study: Study, prompts: PromptVersion, chosen: Sequence[str]) -> tuple[str, ...]:
+def unprompted(study: Study, metric: Metric, chosen: Sequence[str]) -> tuple[str, ...]:
     """Return a sentence on the constructs that are wanted and have no prompt; none is silent."""
     without = [
-        c.key for c in study.config.constructs if not chosen and c.key not in prompts.templates
+        c.key for c in study.config.constructs if not chosen and c.key not in metric.constructs
     ]
     if not without:
         return ()
-    return (f"Not judged: {', '.join(without)}, for which {prompts.name} has no prompt.",)
+    return (f"Not judged: {', '.join(without)}, for which {_name(metric)} has no prompt.",)
 
 
-def check_scales(
-    study: Study, prompts: PromptVersion, constructs: Sequence[str], name: str
-) -> None:
+def check_scales(study: Study, metric: Metric, constructs: Sequence[str], name: str) -> None:
     """Refuse prompts that ask for another range than the scorer's scale in the study.
 
     Raises
@@ -67,7 +63,7 @@ def check_scales(
     StudyError
         They differ; the message holds the lines for study.toml.
     """
-    asked = prompts.scale
+    asked = metric.scale
     for key in constructs:
         scale = study.config.scale(key, name)
         if scale is not None and (scale.min, scale.max) != (asked.min, asked.max):
@@ -76,3 +72,11 @@ def check_scales(
                 f'Add to study.toml: [scorers."{name}"] with '
                 f"scale = {{ min = {asked.min:g}, max = {asked.max:g} }}"
             )
+
+
+def _name(metric: Metric) -> str:
+    return metric.prompts.name if metric.prompts is not None else metric.key
+
+
+def _words(metric: Metric) -> str:
+    return f"The prompt version {_name(metric)}"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from judge.prompts.template import PromptVersion
+from judge.prompts.prompt_set import PromptSet
 
 _JUDGES = ("evaluator", "judge", "grader", "assessor", "rater", "scorer", "reviewer")
 _WORKS = ("answer", "response", "output", "submission", "text")
@@ -150,8 +150,21 @@ def is_suspected(text: str, labels: Sequence[str]) -> bool:
     return next(suspicions(text, labels), None) is not None
 
 
-def labels_of(version: PromptVersion) -> tuple[str, ...]:
+def labels_of(prompts: PromptSet) -> tuple[str, ...]:
     """Return what stands at the beginning of a prompt's lines, up to a colon."""
-    lines = (line for one in version.templates.values() for line in one.text.splitlines())
+    lines = (line for text in prompts.texts for line in text.splitlines())
     found = (re.match(r"[^{}:]{2,60}:", line) for line in lines)
     return tuple(sorted({match.group() for match in found if match}))
+
+
+# Signs of the chat templates in use: <|eot_id|>, <|im_start|>, [INST], <start_of_turn>, <s> ...
+_CONTROL = re.compile(
+    r"<\|[^\s|<>]{1,40}\|>|<｜[^<>]{1,40}｜>|\[/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|"
+    r"SYSTEM_PROMPT)\]|<<SYS>>|<</SYS>>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>"
+)
+
+
+def control_tokens(text: str) -> str | None:
+    """Return the first of what may be a control token of a chat template in a text."""
+    found = _CONTROL.search(text)
+    return found.group() if found else None

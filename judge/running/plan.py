@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 
 from judge.engines.engine import Ready
 from judge.protocol.answer import TOO_LONG
-from judge.protocol.request import Request
-from judge.running.pages import Place, pages
+from judge.running.metric_requests import MetricRequest, PlannedPrompt, planned_prompts
+from judge.running.pages import Place
 from judge.running.prompt_sample import Name, name_of
-from judge.running.work_items import Asked, Contexts, Scope, Settled, parts, request, work
+from judge.running.work_items import SHARED, Pending, Resolved, Scope
 from study.facts.response_rows import current_responses
 from study.study import Study
 
 _SAMPLE = 12
+# Judgments that are stored together.
+_TOGETHER = 240
 
 
 @dataclass
@@ -21,18 +23,19 @@ class Survey:
     """What is to be done before it is begun."""
 
     prompts: Counter[str]
-    """Prompts to ask, by construct."""
+    """Prompts to ask, by construct. Further steps of a metric depend on the answers, and are not
+    counted."""
     judgments: int
-    """Judgments that these prompts make."""
+    """Judgments that wait for these prompts."""
     now: Counter[str]
     """Of these, the prompts that --limit lets through, by construct."""
     now_bytes: int
-    too_long: list[tuple[int, Settled]]
+    too_long: list[tuple[int, Resolved]]
     """Judgments whose prompt does not fit the window, with its estimated tokens."""
     still_too_long: int
     """Judgments that an earlier call left out, and that still do not fit."""
-    settled: Counter[str]
-    """Judgments that need no call, by what settles them."""
+    resolved: Counter[str]
+    """Judgments that need no further answer, by what resolves them."""
 
 
 def survey(
@@ -41,38 +44,46 @@ def survey(
     scope: Scope,
     run_id: int | None,
     ready: Ready,
-    settle: Callable[[list[Settled]], object] | None = None,
+    store: Callable[[list[Resolved]], object] | None = None,
     limit: int | None = None,
 ) -> Survey:
-    """Go once through all that is to be done, reading passages only where tokens are counted.
+    """Go once through all that is to be done, reading passages only where they are needed.
 
-    Judgments that need no call are handed to `settle`, some at a time.
+    Judgments that need no further answer are handed to `store`, some at a time.
     """
     found = Survey(Counter(), 0, Counter(), 0, [], 0, Counter())
-    for constructs in scope.passes():
-        contexts = Contexts(scope.version, scope.shuffle)
-        for page in pages(study, order, run_id, texts=ready.count is not None):
-            settled: list[Settled] = []
-            for item in work(page, scope, constructs):
-                if isinstance(item, Settled):
-                    settled.append(item)
-                    why = item.missing_reason or item.rule or "shared_prompt"
-                    found.settled[why] += 1
-                    continue
-                size = item.size(scope.version)
-                if not _fits(ready, item, scope, contexts):
-                    tokens = ready.tokens.estimate(size)
-                    new = _left_out(item)
-                    found.too_long += [(round(tokens), left_out) for left_out in new]
-                    found.still_too_long += len(item.contents) - len(new)
-                    continue
-                found.prompts[item.construct_key] += 1
-                found.judgments += len(item.contents)
-                if limit is None or found.now.total() < limit:
-                    found.now[item.construct_key] += 1
-                    found.now_bytes += size
-            if settle is not None and settled:
-                settle(settled)
+    ready_to_store: list[Resolved] = []
+    waiting: tuple[str, int, int] | None = None
+    for item in planned_prompts(study, order, scope, run_id, texts=ready.count is not None):
+        if isinstance(item, Resolved):
+            ready_to_store.append(item)
+            found.resolved[item.missing_reason or item.rule or SHARED] += 1
+            if store is not None and len(ready_to_store) >= _TOGETHER:
+                store(ready_to_store)
+                ready_to_store = []
+            continue
+        if isinstance(item, Pending):
+            found.judgments += len(item.contents)
+            continue
+        key = item.item.construct_key
+        # The prompts of one evaluation follow each other; its judgments are counted once.
+        evaluation = (key, item.item.repeat, item.item.contents[0].id)
+        if not item.fits(ready):
+            tokens = ready.tokens.estimate(item.size)
+            new = _left_out(item)
+            if evaluation != waiting:
+                found.too_long += [(round(tokens), left_out) for left_out in new]
+                found.still_too_long += len(item.item.contents) - len(new)
+            waiting = evaluation
+            continue
+        found.prompts[key] += 1
+        found.judgments += len(item.item.contents) if evaluation != waiting else 0
+        waiting = evaluation
+        if limit is None or found.now.total() < limit:
+            found.now[key] += 1
+            found.now_bytes += item.size
+    if store is not None and ready_to_store:
+        store(ready_to_store)
     return found
 
 
@@ -83,25 +94,19 @@ def requests(
     run_id: int,
     ready: Ready,
     chosen: Container[Name] | None = None,
-) -> Iterator[Request]:
+) -> Iterator[MetricRequest]:
     """Yield the prompts to ask that fit, those of one context side by side.
 
-    QR, which shows no passages, comes in a pass of its own. `chosen` leaves all others out.
+    Constructs whose prompts show no passages, such as QR, come in a pass of their own. `chosen`
+    leaves all others out.
     """
-    for constructs in scope.passes():
-        contexts = Contexts(scope.version, scope.shuffle)
-        for page in pages(study, order, run_id, texts=True):
-            for item in work(page, scope, constructs):
-                if not isinstance(item, Asked):
-                    continue
-                if chosen is not None and name_of(item) not in chosen:
-                    continue
-                if _fits(ready, item, scope, contexts):
-                    yield request(item, scope.version, contexts)
-
-
-def _fits(ready: Ready, item: Asked, scope: Scope, contexts: Contexts) -> bool:
-    return ready.fits(item.size(scope.version), lambda: parts(item, scope.version, contexts))
+    for item in planned_prompts(study, order, scope, run_id, texts=True):
+        if not isinstance(item, PlannedPrompt):
+            continue
+        if chosen is not None and name_of(item) not in chosen:
+            continue
+        if item.fits(ready):
+            yield item.request()
 
 
 def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[str]:
@@ -109,15 +114,13 @@ def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[s
     step = max(1, sum(place.wanted for place in order) // _SAMPLE)
     # A response without passages has only prompts of the second pass.
     keys = [constructs[0] for constructs in scope.passes()]
-    contexts = Contexts(scope.version, scope.shuffle)
     fresh = replace(scope, constructs=tuple(keys), repeats=1, retry_unparsed=False)
     found = []
     for place in [place for place in order if place.wanted][::step][:_SAMPLE]:
-        for page in pages(study, [place], None, texts=True):
-            items = (item for key in keys for item in work(page, fresh, (key,)))
-            asked = next((item for item in items if isinstance(item, Asked)), None)
-            if asked is not None:
-                found.append(request(asked, scope.version, contexts).prompt)
+        planned = planned_prompts(study, [place], fresh, None, texts=True)
+        first = next((item for item in planned if isinstance(item, PlannedPrompt)), None)
+        if first is not None:
+            found.append(first.prompt.text)
     return found
 
 
@@ -143,10 +146,11 @@ def too_long(study: Study, found: Survey, window: int) -> str:
     )
 
 
-def _left_out(asked: Asked) -> list[Settled]:
+def _left_out(planned: PlannedPrompt) -> list[Resolved]:
     # What an earlier call left out, or the server cut, is stored as such already.
+    item = planned.item
     return [
-        Settled(content.id, asked.construct_key, asked.repeat, attempt, missing_reason=TOO_LONG)
-        for content, attempt in zip(asked.contents, asked.attempts, strict=True)
+        Resolved(content.id, item.construct_key, item.repeat, attempt, missing_reason=TOO_LONG)
+        for content, attempt in zip(item.contents, item.attempts, strict=True)
         if attempt == 1
     ]

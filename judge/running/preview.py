@@ -7,21 +7,23 @@ from typing import Any
 from sqlalchemy import func, select
 
 from judge.engines.engine import Ready
-from judge.prompts.prompt_versions import prompt_version
+from judge.metrics.metric import Metric
+from judge.metrics.registry import load_metric
 from judge.protocol.answer import TOKENS, Answer
-from judge.protocol.conditions import Conditions, shuffle_of
+from judge.protocol.conditions import Conditions
 from judge.protocol.token_count import TokenCount
 from judge.running.calls import account, calls_of
 from judge.running.construct_selection import check_scales, unprompted, wanted_constructs
 from judge.running.forecast import CountedAnswer, Projection, project
-from judge.running.lexical_scores import check_metrics
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts, survey, too_long
 from judge.running.pricing import cost
 from judge.running.prompt_sample import Name, sizes
+from judge.running.runs import likely_run, run_scope
+from judge.running.text_scores import check_text_metrics, text_metrics
 from judge.running.work_items import Scope
 from judge.settings import JudgeSettings
-from study.schema import JudgeRun, Judgment, table
+from study.schema import Judgment, table
 from study.study import Study
 
 # An endpoint of a provider answers a prompt of a few thousand tokens in about this time.
@@ -106,23 +108,14 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     StudyError
         As `judge_study` does for settings and study.
     """
-    prompts = prompt_version(settings.prompts, study.folder)
-    constructs = wanted_constructs(study, prompts, settings.constructs)
-    check_metrics(study, settings.ac_metrics, constructs)
+    metric = load_metric(settings.metric, settings.prompts, study.folder)
+    constructs = wanted_constructs(study, metric, settings.constructs)
+    check_text_metrics(study, text_metrics(settings.text_metrics), constructs)
     order = places(study, settings.systems)
     held = likely_run(study, settings)
-    check_scales(study, prompts, constructs, settings.name or settings.model or "")
-    with study.read() as connection:
-        versions = study.construct_versions(connection)
-    scope = Scope(
-        prompts,
-        constructs,
-        versions,
-        settings.repeats,
-        settings.retry_unparsed,
-        settings.shuffle_passages,
-    )
-    answer_tokens = settings.max_tokens or prompts.max_tokens
+    check_scales(study, metric, constructs, settings.name or settings.model or "")
+    scope = run_scope(study, settings, metric, constructs)
+    answer_tokens = settings.max_tokens or (metric.prompts.max_tokens if metric.prompts else 0)
     ready = Ready(
         Conditions(settings.engine, settings.model or ""),
         TokenCount(),
@@ -136,7 +129,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     pace, basis = _pace(study, run_id, settings)
     seconds, paid = asked * pace, cost(settings, tokens, asked * answer_tokens)
     projection = None
-    if run_id is not None and asked:
+    if run_id is not None and asked and metric.single_prompt:
         told = _counted(study, order, scope, run_id, ready)
         wall = _wall(study, run_id, len(told))
         projection = project(
@@ -151,7 +144,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         run=name,
         prompts=dict(found.now),
         left=found.prompts.total() - asked,
-        settled=dict(found.settled),
+        settled=dict(found.resolved),
         prompt_tokens=round(tokens),
         seconds=seconds,
         projection=projection,
@@ -159,26 +152,18 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         too_long=too_long(study, found, settings.window or 0) if found.too_long else None,
         example=example,
         cost=paid,
-        notes=unprompted(study, prompts, settings.constructs),
+        notes=(*unprompted(study, metric, settings.constructs), *_later_steps(metric)),
     )
 
 
-def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
-    """Return the run that these settings most likely mean: without a probe it is not certain."""
-    t = table(JudgeRun)
-    statement = select(t.c.id, t.c.name, t.c.decoding).where(
-        t.c.engine == settings.engine, t.c.prompt_version == settings.prompts
+def _later_steps(metric: Metric) -> tuple[str, ...]:
+    """Return a sentence on the prompts that depend on answers."""
+    if metric.steps < 2:
+        return ()
+    return (
+        f"The metric {metric.key} asks in up to {metric.steps} steps: only prompts that can be "
+        "asked now are counted, and later ones follow from their answers.",
     )
-    if settings.name is not None:
-        statement = statement.where(t.c.name == settings.name)
-    elif settings.model is not None:
-        statement = statement.where(t.c.model == settings.model)
-    if settings.address:
-        statement = statement.where(t.c.endpoint == settings.address)
-    with study.read() as connection:
-        rows = connection.execute(statement.order_by(t.c.id.desc())).all()
-    rows = [row for row in rows if shuffle_of(dict(row._mapping)) == settings.shuffle_passages]
-    return (int(rows[0].id), str(rows[0].name)) if rows else None
 
 
 def _counted(

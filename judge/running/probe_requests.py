@@ -1,18 +1,16 @@
-"""Prompts of probes, as an engine is asked them."""
+"""Prompts of probes: a run's prompts with a perturbation, as an engine is asked them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
-from hashlib import sha256
 from typing import NamedTuple
 
-from judge.engines.engine import Ready
 from judge.metrics.content import Content
 from judge.perturbations.perturbation import Change, Probe
-from judge.protocol.request import Request
+from judge.running.metric_requests import MetricRequest, PlannedPrompt
 from judge.running.pages import Place, pages
 from judge.running.probe_sample import Judged
-from judge.running.work_items import Asked, Contexts, Scope, parts, request, shuffled
+from judge.running.shown_texts import ShownTexts, shuffled
+from judge.running.work_items import Pending, Scope
 from study.schema import DRIFT, Fault
 from study.study import Study
 
@@ -20,8 +18,8 @@ Done = frozenset[tuple[int, str, str, int]]
 """Response, construct, probe and round of what a run has asked already."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeRequest(Request):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRequest(MetricRequest):
     """A prompt of a run, altered or asked once more; its answer is no judgment."""
 
     kind: str = DRIFT
@@ -30,29 +28,29 @@ class ProbeRequest(Request):
     fault: Fault = "either"
     change: Change = field(default_factory=Change)
 
-    @property
-    def prompt_hash(self) -> str:
-        """SHA-256 (hexadecimal) of the prompt."""
-        return sha256(self.prompt.encode("utf-8", "surrogatepass")).hexdigest()
-
 
 def as_probe(
-    made: Request, change: Change, *, probe: Probe | None = None, number: int = 0
+    made: MetricRequest, change: Change, *, probe: Probe | None = None, number: int = 0
 ) -> ProbeRequest:
     """Return a request as one of a probe; without one, of a round of drift."""
-    given = {one.name: getattr(made, one.name) for one in fields(Request)}
+    values = {one.name: getattr(made, one.name) for one in fields(MetricRequest)}
     if probe is None:
-        return ProbeRequest(**given, round=number)
-    return ProbeRequest(**given, kind=probe.kind, probe=probe.key, fault=probe.fault, change=change)
+        return ProbeRequest(**values, round=number)
+    return ProbeRequest(
+        **values, kind=probe.kind, probe=probe.key, fault=probe.fault, change=change
+    )
 
 
 class ProbeItem(NamedTuple):
-    """A probe of one response on one construct, and whether its prompt fits the window."""
+    """A probe of one response on one construct."""
 
     probe: Probe
-    asked: Asked
     change: Change
-    fits: bool
+    prompt: PlannedPrompt
+
+    def request(self) -> ProbeRequest:
+        """Return the request, with its prompt's text."""
+        return as_probe(self.prompt.request(), self.change, probe=self.probe)
 
 
 @dataclass(frozen=True)
@@ -65,20 +63,18 @@ class ProbePlan:
     judged: Judged
     done: Done
 
-    def items(self, study: Study, ready: Ready) -> Iterator[tuple[ProbeItem, Contexts] | Probe]:
+    def items(self, study: Study) -> Iterator[ProbeItem | Probe]:
         """Yield what is still to be asked, prompts that begin alike side by side.
 
         A probe alone stands for one that a response can't be altered by.
         """
-        version = self.scope.version
         for constructs in self.scope.passes():
-            contexts = Contexts(version)
+            texts = ShownTexts(self.scope.metric)
             for page in pages(study, self.places, None, texts=True):
                 for content in map(self._as_shown, page.contents):
                     for key in constructs:
-                        if key not in self.judged.get(content.id, ()):
-                            continue
-                        yield from self._of(content, key, ready, contexts)
+                        if key in self.judged.get(content.id, ()):
+                            yield from self._of(content, key, texts)
 
     def _as_shown(self, content: Content) -> Content:
         """Return a response with its passages in the run's order, which probes alter."""
@@ -88,12 +84,9 @@ class ProbePlan:
         order = shuffled(content.passages, seed, content.context_hash)
         return replace(content, passages=order)
 
-    def _of(
-        self, content: Content, key: str, ready: Ready, contexts: Contexts
-    ) -> Iterator[tuple[ProbeItem, Contexts] | Probe]:
-        version = self.scope.version
+    def _of(self, content: Content, key: str, texts: ShownTexts) -> Iterator[ProbeItem | Probe]:
         for probe in self.probes:
-            if probe.needs_passages and "context" not in version.templates[key].sees:
+            if probe.needs_passages and "context" not in self.scope.metric.reads(key):
                 continue
             if (content.id, key, probe.key, 0) in self.done:
                 continue
@@ -101,11 +94,5 @@ class ProbePlan:
             if change is None:
                 yield probe
                 continue
-            asked = Asked(key, 0, (change.applied(content),), (1,))
-            fits = ready.fits(asked.size(version), partial(parts, asked, version, contexts))
-            yield ProbeItem(probe, asked, change, fits), contexts
-
-
-def made(item: ProbeItem, scope: Scope, contexts: Contexts) -> ProbeRequest:
-    """Return the request of an item, with its prompt's text."""
-    return as_probe(request(item.asked, scope.version, contexts), item.change, probe=item.probe)
+            item = Pending(key, 0, (change.applied(content),), (1,))
+            yield ProbeItem(probe, change, PlannedPrompt(item, texts))

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from judge.engines.engine import Ready
 from judge.protocol.request import Request
-from judge.running.pages import Place, pages
-from judge.running.work_items import Asked, Contexts, Scope, parts, work
+from judge.running.metric_requests import PlannedPrompt, planned_prompts
+from judge.running.pages import Place
+from judge.running.work_items import Scope
 from study.study import Study
 
 
 class Name(NamedTuple):
-    """What a prompt of a run is known by, before its text is made."""
+    """What the only prompt of an evaluation is known by, before its text is made."""
 
     construct_key: str
     repeat: int
@@ -20,10 +21,12 @@ class Name(NamedTuple):
     """The first that it judges, by its database key."""
 
 
-def name_of(prompt: Asked | Request) -> Name:
+def name_of(prompt: PlannedPrompt | Request) -> Name:
     """Return the name of a prompt that is to be asked, or is being asked."""
-    first = prompt.response_ids[0] if isinstance(prompt, Request) else prompt.contents[0].id
-    return Name(prompt.construct_key, prompt.repeat, first)
+    if isinstance(prompt, Request):
+        return Name(prompt.construct_key, prompt.repeat, prompt.response_ids[0])
+    item = prompt.item
+    return Name(item.construct_key, item.repeat, item.contents[0].id)
 
 
 def sizes(
@@ -33,18 +36,12 @@ def sizes(
 
     In tokens where the engine counts them, else in bytes. Without a run, of all its prompts.
     """
-    found: dict[Name, int] = {}
-    for constructs in scope.passes():
-        contexts = Contexts(scope.version, scope.shuffle)
-        for page in pages(study, order, run_id, texts=ready.count is not None):
-            for item in work(page, scope, constructs):
-                if not isinstance(item, Asked):
-                    continue
-                size = item.size(scope.version)
-                text = parts(item, scope.version, contexts) if ready.count else []
-                if ready.fits(size, lambda text=text: text):  # type: ignore[misc]
-                    found[name_of(item)] = ready.count(text) if ready.count else size
-    return found
+    planned = planned_prompts(study, order, scope, run_id, texts=ready.count is not None)
+    return {
+        name_of(item): item.length(ready)
+        for item in planned
+        if isinstance(item, PlannedPrompt) and item.fits(ready)
+    }
 
 
 def spread(prompts: dict[Name, int], number: int, seed: int) -> frozenset[Name]:

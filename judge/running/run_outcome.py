@@ -39,8 +39,8 @@ class Outcome:
     seconds: float = 0.0
     served: dict[str, int] = field(default_factory=dict)
     """Answers of the whole run by the model and fingerprint that the server named."""
-    ac_metrics: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Scores of each metric on AC: stored now, held already, and held but differing."""
+    text_metrics: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Scores of each metric that asks nothing: stored now, stored before, and differing."""
     notes: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     """The first failures in the words of the server."""
@@ -61,6 +61,8 @@ class Outcome:
     max_missing: float = 0.05
     asks: bool = True
     """Whether answers could come in this call; nothing falls short where none could."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """What the missing reasons of the metric itself mean."""
 
     @property
     def missing_share(self) -> float:
@@ -89,7 +91,7 @@ class Outcome:
         lines += list(self.notes)
         lines += self._tokens()
         lines += [
-            f"Missing: {n} {reason} ({REASONS[reason]})." for reason, n in _most(self.missing)
+            f"Missing: {n} {reason} ({self._meaning(reason)})." for reason, n in _most(self.missing)
         ]
         if self.retries:
             met = ", ".join(f"{n} after {reason}" for reason, n in _most(self.retries))
@@ -100,7 +102,7 @@ class Outcome:
         if len(self.served) > 1:
             lines.append("Warning: the server named several models or settings of its own:")
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
-        lines += self._ac_metrics()
+        lines += self._text_metrics()
         if self.estimate is not None:
             lines += self.estimate.lines()
         elif self.sample:
@@ -116,6 +118,9 @@ class Outcome:
                 f"{self.max_missing:.1%} that --max-missing allows."
             )
         return lines
+
+    def _meaning(self, reason: str) -> str:
+        return self.reasons.get(reason) or REASONS.get(reason, "a reason of the metric")
 
     def _rate(self) -> str:
         return f" ({self.asked / self.seconds:.1f} a second)" if self.seconds > 1 else ""
@@ -142,9 +147,9 @@ class Outcome:
             )
         return lines
 
-    def _ac_metrics(self) -> list[str]:
+    def _text_metrics(self) -> list[str]:
         lines = []
-        for name, counts in self.ac_metrics.items():
+        for name, counts in self.text_metrics.items():
             line = f"{name}: {counts['stored']} scores were stored"
             if counts["differing"]:
                 line += (

@@ -1,63 +1,46 @@
 """A run from its settings to its outcome."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING
 
-from judge.engines.engine import Engine, Ready, load_engine
-from judge.prompts.prompt_versions import prompt_version
-from judge.protocol.answer import TOKENS, Answer, Failure
-from judge.protocol.conditions import Run, with_shuffle
-from judge.protocol.request import Request
-from judge.protocol.usage import Spending
-from judge.running.calls import ENDS, begin_call, end_call
+from judge.engines.engine import Ready
+from judge.metrics.metric import Metric
+from judge.metrics.registry import load_metric
+from judge.protocol.answer import Answer
 from judge.running.construct_selection import check_scales, unprompted, wanted_constructs
+from judge.running.delivery import AnswerDelivery, Reached
+from judge.running.drift import DriftRounds
 from judge.running.forecast import CountedAnswer, Projection, project
-from judge.running.judgment_store import Store, served
+from judge.running.judgment_store import JudgmentStore, served
 from judge.running.judgments import count
-from judge.running.lexical_scores import CONSTRUCT, check_metrics, store_ac_metrics
-from judge.running.lock import sole_writer
-from judge.running.pages import Place, places
-from judge.running.plan import requests, sample_prompts, survey, too_long
-from judge.running.pricing import PAID, cost
-from judge.running.prompt_sample import Name, name_of, sizes, spread
+from judge.running.metric_requests import MetricRequest
+from judge.running.pages import Place
+from judge.running.plan import Survey, requests, survey, too_long
+from judge.running.prompt_sample import Name, sizes, spread
 from judge.running.run_outcome import Outcome
-from judge.running.runs import check_words, find, find_or_begin
-from judge.running.work_items import Scope
+from judge.running.runs import check_words, run_scope
+from judge.running.session import CallResult, RunSession, ask, open_session, store_end
+from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
 from judge.settings import JudgeSettings
 from study.errors import StudyError
 from study.schema import CallKind
 from study.study import Study
 
-if TYPE_CHECKING:
-    from judge.running.drift import Drift
 
-_EXAMPLES = 3
+class RunStoppedError(StudyError):
+    """A run ended before its time; `outcome` says how far it came."""
 
-
-@dataclass(frozen=True)
-class Reach:
-    """How far a run has come."""
-
-    answered: int
-    failed: int
-    total: int
-    tokens: int
-    """Prompt and completion tokens that the server counted."""
-
-
-Reached = Callable[[Reach], None]
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
 
 
 def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None = None) -> Outcome:
     """Judge what a study's responses still lack under these settings.
 
-    Every judgment is committed before its prompt's slot is free again, so a run that is killed
+    Every answer is committed before its prompt's slot is free again, so a run that is killed
     loses at most the calls under way; the next one with the same settings does what is missing.
 
     Parameters
@@ -65,12 +48,12 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     study : Study
     settings : JudgeSettings
     reached : callable, optional
-        Called with a `Reach` after every commit, from any thread.
+        Called with a `RunProgress` after every commit, from any thread.
 
     Raises
     ------
     RunStoppedError
-        The run was interrupted, or going on made no sense; its `outcome` says how far it came.
+        The run was interrupted, or continuing made no sense; its `outcome` says how far it came.
     StudyError
         Nothing can be judged, the engine can't answer, or another process judges the same run.
 
@@ -82,176 +65,173 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
     {'refusal': 2}
     """
-    prompts = prompt_version(settings.prompts, study.folder)
-    constructs = wanted_constructs(study, prompts, settings.constructs)
-    check_metrics(study, settings.ac_metrics, constructs)
-    check_words(study, prompts)
-    order = places(study, settings.systems)
-    with closing(load_engine(settings.engine)(settings, study, prompts)) as engine:
-        with study.read() as connection:
-            versions = study.construct_versions(connection)
-        shuffle = settings.shuffle_passages
-        scope = Scope(
-            prompts, constructs, versions, settings.repeats, settings.retry_unparsed, shuffle
-        )
-        ready = engine.start(sample_prompts(study, order, scope))
-        ready = replace(ready, conditions=with_shuffle(ready.conditions, shuffle))
-        held = find(study, ready.conditions, prompts, settings.repeats, settings.name)
+    metric = load_metric(settings.metric, settings.prompts, study.folder)
+    check_single(metric, settings)
+    constructs = wanted_constructs(study, metric, settings.constructs)
+    further = text_metrics(settings.text_metrics)
+    check_text_metrics(study, further, constructs)
+    if metric.prompts is not None:
+        check_words(study, metric.prompts)
+    scope = run_scope(study, settings, metric, constructs)
+
+    def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
         if ready.window is not None and not settings.skip_too_long:
             # Before the run is begun: what is refused here leaves nothing behind.
-            found = survey(study, order, scope, held, ready)
+            found = survey(study, order, scope, run_id, ready)
             if found.too_long:
                 raise StudyError(too_long(study, found, ready.window))
-        run = find_or_begin(study, ready.conditions, prompts, settings.repeats, settings.name)
-        check_scales(study, prompts, constructs, run.name)
-        with sole_writer(study, run.id, run.name) as confirm:
-            return _judged(study, settings, engine, ready, run, scope, order, confirm, reached)
+
+    with open_session(study, settings, scope, check=check) as session:
+        check_scales(study, metric, constructs, session.run.name)
+        return _judged(session, further, reached)
 
 
-def _judged(
-    study: Study,
-    settings: JudgeSettings,
-    engine: Engine,
-    ready: Ready,
-    run: Run,
-    scope: Scope,
-    order: Sequence[Place],
-    confirm: Callable[[], None],
-    reached: Reached | None,
-) -> Outcome:
-    started = monotonic()
-    version = scope.version
-    store = Store(study, run.id, version.scale, scope.versions, confirm, version.form)
-    found = survey(study, order, scope, run.id, ready, store.settle, settings.limit)
-    store.settle(settled for _, settled in found.too_long)
-    everything: dict[Name, int] = {}
-    chosen: frozenset[Name] | None = None
-    if settings.estimate:
-        everything = sizes(study, order, scope, run.id, ready)
-        chosen = spread(everything, settings.estimate, study.config.seed)
-    wanted = found.now.total() if chosen is None else len(chosen)
-    delivery = _Delivery(store, wanted, reached, sample=chosen is not None)
-    delivery.spent(ready.spent)
-    kind: CallKind = "run" if chosen is None else "estimate"
-    call = begin_call(study, run.id, settings, wanted, kind)
-    judges_ac = CONSTRUCT in scope.constructs
-    metrics = store_ac_metrics(study, order, settings.ac_metrics) if judges_ac else {}
-    stream = requests(study, order, scope, run.id, ready, chosen)
-    drift = _drift(study, settings, run, scope, order, ready, confirm)
-    prompts = islice(stream, settings.limit) if wanted else None
-    closing, stopped, asked_seconds = _ask(engine, run, prompts, delivery, drift)
-    tokens = dict(delivery.tokens)
-    without = unprompted(study, scope.version, settings.constructs)
-    notes = (*without, *ready.notes, *([run.note] if run.note else []), *closing)
+def check_single(metric: Metric, settings: JudgeSettings) -> None:
+    """Refuse options that need a metric with a single prompt.
+
+    Raises
+    ------
+    StudyError
+        One of them was given, and the metric asks in steps.
+    """
+    given = [f"--{name}" for name in ("estimate", "drift") if getattr(settings, name)]
+    if given and not metric.single_prompt:
+        raise StudyError(
+            f"{', '.join(given)}: needs a metric with one prompt for each judgment, and "
+            f"{metric.key} asks in steps; leave it out."
+        )
+
+
+class _Work:
+    """What one call has to do: surveyed again after each round, until nothing is left."""
+
+    def __init__(self, session: RunSession, store: JudgmentStore) -> None:
+        self._session = session
+        self._store = store
+        self.found = self._survey(session.settings.limit)
+        settings = session.settings
+        self.everything: dict[Name, int] = {}
+        """Length of each prompt, where a sample is asked."""
+        self.chosen: frozenset[Name] | None = None
+        if settings.estimate:
+            self.everything = sizes(
+                session.study, session.order, session.scope, session.run.id, session.ready
+            )
+            self.chosen = spread(self.everything, settings.estimate, session.study.config.seed)
+        self.wanted = self.found.now.total() if self.chosen is None else len(self.chosen)
+
+    def rounds(self, delivery: AnswerDelivery) -> Iterator[Iterable[MetricRequest]]:
+        """Yield the prompts of each round: the first steps, then those that follow from answers."""
+        limit = self._session.settings.limit
+        left = limit
+        while self.wanted:
+            stored = self._store.steps
+            prompts = self._requests(delivery)
+            yield prompts if left is None else islice(prompts, left)
+            if self._store.steps == stored:
+                # A single prompt decides at once; and where nothing came, nothing follows.
+                return
+            left = None if limit is None else limit - delivery.answered
+            self.found = self._survey(left)
+            self.wanted = self.found.now.total() if left is None or left > 0 else 0
+            delivery.total += self.wanted
+
+    def judgments_left(self, delivery: AnswerDelivery) -> int:
+        """Return the judgments that are still to be made."""
+        if self._session.scope.metric.single_prompt:
+            return self.found.judgments - delivery.judged
+        # The survey after the last round that brought answers.
+        return self.found.judgments
+
+    def _requests(self, delivery: AnswerDelivery) -> Iterator[MetricRequest]:
+        session = self._session
+        for request in requests(
+            session.study,
+            session.order,
+            session.scope,
+            session.run.id,
+            session.ready,
+            self.chosen,
+        ):
+            failed = delivery.failed_prompts
+            if not failed or (request.prompt_hash, request.repeat) not in failed:
+                yield request
+
+    def _survey(self, limit: int | None) -> Survey:
+        session, store = self._session, self._store
+        found = survey(
+            session.study,
+            session.order,
+            session.scope,
+            session.run.id,
+            session.ready,
+            store.resolve,
+            limit,
+        )
+        store.resolve(left_out for _, left_out in found.too_long)
+        return found
+
+
+def _judged(session: RunSession, further: list[Metric], reached: Reached | None) -> Outcome:
+    study, settings, scope, run = session.study, session.settings, session.scope, session.run
+    began = monotonic()
+    store = JudgmentStore(study, run.id, scope, session.confirm)
+    work = _Work(session, store)
+    sample = work.chosen is not None
+    delivery = AnswerDelivery(store, work.wanted, reached, sample=sample)
+    scores = store_text_metrics(study, session.order, further, scope.constructs)
+    drift = DriftRounds(session, settings.drift) if settings.drift else None
+    kind: CallKind = "estimate" if sample else "run"
+    call, result = ask(session, kind, delivery, work.rounds(delivery), drift, began)
     with study.read() as connection:
         by_reason = count(connection, scope.versions, ("missing_reason",), run.id).by
     whole: Counter[str | None] = Counter()
     for (_, reason), number in by_reason.items():
         whole[reason] += number
     missing = Counter({reason: n for reason, n in whole.items() if reason is not None})
-    paid = None
-    if "prompt" in tokens or not delivery.answered:
-        paid = cost(settings, *(tokens.get(name, 0) + delivery.beside[name] for name in PAID))
-    seconds = monotonic() - started
-    at_once = settings.at_once
+    estimate = None
+    if sample and result.stopped is None:
+        estimate = _of_the_rest(work.everything, delivery.sampled, settings, result.asking_seconds)
     outcome = Outcome(
         run=run.name,
         begun=run.begun,
         judged=store.judged,
         asked=delivery.answered,
-        left=found.judgments - delivery.judged,
+        left=work.judgments_left(delivery),
         missing=dict(store.missing),
         failed=dict(delivery.failures),
         unanswered=delivery.unanswered,
         run_judgments=whole.total(),
         run_missing={str(key): n for key, n in missing.items()},
         flags=dict(store.flags),
-        tokens=tokens,
-        seconds=seconds,
+        tokens=dict(delivery.tokens),
+        seconds=result.seconds,
         served=served(study, run.id),
-        ac_metrics=metrics,
-        notes=notes,
+        text_metrics=scores,
+        notes=_notes(session, result),
         examples=tuple(delivery.examples),
-        cost=paid,
-        cost_is_most=settings.price_cached is None and bool(tokens.get("cached")),
+        cost=result.cost,
+        cost_is_most=settings.price_cached is None and bool(delivery.tokens.get("cached")),
         uncounted=delivery.uncounted,
-        sample=chosen is not None,
-        estimate=None
-        if chosen is None or stopped is not None
-        else _of_the_rest(everything, delivery.sampled, settings, asked_seconds, at_once),
+        sample=sample,
+        estimate=estimate,
         retries=dict(delivery.retries),
         beside=dict(delivery.beside),
         max_missing=settings.max_missing,
-        asks=ready.asks,
+        asks=session.ready.asks,
+        reasons=dict(scope.metric.reasons),
     )
-    # What stopped a run, such as a full disk, may keep its end from being stored as well.
-    with nullcontext() if stopped is None else suppress(StudyError):
-        end_call(
-            study,
-            call,
-            ended=ENDS.get(type(stopped), "stopped"),
-            answered=delivery.answered,
-            judged=store.judged,
-            missing=outcome.missing,
-            failed=outcome.failed,
-            retries=outcome.retries,
-            tokens=tokens,
-            beside=outcome.beside,
-            uncounted=delivery.uncounted,
-            seconds=outcome.seconds,
-            cost=outcome.cost,
-            notes=list(closing),
-            figures=delivery.figures,
-        )
-    if stopped is not None:
-        raise RunStoppedError(str(stopped) or INTERRUPTED, outcome) from stopped
+    store_end(session, call, delivery, result, judged=store.judged, missing=outcome.missing)
+    if result.stopped is not None:
+        raise RunStoppedError(result.message, outcome) from result.stopped
     return outcome
 
 
-def _ask(
-    engine: Engine,
-    run: Run,
-    prompts: Iterable[Request] | None,
-    delivery: "_Delivery",
-    drift: "Drift | None",
-) -> tuple[tuple[str, ...], StudyError | KeyboardInterrupt | None, float]:
-    """Ask what is left; return closing notes, what stopped it, and the seconds of the prompts."""
-    closing: tuple[str, ...] = ()
-    stopped: StudyError | KeyboardInterrupt | None = None
-    began = ended = monotonic()
-    try:
-        if drift is not None:
-            closing += (drift.ask(engine),)
-        if prompts is not None:
-            began = monotonic()
-            try:
-                closing += engine.run(run, prompts, delivery)
-            finally:
-                ended = monotonic()
-            if drift is not None:
-                closing += (drift.ask(engine),)
-    except (StudyError, KeyboardInterrupt) as error:
-        stopped = error
-    if drift is not None:
-        delivery.spent(drift.spent)
-        delivery.retries.update(drift.retries)
-    return closing, stopped, ended - began
-
-
-def _drift(
-    study: Study,
-    settings: JudgeSettings,
-    run: Run,
-    scope: Scope,
-    order: Sequence[Place],
-    ready: Ready,
-    confirm: Callable[[], None],
-) -> "Drift | None":
-    if not settings.drift:
-        return None
-    from judge.running.drift import Drift
-
-    return Drift(study, run, scope, order, settings.drift, ready, confirm)
+def _notes(session: RunSession, result: CallResult) -> tuple[str, ...]:
+    settings, scope = session.settings, session.scope
+    without = unprompted(session.study, scope.metric, settings.constructs)
+    of_run = [session.run.note] if session.run.note else []
+    return (*without, *session.ready.notes, *of_run, *result.notes)
 
 
 def _of_the_rest(
@@ -259,80 +239,8 @@ def _of_the_rest(
     sampled: Mapping[Name, Answer],
     settings: JudgeSettings,
     wall: float,
-    at_once: int | None,
 ) -> Projection | None:
-    """Return what the prompts beside the sample take."""
+    """Return what the prompts outside the sample take."""
     left = [size for name, size in everything.items() if name not in sampled]
-    told = [CountedAnswer(everything[name], answer) for name, answer in sampled.items()]
-    return project(told, len(left), sum(left), settings, wall=wall, at_once=at_once)
-
-
-INTERRUPTED = "Interrupted. What was judged is kept; run the command again to go on."
-
-
-class RunStoppedError(StudyError):
-    """A run ended before its time; `outcome` says how far it came."""
-
-    def __init__(self, message: str, outcome: Outcome) -> None:
-        super().__init__(message)
-        self.outcome = outcome
-
-
-class _Delivery(Spending):
-    """Stores what comes back, and counts it."""
-
-    def __init__(
-        self, store: Store, total: int, reached: Reached | None, *, sample: bool = False
-    ) -> None:
-        super().__init__()
-        self._store = store
-        self._sample = sample
-        self.sampled: dict[Name, Answer] = {}
-        """Answers by prompt, where they are a sample of a run."""
-        self._total = total
-        self._reached = reached
-        self.answered = 0
-        self.judged = 0
-        self.failures: Counter[str] = Counter()
-        self.unanswered = 0
-        """Judgments of prompts that failed, and that the run has not in any form."""
-        self._counting = Lock()
-        self.examples: list[str] = []
-        self.tokens: Counter[str] = Counter()
-        """Of the answers, by name; a name is there once an answer told it."""
-        self.uncounted = 0
-
-    def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
-        self._store.commit(pairs)
-        with self._counting:
-            self._count(pairs)
-        self._tell()
-
-    def _count(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
-        for request_, answer in pairs:
-            if self._sample:
-                self.sampled[name_of(request_)] = answer
-            self.answered += 1
-            self.judged += len(request_.response_ids)
-            self.uncounted += answer.prompt_tokens is None
-            for name in TOKENS:
-                told = getattr(answer, f"{name}_tokens")
-                if told is not None:
-                    self.tokens[name] += told
-
-    def failed(self, request: Request, failure: Failure) -> None:
-        with self._counting:
-            self._count_failed(request, failure)
-        self._tell()
-
-    def _count_failed(self, request: Request, failure: Failure) -> None:
-        self.unanswered += sum(attempt == 1 for attempt in request.attempts)
-        if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
-            self.examples.append(f"{failure.reason}: {failure.detail}")
-        self.failures[failure.reason] += 1
-
-    def _tell(self) -> None:
-        if self._reached is not None:
-            spent = self.tokens["prompt"] + self.tokens["completion"]
-            failed = sum(self.failures.values())
-            self._reached(Reach(self.answered, failed, self._total, spent))
+    counted = [CountedAnswer(everything[name], answer) for name, answer in sampled.items()]
+    return project(counted, len(left), sum(left), settings, wall=wall, at_once=settings.at_once)

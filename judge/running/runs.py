@@ -7,9 +7,19 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from judge.metrics.lexical import MATCHES
+from judge.metrics.metric import Metric
+from judge.metrics.registry import load_metric, metric_names
 from judge.prompts.prompt_set import PromptSet
-from judge.protocol.conditions import Conditions, Run, identity, run_digest
+from judge.protocol.conditions import (
+    Conditions,
+    Run,
+    identity,
+    metric_of,
+    run_digest,
+    shuffle_of,
+)
+from judge.running.work_items import Scope
+from judge.settings import JudgeSettings
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.facts.scorers import scorer_names
@@ -172,8 +182,8 @@ def _refuse_if_taken(
         raise StudyError(
             f"The study has a scorer named {held_name!r} already; give another --name."
         )
-    if name in MATCHES:
-        raise StudyError(f"{name!r} is the name of a metric on AC; give another --name.")
+    if name in metric_names():
+        raise StudyError(f"{name!r} is the name of a metric; give another --name.")
 
 
 def _other_conditions(connection: Connection, name: str, parts: Mapping[str, Any]) -> str | None:
@@ -210,7 +220,7 @@ def _differences(held: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[str]
 
 def _free_name(study: Study, connection: Connection, model: str) -> str:
     # Names of metrics stay free for the metrics, which may be stored later.
-    taken = {*scorer_names(connection, study.config.juries), *MATCHES}
+    taken = {*scorer_names(connection, study.config.juries), *metric_names()}
     name, number = model, 1
     while name in taken or name + EXPECTED in taken:
         number += 1
@@ -229,3 +239,44 @@ def software() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def run_scope(
+    study: Study, settings: JudgeSettings, metric: Metric, constructs: tuple[str, ...]
+) -> Scope:
+    """Return what a run evaluates under these settings."""
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+    return Scope(
+        metric,
+        constructs,
+        versions,
+        settings.repeats,
+        settings.retry_unparsed,
+        settings.shuffle_passages,
+    )
+
+
+def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
+    """Return the run that these settings most likely mean: without a probe it is not certain."""
+    t = table(JudgeRun)
+    metric = load_metric(settings.metric, settings.prompts, study.folder)
+    version = metric.prompts.name if metric.prompts is not None else settings.prompts
+    statement = select(t.c.id, t.c.name, t.c.decoding).where(
+        t.c.engine == settings.engine, t.c.prompt_version == version
+    )
+    if settings.name is not None:
+        statement = statement.where(t.c.name == settings.name)
+    elif settings.model is not None:
+        statement = statement.where(t.c.model == settings.model)
+    if settings.address:
+        statement = statement.where(t.c.endpoint == settings.address)
+    with study.read() as connection:
+        rows = connection.execute(statement.order_by(t.c.id.desc())).all()
+    wanted = (settings.shuffle_passages, metric.key)
+    rows = [row for row in rows if _kind(dict(row._mapping)) == wanted]
+    return (int(rows[0].id), str(rows[0].name)) if rows else None
+
+
+def _kind(run: Mapping[str, Any]) -> tuple[int | None, str]:
+    return shuffle_of(run), metric_of(run)

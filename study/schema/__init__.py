@@ -52,6 +52,8 @@ from study.schema.judge import (
     JudgmentBase,
     Reading,
     ReadingBase,
+    StepAnswer,
+    StepAnswerBase,
 )
 from study.schema.owner import Erasure, Look, OwnerPassword, Pause, StudyIdentity
 from study.schema.participation import (
@@ -141,6 +143,8 @@ __all__ = [
     "ScoreBase",
     "ScoredBase",
     "SetAside",
+    "StepAnswer",
+    "StepAnswerBase",
     "StudyIdentity",
     "UTCDateTime",
     "digest",

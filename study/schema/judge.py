@@ -82,6 +82,8 @@ class JudgmentBase(Noun):
     """What a reader of the score should know, such as control tokens in the judged text."""
     distribution: dict[str, float] | None = Field(default=None, sa_type=JSON)
     """Probability by point of the scale, where the engine gives it."""
+    parts: dict[str, float] | None = Field(default=None, sa_type=JSON)
+    """What the metric made the value of, such as the number of statements."""
     prompt_tokens: int | None = Field(default=None, ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
     reasoning_tokens: int | None = Field(default=None, ge=0)
@@ -116,6 +118,47 @@ class Judgment(JudgmentBase, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="judge_run.id")
     response_id: int = Field(foreign_key="response.id", index=True)
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class StepAnswerBase(Noun):
+    """The answer to one prompt of a metric that asks in steps.
+
+    A metric is evaluated by sending it its stored answers, so that an interrupted evaluation
+    resumes exactly. Equal prompts of a run are asked once: the hash identifies them.
+    """
+
+    metric: Key
+    step: Key
+    number: int = Field(ge=0)
+    """Place of the prompt in the list that the step asked."""
+    repeat: int = Field(default=0, ge=0)
+    attempt: int = Field(default=1, ge=1)
+    prompt_hash: Text
+    """SHA-256 (hexadecimal) of the prompt."""
+    raw_answer: Text | None = Field(default=None, sa_type=LongText)
+    missing_reason: Key | None = None
+    """Why the answer can't be used, as the server or the window says; null where it can."""
+    finish_reason: Text | None = None
+    served_model: Text | None = None
+    fingerprint: Text | None = None
+    prompt_tokens: int | None = Field(default=None, ge=0)
+    completion_tokens: int | None = Field(default=None, ge=0)
+    reasoning_tokens: int | None = Field(default=None, ge=0)
+    cached_tokens: int | None = Field(default=None, ge=0)
+    milliseconds: float | None = Field(default=None, ge=0)
+
+
+class StepAnswer(StepAnswerBase, table=True):
+    __tablename__ = "step_answer"
+    __table_args__ = (
+        UniqueConstraint("run_id", "prompt_hash", "repeat", "attempt", name="uq_step_answer_once"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="judge_run.id")
+    response_id: int = Field(foreign_key="response.id", index=True)
+    """The response for which the prompt was asked; others with the prompt share the answer."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 

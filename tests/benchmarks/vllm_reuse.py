@@ -26,6 +26,7 @@ from judge.engines.engine import Ready
 from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
 from judge.engines.vllm.prefix_reuse import Reuse
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
+from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.answer import Answer
 from judge.protocol.conditions import Conditions
@@ -147,14 +148,14 @@ class Arranged:
 
 def prompts_in_order(study: Study, version: str) -> list[Arranged]:
     """Return all prompts of a study, as a run asks them."""
-    prompts = prompt_version(version)
-    constructs = wanted_constructs(study, prompts, ())
+    metric = Ccrs(prompt_version(version))
+    constructs = wanted_constructs(study, metric, ())
     o = table(Output)
     with study.read() as connection:
         versions = study.construct_versions(connection)
         rows = connection.execute(select(o.c.response_id, o.c.query_id, o.c.system))
         of = {response: (query, system) for response, query, system in rows}
-    scope = Scope(prompts, constructs, versions, 1)
+    scope = Scope(metric, constructs, versions, 1)
     unbounded = Ready(Conditions("vllm", "tiny"), TokenCount())
     return [
         Arranged(request, *of[request.response_ids[0]])

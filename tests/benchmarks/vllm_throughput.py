@@ -19,6 +19,7 @@ from typing import Any
 from judge import judge_study
 from judge.engines.engine import Ready
 from judge.engines.vllm.vllm_settings import VLLMSettings
+from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
 from judge.protocol.token_count import TokenCount
@@ -162,7 +163,7 @@ def vllms_own(folder: Path, version: str) -> dict[str, Any]:
     prompts = prompt_version(version)
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    scope = Scope(prompts, wanted_constructs(study, prompts, ()), versions, 1)
+    scope = Scope(Ccrs(prompts), wanted_constructs(study, Ccrs(prompts), ()), versions, 1)
     unbounded = Ready(Conditions("vllm", "tiny"), TokenCount())
     stream = requests(study, places(study), scope, 0, unbounded)
     model = str(folder / "model")

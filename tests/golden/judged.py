@@ -36,7 +36,7 @@ def record(work: Path, out: Path) -> None:
             "dry-run": ("run", "judged", *at, "--dry-run"),
             "estimate": ("run", "judged", *at, "--estimate", "4"),
             "first": ("run", "judged", *at, "--limit", "20"),
-            "resumed": ("run", "judged", *at, "--ac-metrics", "EM,F1", "--drift", "3"),
+            "resumed": ("run", "judged", *at, "--text-metrics", "EM,F1", "--drift", "3"),
             "nothing-left": ("run", "judged", *at),
             "second": (
                 "run", "judged", *at, "--name", "second", "--prompts", "ccrs-context-first-v1",

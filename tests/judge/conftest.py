@@ -15,7 +15,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
     def load(name: str) -> type[Engine]:
         return fresh if name == "scripted" else load_engine(name)
 
-    for module in ("judge.engines.engine", "judge.running.runner", "judge.running.probe_run"):
+    for module in ("judge.engines.engine", "judge.running.session", "judge.running.probe_run"):
         monkeypatch.setattr(f"{module}.load_engine", load)
     return fresh
 

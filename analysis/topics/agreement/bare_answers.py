@@ -155,8 +155,8 @@ def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
                 construct,
                 judge,
                 name,
-                *(built.coefficient(part) for part in parts),
-                built.coefficient(r),
+                *(built.r(part) for part in parts),
+                built.r(r),
                 f"{leading.n_responses:,}" if leading else "",
                 "within a query" if scope == "within_query" else "pooled",
             )

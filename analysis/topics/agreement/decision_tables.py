@@ -7,16 +7,9 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
-from analysis.core.statistic import headings
 from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.agreement.alternative_annotator import (
-    CONSTANT,
-    STATISTICS as ANNOTATOR_STATISTICS,
-)
-from analysis.topics.agreement.decisions import STATISTICS as DECISION_STATISTICS
-
-HEADINGS = headings(DECISION_STATISTICS + ANNOTATOR_STATISTICS)
+from analysis.topics.agreement.alternative_annotator import CONSTANT
 
 #: Disagreements that are listed; estimates.csv has every pair.
 PAIRS_SHOWN = 30
@@ -40,7 +33,7 @@ def decisions(analysis: Analysis) -> Iterator[Table]:
         )  # fmt: skip
         built.add(
             e.constructs[0], e.scorers[0], built.number(e, ".0%"), *counts,
-            built.coefficient(first("soft_pairwise_accuracy", **where)),
+            built.r(first("soft_pairwise_accuracy", **where)),
         )  # fmt: skip
     yield built.table(
         "decisions",
@@ -48,21 +41,10 @@ def decisions(analysis: Analysis) -> Iterator[Table]:
         "A difference between two systems is found where the interval of the mean paired "
         "difference excludes 0, for all pairs at once, on the responses that both scored. Soft "
         "accuracy: 1 minus the mean difference of the p-values of judge and people.",
-        (
-            "Construct",
-            "Scorer",
-            HEADINGS["decision_agreement"],
-            "Pairs",
-            "Both find it",
-            "Neither",
-            "People only",
-            "Judge only",
-            "Opposite",
-            "Undecided",
-            "Soft accuracy",
-        ),
+        ("Construct", "Scorer", "Alike", "Pairs", "Both find it", "Neither", "People only",
+         "Judge only", "Opposite", "Undecided", "Soft accuracy"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def disagreements(analysis: Analysis) -> Iterator[Table]:
@@ -90,7 +72,7 @@ def disagreements(analysis: Analysis) -> Iterator[Table]:
         "Pairs of systems decided differently",
         "Mean difference of the first system minus the second, by people and by the judge, with "
         f"intervals that hold for all pairs at once; who finds a difference.{more}",
-        ("Construct", "Scorer", "Systems", "People", "Judge", HEADINGS["decision"], "Queries"),
+        ("Construct", "Scorer", "Systems", "People", "Judge", "Found by", "Queries"),
         heads=3,
     )
 
@@ -137,15 +119,7 @@ def alternative_annotator(analysis: Analysis) -> Iterator[Table]:
         "passes), and how often it is at least as close to the other raters as the left-out rater. "
         f"Allowance epsilon {epsilon:g}; p-values clustered by query and adjusted over raters. "
         "Where a constant passes as well, the judge's pass is withheld.",
-        (
-            "Construct",
-            "Scorer",
-            "Closeness",
-            HEADINGS["alt_test_winning_rate"],
-            HEADINGS["alt_test_advantage_probability"],
-            "Passed",
-            "Raters",
-        ),
+        ("Construct", "Scorer", "Closeness", "Winning rate", "Advantage", "Passed", "Raters"),
         heads=2,
     )
 
@@ -156,14 +130,9 @@ def non_inferiority(analysis: Analysis) -> Iterator[Table]:
     scopes = {"within_query": "within a query", "pooled": "pooled"}
     for e in analysis.estimates.select("non_inferiority"):
         built.add(
-            e.constructs[0],
-            e.scorers[0],
-            scopes[e.scope],
-            built.coefficient(e),
-            f"{e.params['margin']:g}",
-            str(e.params.get("non_inferior") or ""),
-            f"{e.n_queries:,}",
-        )
+            e.constructs[0], e.scorers[0], scopes[e.scope], built.r(e), f"{e.params['margin']:g}",
+            str(e.params.get("non_inferior") or ""), f"{e.n_queries:,}",
+        )  # fmt: skip
     level = analysis.options.level
     yield built.table(
         "non-inferiority",
@@ -171,14 +140,6 @@ def non_inferiority(analysis: Analysis) -> Iterator[Table]:
         "Judge minus rater, Pearson's r with the mean of the other raters. Brackets: "
         f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
         "no worse where it lies above minus the margin.",
-        (
-            "Construct",
-            "Scorer",
-            "Scope",
-            HEADINGS["non_inferiority"],
-            "Margin",
-            "No worse",
-            "Queries",
-        ),
+        ("Construct", "Scorer", "Scope", "Difference", "Margin", "No worse", "Queries"),
         heads=3,
     )

@@ -178,8 +178,8 @@ def with_edits(analysis: Analysis) -> Iterator[Table]:
                 construct,
                 scorer,
                 name,
-                built.coefficient(counted),
-                built.coefficient(last),
+                built.r(counted),
+                built.r(last),
                 f"{counted.n_responses:,}",
                 f"{last.n_responses:,}",
             )

@@ -23,6 +23,7 @@ from analysis.topics.agreement import (
     preferences,
     tables,
 )
+from analysis.topics.distribution import tables as distribution_tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -192,7 +193,7 @@ SECTION = Section(
         bare_answers.from_bare_numbers,
         edits.with_edits,
         edits.edits_made,
-        tables.on_preferences,
+        distribution_tables.on_preferences,
         tables.preference_accuracy,
     ),
     reading=reading,

@@ -8,6 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.render.formatting import between, correlation, listed, points
 from analysis.render.section import Section
 from analysis.topics.answer_correctness import estimates, figures, tables
+from analysis.topics.distribution import tables as distribution_tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -56,6 +57,6 @@ SECTION = Section(
     title="Answer Correctness",
     statistics=estimates.STATISTICS,
     figures=(figures.lambda_sweep,),
-    tables=(tables.composed, tables.unit_checks),
+    tables=(distribution_tables.composed, tables.unit_checks),
     reading=reading,
 )

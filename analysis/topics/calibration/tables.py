@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.core.statistic import headings
 from analysis.render.formatting import digits
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.calibration import estimates
-
-HEADINGS = headings(estimates.STATISTICS)
 
 #: Systems of which a row is shown; estimates.csv has the rest.
 SYSTEMS_SHOWN = 12
@@ -38,7 +34,7 @@ def calibrated(analysis: Analysis) -> Iterator[Table]:
             built.add(
                 construct,
                 scorer,
-                built.coefficient(first("recalibration_slope", **where)),
+                built.r(first("recalibration_slope", **where)),
                 built.points(first("recalibration_intercept", **where), scale),
                 _bounded(built.number(square, squared), built.number(bound, squared)),
                 *errors,
@@ -57,21 +53,10 @@ def calibrated(analysis: Analysis) -> Iterator[Table]:
         "root mean square difference from people as the judge is; RMSE also recalibrated by a line "
         "or a rising function learned on other queries, and line minus raw. Scores: distinct ones "
         "that it gave.",
-        (
-            "Construct",
-            "Scorer",
-            HEADINGS["recalibration_slope"],
-            HEADINGS["recalibration_intercept"],
-            HEADINGS["calibration_error_squared"],
-            HEADINGS["recalibrated_mae"],
-            HEADINGS["recalibrated_rmse"],
-            "RMSE, line",
-            "RMSE, isotonic",
-            "Line minus raw",
-            "Scores",
-        ),
+        ("Construct", "Scorer", "Slope", "Intercept", "Error², points²", "MAE", "RMSE",
+         "RMSE, line", "RMSE, isotonic", "Line minus raw", "Scores"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def _bounded(cell: Cell, bound: Cell) -> Cell:
@@ -100,7 +85,7 @@ def given_people(analysis: Analysis) -> Iterator[Table]:
         "responses have two ratings; with one rating each (params.noise = in_reference) better "
         "systems look favored. Intervals hold for all systems of a row's judge and construct at "
         f"once. The {SYSTEMS_SHOWN} that stand furthest apart; all in estimates.csv.",
-        ("Construct", "Scorer", "System", HEADINGS["error_by_system_given_human"]),
+        ("Construct", "Scorer", "System", "Judge minus people"),
         heads=3,
     )
 

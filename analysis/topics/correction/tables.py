@@ -6,14 +6,10 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import headings
 from analysis.render.formatting import points
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.correction import composite, estimates
 from analysis.topics.discrimination.tables import PAIRS_SHOWN
-
-HEADINGS = headings(estimates.STATISTICS + composite.STATISTICS)
 
 #: Systems of which a table lists the means.
 SYSTEMS_SHOWN = 30
@@ -72,20 +68,10 @@ def corrected_means(analysis: Analysis) -> Iterator[Table]:
         "these raters. Saved: further rated responses that people's mean alone would need for an "
         "interval as narrow. Needed: rated responses for an interval that reaches "
         f"{_wanted(analysis)} to each side.",
-        (
-            "Construct",
-            "Scorer",
-            "System",
-            "Judge",
-            HEADINGS["weighted_human_mean"],
-            HEADINGS["ppi_mean"],
-            "Lambda",
-            "Rated",
-            "Saved",
-            "Needed",
-        ),
+        ("Construct", "Scorer", "System", "Judge", "People", "Corrected", "Lambda", "Rated",
+         "Saved", "Needed"),
         heads=3,
-    )
+    )  # fmt: skip
 
 
 def _wanted(analysis: Analysis) -> str:
@@ -153,9 +139,9 @@ def composite_table(analysis: Analysis) -> Iterator[Table]:
             of,
             name,
             built.number(weight, ".2f"),
-            built.coefficient(e),
-            built.coefficient(gains[0] if gains else None),
-            built.coefficient(pooled[0] if pooled else None),
+            built.r(e),
+            built.r(gains[0] if gains else None),
+            built.r(pooled[0] if pooled else None),
         )
     overall = analysis.options.overall
     yield built.table(
@@ -165,13 +151,7 @@ def composite_table(analysis: Analysis) -> Iterator[Table]:
         "a construct's scale (for a point where a scale is undeclared). Correlations with people's "
         "overall rating; with learned weights on queries that they were not learned from. Gain: "
         "learned weights minus this one, within a query.",
-        (
-            "Scores of",
-            "Composite",
-            HEADINGS["composite_weight"],
-            "r within a query",
-            "Gain within a query",
-            "r pooled",
-        ),
+        ("Scores of", "Composite", "Weight", "r within a query", "Gain within a query",
+         "r pooled"),
         heads=2,
-    )
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import counted, listed, p_value
 from analysis.render.section import Section
 from analysis.topics.discrimination import estimates, figures, tables
+from analysis.topics.distribution import tables as distribution_tables
 
 #: Scorers and hypotheses of which a sentence is made; the tables have the others.
 _SCORERS_SAID, _HYPOTHESES_SAID = 2, 4
@@ -75,7 +76,7 @@ SECTION = Section(
         figures.system_differences,
     ),
     tables=(
-        tables.systems,
+        distribution_tables.systems,
         tables.power,
         tables.differences,
         tables.declared_hypotheses,

@@ -6,66 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analysis.core.analysis import Analysis
-from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
-from analysis.core.statistic import headings
 from analysis.render.formatting import p_value
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.discrimination import estimates
-from analysis.topics.distribution.estimates import MEAN_OF_RATERS
-
-HEADINGS = headings(estimates.STATISTICS)
 
 #: Pairs of systems in one table; of more than that only estimates.csv holds all.
 PAIRS_SHOWN = 28
-
-
-def systems(analysis: Analysis) -> Iterator[Table]:
-    """Means by system, judge beside people, with the bias on common responses."""
-    built, first = TableBuilder(), analysis.estimates.first
-    for construct, data in analysis.context.whole.items():
-        for system in data.systems:
-            scope = f"system:{system}"
-            whose = _whose_mean(data)
-            people = first("mean", construct=construct, scope=scope, **whose) if whose else None
-            for scorer in data.scorers:
-                where = {"construct": construct, "scorer": scorer, "scope": scope}
-                scale = analysis.scores.scale(construct, scorer)
-                built.add(
-                    construct,
-                    system,
-                    scorer,
-                    built.points(first("mean", **where), scale),
-                    built.points(people, analysis.context.human_scale(construct)),
-                    built.points(first("bias", **where), scale),
-                    built.coefficient(first("pearson", **where)),
-                )
-    adjudicated = analysis.options.reference == "adjudicated"
-    column = "Adjudicated mean" if adjudicated else "People's mean"
-    people_are = "the adjudicated value" if adjudicated else "the mean of a response's raters"
-    yield built.table(
-        "systems",
-        "Systems",
-        "Mean score on all responses of a system that have one."
-        + (
-            " The scorer's and the reference's means may rest on different responses, bias and r "
-            f"on those with both. The reference is {people_are}."
-            if any(not data.reference_missing for data in analysis.context.whole.values())
-            else ""
-        ),
-        ("Construct", "System", "Scorer", "Scorer's mean", column, "Bias", "r"),
-        heads=3,
-    )
-
-
-def _whose_mean(data: ConstructData) -> dict[str, str] | None:
-    """Whose mean is that of the reference: one scorer's, that of the mean of raters, or none."""
-    alone = tuple(data.adjudicated) if data.reference_kind == "adjudicated" else data.raters
-    if len(alone) == 1:
-        return {"scorer": alone[0]}
-    return {"of": MEAN_OF_RATERS} if alone and alone == data.raters else None
 
 
 def name_of(analysis: Analysis, estimate: Estimate) -> str:
@@ -99,14 +47,7 @@ def power(analysis: Analysis) -> Iterator[Table]:
         "tells apart at p < .05 (queries' scores permuted across systems, all pairs at once). More "
         "queries tell more pairs apart, so a judge's power is also given on the responses that "
         "people rated.",
-        (
-            "Construct",
-            "Scorer",
-            HEADINGS["discriminative_power"],
-            "Pairs",
-            "Queries",
-            "On rated responses",
-        ),
+        ("Construct", "Scorer", "Power", "Pairs", "Queries", "On rated responses"),
         heads=2,
     )
 
@@ -193,14 +134,6 @@ def declared_hypotheses(analysis: Analysis) -> Iterator[Table]:
         "Every pair on every construct by a randomized Tukey HSD test, one-sided where the first "
         "system is expected above the second. All of it: the largest p. Some of it: the smallest "
         "p times the number of constructs. Adjusted: by Holm's method over a scorer's hypotheses.",
-        (
-            "Hypothesis",
-            "Scorer",
-            "Direction",
-            "Constructs",
-            "Claims",
-            HEADINGS["hypothesis_p"],
-            "Adjusted p",
-        ),
+        ("Hypothesis", "Scorer", "Direction", "Constructs", "Claims", "p", "Adjusted p"),
         heads=2,
     )

@@ -6,16 +6,59 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analysis.core.analysis import Analysis
+from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
-from analysis.core.statistic import headings
-from analysis.render.formatting import points
+from analysis.render.formatting import counted, percent, points
 from analysis.render.table import Cell, Table, TableBuilder, of_one
 from analysis.statistics.distribution.published import RESPONSES, SOURCE, SYSTEMS, published_figure
-from analysis.topics.distribution import estimates
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 
-HEADINGS = headings(estimates.STATISTICS)
+
+def systems(analysis: Analysis) -> Iterator[Table]:
+    """Means by system, judge beside people, with the bias on common responses."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct, data in analysis.context.whole.items():
+        for system in data.systems:
+            scope = f"system:{system}"
+            whose = _whose_mean(data)
+            people = first("mean", construct=construct, scope=scope, **whose) if whose else None
+            for scorer in data.scorers:
+                where = {"construct": construct, "scorer": scorer, "scope": scope}
+                scale = analysis.scores.scale(construct, scorer)
+                built.add(
+                    construct,
+                    system,
+                    scorer,
+                    built.points(first("mean", **where), scale),
+                    built.points(people, analysis.context.human_scale(construct)),
+                    built.points(first("bias", **where), scale),
+                    built.r(first("pearson", **where)),
+                )
+    adjudicated = analysis.options.reference == "adjudicated"
+    column = "Adjudicated mean" if adjudicated else "People's mean"
+    people_are = "the adjudicated value" if adjudicated else "the mean of a response's raters"
+    yield built.table(
+        "systems",
+        "Systems",
+        "Mean score on all responses of a system that have one."
+        + (
+            " The scorer's and the reference's means may rest on different responses, bias and r "
+            f"on those with both. The reference is {people_are}."
+            if any(not data.reference_missing for data in analysis.context.whole.values())
+            else ""
+        ),
+        ("Construct", "System", "Scorer", "Scorer's mean", column, "Bias", "r"),
+        heads=3,
+    )
+
+
+def _whose_mean(data: ConstructData) -> dict[str, str] | None:
+    """Whose mean is that of the reference: one scorer's, that of the mean of raters, or none."""
+    alone = tuple(data.adjudicated) if data.reference_kind == "adjudicated" else data.raters
+    if len(alone) == 1:
+        return {"scorer": alone[0]}
+    return {"of": MEAN_OF_RATERS} if alone and alone == data.raters else None
 
 
 def properties(analysis: Analysis) -> Iterator[Table]:
@@ -49,29 +92,104 @@ def properties(analysis: Analysis) -> Iterator[Table]:
         "All scores of each scorer, a response once. Ties: chance that two responses have equal "
         "scores. Floor and ceiling: share exactly at the ends of the declared scale. By system and "
         "further statistics: in estimates.csv.",
-        (
-            "Construct",
-            "Scorer",
-            HEADINGS["mean"],
-            HEADINGS["median"],
-            HEADINGS["interquartile_range"],
-            HEADINGS["minimum"],
-            HEADINGS["maximum"],
-            "SD",
-            "Skew",
-            HEADINGS["tie_probability"],
-            "Floor",
-            "Ceiling",
-            "Responses",
-        ),
+        ("Construct", "Scorer", "Mean", "Median", "IQR", "Min", "Max", "SD", "Skew",
+         "Ties", "Floor", "Ceiling", "Responses"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def _deviation(variance: Estimate | None, scale: Scale | None) -> Cell:
     if variance is None or not variance.defined:
         return Cell("—")
     return Cell(points(variance.value**0.5, scale, more=1))
+
+
+def composed(analysis: Analysis) -> Iterator[Table]:
+    """The AC audit."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for largest in analysis.estimates.select("attainable_without_match"):
+        name, judge, em = largest.scorers
+        matches = first("exact_matches", scope="pooled")
+        scale = analysis.scores.scale("AC", judge)
+        for scorer, said in ((name, "composed"), (judge, "judge's part"), (em, "exact match")):
+            part = scorer == name
+            where = {"construct": "AC", "scorer": scorer}
+            built.add(
+                scorer,
+                said,
+                built.r(first("pearson", scope="within_query", **where)),
+                built.r(first("pearson", scope="pooled", **where)),
+                built.r(first("kendall_tau_b", scope="within_query", **where)),
+                built.points(largest, scale) if part else "",
+                built.number(matches, ",.0f") if scorer == em else "",
+            )
+    weight = f"{analysis.options.ac_lambda:g}"
+    yield built.table(
+        "answer-correctness",
+        "Answer Correctness: parts and whole",
+        f"Composed AC = {weight} EM + (1 - {weight}) judge, both on the same scale. It gets "
+        "correlations with people only: its level lies below people's by construction. The "
+        "largest value without an exact match says how far a response can come that words the "
+        "answer in its own way.",
+        ("Scorer", "Part", "r within a query", "r pooled", "tau-b within a query",
+         "Largest without a match", "Exact matches"),
+        heads=2,
+    )  # fmt: skip
+
+
+def on_preferences(analysis: Analysis) -> Iterator[Table]:
+    """Preferences: raters with each other, scorers' differences with raters."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for r in analysis.estimates.select("pearson", on="preferences"):
+        construct, scorers = r.constructs[0], r.scorers
+        rho = next(
+            e
+            for e in analysis.estimates.select("spearman", construct=construct, on="preferences")
+            if e.scorers == scorers
+        )
+        near = first("agreement_within", construct=construct, scorer=scorers[0])
+        among = "repeated_by" not in r.params
+        built.add(
+            construct,
+            scorers[0],
+            " and ".join(scorers[1:]),
+            built.r(r),
+            built.r(rho),
+            built.number(near, ".1%") if among and near and near.scorers == scorers else "",
+            f"{r.n_responses:,}",
+        )
+    yield built.table(
+        "preferences",
+        "Preferences",
+        "Correlation of two raters' preferences, and of a scorer's difference (score of response b "
+        "minus score of a) with the raters' preferences; there every pair counts once for each "
+        "rater. Within one point: share of pairs on which the raters differ by one point at most.",
+        ("Construct", "Of", "With", "r", "rho", "Within one point", "n"),
+        heads=3,
+    )
+
+
+def gaps(analysis: Analysis) -> Iterator[Table]:
+    """Missing values by scorer and reason."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("missing_share", scope="pooled"):
+        built.used.append(e)
+        built.add(
+            e.constructs[0],
+            e.scorers[0],
+            str(e.params["reason"]).replace("_", " "),
+            f"{e.n_dropped:,}",
+            percent(e.value),
+            counted(e.n_responses, "response"),
+        )
+    yield built.table(
+        "missing",
+        "What is missing, and why",
+        "Missing values are left out, never counted as 0. No row: the table has no row of this "
+        "scorer for a response that others scored. By system: in estimates.csv.",
+        ("Construct", "Scorer", "Reason", "Missing", "Share", "Of"),
+        heads=3,
+    )
 
 
 #: Judges with tables of their own, and systems with rows; all are in estimates.csv.

@@ -67,8 +67,8 @@ def _agreement(
             construct,
             number,
             name if scope == "within_query" else f"{name}, pooled",
-            *(built.coefficient(one) for one in pair),
-            built.coefficient(gain),
+            *(built.r(one) for one in pair),
+            built.r(gain),
             f"{gain.n_responses:,}" if gain else "",
         )
 

@@ -9,6 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed, p_value, percent, points
 from analysis.render.section import Section
 from analysis.topics.agreement import bare_answers as agreement_bare_answers
+from analysis.topics.distribution import tables as distribution_tables
 from analysis.topics.missingness import estimates, tables
 
 #: Share of a system's scores from which missing ones are worth a sentence on the mean.
@@ -59,7 +60,7 @@ SECTION = Section(
     title="Missing values",
     statistics=estimates.STATISTICS,
     tables=(
-        tables.gaps,
+        distribution_tables.gaps,
         tables.by_system,
         tables.by_band,
         agreement_bare_answers.answers_read_tables,

@@ -5,38 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.core.statistic import headings
-from analysis.render.formatting import counted, percent, points
+from analysis.render.formatting import percent, points
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.missingness import estimates
-
-HEADINGS = headings(estimates.STATISTICS)
 
 #: Systems of a scorer of which a row is shown; estimates.csv has the rest.
 SYSTEMS_SHOWN = 12
-
-
-def gaps(analysis: Analysis) -> Iterator[Table]:
-    """Missing values by scorer and reason."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("missing_share", scope="pooled"):
-        built.used.append(e)
-        built.add(
-            e.constructs[0],
-            e.scorers[0],
-            str(e.params["reason"]).replace("_", " "),
-            f"{e.n_dropped:,}",
-            percent(e.value),
-            counted(e.n_responses, "response"),
-        )
-    yield built.table(
-        "missing",
-        "What is missing, and why",
-        "Missing values are left out, never counted as 0. No row: the table has no row of this "
-        "scorer for a response that others scored. By system: in estimates.csv.",
-        ("Construct", "Scorer", "Reason", "Missing", HEADINGS["missing_share"], "Of"),
-        heads=3,
-    )
 
 
 def by_system(analysis: Analysis) -> Iterator[Table]:
@@ -80,16 +53,7 @@ def by_system(analysis: Analysis) -> Iterator[Table]:
         "Possible means: if every missing score were the lowest, or the highest, of the scale. "
         "p: test that missing scores fall on the systems alike, dealing them anew among the "
         f"systems that answered the same query. The {SYSTEMS_SHOWN} systems with most missing.",
-        (
-            "Construct",
-            "Scorer",
-            "System",
-            HEADINGS["missing_share_by_system"],
-            "Responses",
-            "Mean",
-            HEADINGS["mean_bounds"],
-            HEADINGS["missing_differs_by_system"],
-        ),
+        ("Construct", "Scorer", "System", "Missing", "Responses", "Mean", "Possible means", "p"),
         heads=3,
     )
 
@@ -118,6 +82,6 @@ def by_band(analysis: Analysis) -> Iterator[Table]:
         "What is missing, by score",
         "Responses in thirds of what people say or, where nobody rated one of those that are "
         "missing, of what another scorer says.",
-        ("Construct", "Scorer", "By", "Score", HEADINGS["missing_share_by_band"], "Responses"),
+        ("Construct", "Scorer", "By", "Score", "Missing", "Responses"),
         heads=3,
     )

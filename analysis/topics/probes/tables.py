@@ -6,12 +6,8 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import headings
 from analysis.render.formatting import percent
 from analysis.render.table import Table, TableBuilder
-from analysis.topics.probes import drift, estimates
-
-HEADINGS = headings(estimates.STATISTICS + drift.STATISTICS)
 
 #: Faults of which a row is shown, and rounds of a scorer; estimates.csv has the rest.
 FAULTS_SHOWN, ROUNDS_SHOWN = 24, 12
@@ -92,20 +88,10 @@ def faults(analysis: Analysis) -> Iterator[Table]:
         "layout or order. With room: of scores that did not stand at the end of the scale "
         "already, whose share is given. Up, down: moved by more than 5% of the scale. Missing: "
         f"no score after the alteration. The {FAULTS_SHOWN} largest.",
-        (
-            "Construct",
-            "Scorer",
-            "Probe",
-            HEADINGS["probe_shift"],
-            HEADINGS["probe_shift_with_room"],
-            HEADINGS["probe_moved_up"],
-            HEADINGS["probe_moved_down"],
-            HEADINGS["probe_at_end"],
-            "Missing",
-            "Responses",
-        ),
+        ("Construct", "Scorer", "Probe", "Shift", "With room", "Up", "Down", "At the end",
+         "Missing", "Responses"),
         heads=3,
-    )
+    )  # fmt: skip
 
 
 def rounds(analysis: Analysis) -> Iterator[Table]:
@@ -138,14 +124,7 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
         "a round minus those of round 0, with intervals over queries that hold for all rounds of a "
         f"scorer at once. Equal: share of the prompts with the very same score. The latest "
         f"{ROUNDS_SHOWN} rounds, and the largest shift. Model: as the server named itself.",
-        (
-            "Scorer",
-            "Round",
-            HEADINGS["drift_shift"],
-            HEADINGS["drift_equal_share"],
-            "Prompts",
-            "Model",
-        ),
+        ("Scorer", "Round", "Shift", "Equal", "Prompts", "Model"),
     )
 
 

@@ -12,7 +12,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import Statistic, headings
+from analysis.core.statistic import Statistic
 from analysis.render.formatting import listed
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.association import association
@@ -116,16 +116,6 @@ def between_sources(analysis: Analysis) -> Iterator[Table]:
         "The second place's mean minus the first's in points, on responses that were rated in both "
         "(intervals for these raters). Who rates differs with where, so a difference may be the "
         "raters' as well as the place's.",
-        (
-            "Construct",
-            "First",
-            "Second",
-            HEADINGS["source_difference"],
-            "Responses in both",
-            "Raters",
-        ),
+        ("Construct", "First", "Second", "Difference", "Responses in both", "Raters"),
         heads=3,
     )
-
-
-HEADINGS = headings(STATISTICS)

@@ -6,14 +6,9 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import headings
 from analysis.render.formatting import listed
 from analysis.render.table import Cell, Table, TableBuilder, of_one
-from analysis.topics.reliability import estimates
-from analysis.topics.reliability.raters import STATISTICS as RATER_STATISTICS
 from analysis.topics.reliability.sources import source_rows
-
-HEADINGS = headings(estimates.STATISTICS + RATER_STATISTICS)
 
 #: Raters of a construct that the table shows; the CSV of estimates has all.
 RATERS_SHOWN = 30
@@ -42,14 +37,14 @@ def reliability(analysis: Analysis) -> Iterator[Table]:
         built.add(
             construct,
             *(
-                built.coefficient(first("krippendorff_alpha", construct=construct, level=level))
+                built.r(first("krippendorff_alpha", construct=construct, level=level))
                 for level in ("interval", "ordinal", "nominal")
             ),
-            built.coefficient(single),
-            built.coefficient(average),
+            built.r(single),
+            built.r(average),
             f"{k:.1f}" if isinstance(k, float) else "",
-            built.coefficient(first("icc", construct=construct, form="C,1")),
-            built.coefficient(first("icc", construct=construct, form="1,1")),
+            built.r(first("icc", construct=construct, form="C,1")),
+            built.r(first("icc", construct=construct, form="1,1")),
             str(single.n_raters),
             f"{single.n_responses:,}",
         )
@@ -61,20 +56,9 @@ def reliability(analysis: Analysis) -> Iterator[Table]:
         "ICC(2,1); of the mean of k raters, ICC(A,k) or ICC(2,k), k the harmonic mean number of "
         "ratings a response; of one rater but for severity, ICC(C,1) or ICC(3,1); of one rating by "
         "whomever, ICC(1) or ICC(1,1).",
-        (
-            "Construct",
-            "Alpha, interval",
-            "Alpha, ordinal",
-            "Alpha, nominal",
-            "ICC(A,1)",
-            "ICC(A,k)",
-            "k",
-            "ICC(C,1)",
-            "ICC(1)",
-            "Raters",
-            "Responses",
-        ),
-    )
+        ("Construct", "Alpha, interval", "Alpha, ordinal", "Alpha, nominal", "ICC(A,1)",
+         "ICC(A,k)", "k", "ICC(C,1)", "ICC(1)", "Raters", "Responses"),
+    )  # fmt: skip
 
 
 def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
@@ -89,13 +73,13 @@ def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
             built.number(first("raw_agreement", construct=construct), ".0%"),
             built.points(first("mean_absolute_difference", construct=construct), scale),
             built.points(first("sem", construct=construct, kind="agreement"), scale),
-            built.coefficient(first("weighted_kappa", construct=construct)),
-            built.coefficient(first("fleiss_kappa", construct=construct)),
-            built.coefficient(first("gwet_ac", construct=construct, weights="unweighted")),
-            built.coefficient(first("gwet_ac", construct=construct, weights="quadratic")),
-            built.coefficient(first("brennan_prediger", construct=construct)),
+            built.r(first("weighted_kappa", construct=construct)),
+            built.r(first("fleiss_kappa", construct=construct)),
+            built.r(first("gwet_ac", construct=construct, weights="unweighted")),
+            built.r(first("gwet_ac", construct=construct, weights="quadratic")),
+            built.r(first("brennan_prediger", construct=construct)),
             *(
-                built.coefficient(first("alpha_by_scale_use", construct=construct, values=use))
+                built.r(first("alpha_by_scale_use", construct=construct, values=use))
                 for use in ("centered", "ranks")
             ),
         )
@@ -107,20 +91,9 @@ def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
         "with quadratic weights (Conger); on scales of at most 11 levels also Fleiss's kappa, "
         "Gwet's AC1 and AC2, and Brennan and Prediger's coefficient; interval alpha once each "
         "rater's severity is taken out, and on ranks within each rater.",
-        (
-            "Construct",
-            HEADINGS["raw_agreement"],
-            HEADINGS["mean_absolute_difference"],
-            HEADINGS["sem"],
-            HEADINGS["weighted_kappa"],
-            HEADINGS["fleiss_kappa"],
-            "AC1",
-            "AC2",
-            "Brennan-Prediger",
-            "Alpha, centered",
-            "Alpha, ranks",
-        ),
-    )
+        ("Construct", "Equal", "Distance", "SEM", "Weighted kappa", "Fleiss", "AC1", "AC2",
+         "Brennan-Prediger", "Alpha, centered", "Alpha, ranks"),
+    )  # fmt: skip
 
 
 def raters(analysis: Analysis) -> Iterator[Table]:
@@ -147,7 +120,7 @@ def raters(analysis: Analysis) -> Iterator[Table]:
             built.add(
                 construct,
                 rater,
-                *(built.coefficient(e) for e in found),
+                *(built.r(e) for e in found),
                 built.points(severity, scale),
                 built.points(drift, scale, more=3),
                 built.points(of_one(analysis, "mean", alone), scale),
@@ -163,20 +136,10 @@ def raters(analysis: Analysis) -> Iterator[Table]:
         "of all raters hold at once), and its drift in points per rating; mean rating and ties "
         "over all of the rater's responses, which may differ from other raters' responses."
         + _first_only(analysis),
-        (
-            "Construct",
-            "Rater",
-            "r within a query",
-            "r pooled",
-            HEADINGS["rater_severity"],
-            HEADINGS["rater_drift"],
-            "Mean",
-            "Ties",
-            "Shared responses",
-            "Source",
-        ),
+        ("Construct", "Rater", "r within a query", "r pooled", "Severity", "Drift", "Mean", "Ties",
+         "Shared responses", "Source"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def _sources(analysis: Analysis, construct: str) -> dict[str, str]:
@@ -211,7 +174,7 @@ def repeats(analysis: Analysis) -> Iterator[Table]:
         built.add(
             construct,
             scorer,
-            built.coefficient(own["pearson"]),
+            built.r(own["pearson"]),
             built.points(own["mean_absolute_difference"], scale),
             built.number(own["share_equal"], ".0%"),
             f"{own['pearson'].params['pairs']:,}",

@@ -6,14 +6,10 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import headings
 from analysis.render.formatting import listed, points
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.stability.run_agreement import RUN_MEASURES
 from analysis.statistics.stability.run_components import RUN_COMPONENTS
-from analysis.topics.stability import estimates
-
-HEADINGS = headings(estimates.STATISTICS)
 
 #: Rows of a table; report.json and estimates.csv have all.
 ROWS_SHOWN = 30
@@ -47,8 +43,8 @@ def agreement(analysis: Analysis) -> Iterator[Table]:
             *equal.scorers,
             built.number(equal, ".0%"),
             built.points(distance, scale),
-            built.coefficient(r),
-            built.coefficient(ccc),
+            built.r(r),
+            built.r(ccc),
             f"{equal.n_responses:,}",
         )
     number = len(rows) // step
@@ -58,18 +54,10 @@ def agreement(analysis: Analysis) -> Iterator[Table]:
         "Two runs on the same responses",
         "Share of equal scores, mean distance in points, correlation within queries, and "
         f"concordance (equal values, not only equal order).{more}",
-        (
-            "Construct",
-            "Run",
-            "Other run",
-            "Equal",
-            "Distance",
-            "r within a query",
-            "Concordance",
-            "Responses",
-        ),
+        ("Construct", "Run", "Other run", "Equal", "Distance", "r within a query", "Concordance",
+         "Responses"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def components(analysis: Analysis) -> Iterator[Table]:
@@ -97,13 +85,9 @@ def components(analysis: Analysis) -> Iterator[Table]:
         "that have less than half as many scores as the fullest, or another scale than most. "
         "Intervals speak of these runs on queries like these. Estimates may fall below 0 where "
         "there is little.",
-        (
-            "Construct",
-            *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
-            "Runs",
-            "Responses",
-        ),
-    )
+        ("Construct", *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
+         "Runs", "Responses"),
+    )  # fmt: skip
 
 
 def _runs(e: Estimate) -> str:
@@ -136,14 +120,7 @@ def what_differs(analysis: Analysis) -> Iterator[Table]:
         "root of the mean squared difference, in points; variance: half of that square, in "
         "squared points, with the part that is a shift of all scores alike. Attributes that "
         "differ together can't be told apart. Not known: one of the two is of unknown make.",
-        (
-            "Construct",
-            "Differs",
-            "Typical difference",
-            HEADINGS["variance_between_runs"],
-            "Shift",
-            "Pairs",
-        ),
+        ("Construct", "Differs", "Typical difference", "Variance", "Shift", "Pairs"),
         heads=2,
     )
 
@@ -171,15 +148,7 @@ def flips(analysis: Analysis) -> Iterator[Table]:
         "Opposite: of the scorings at hand, comparisons that come out the other way round; ties "
         "are equal means in one of the two. The interval holds for the mean in the worst case, "
         "that all pairs err together.",
-        (
-            "Construct",
-            "Other scoring",
-            "Runs",
-            HEADINGS["flip_rate"],
-            "Opposite",
-            "Ties",
-            "Pairs of systems",
-        ),
+        ("Construct", "Other scoring", "Runs", "Flip rate", "Opposite", "Ties", "Pairs of systems"),
         heads=2,
     )
 
@@ -211,6 +180,6 @@ def flipping_pairs(analysis: Analysis) -> Iterator[Table]:
         "flipping-pairs",
         "Pairs of systems whose order is least sure",
         f"Pairs with a flip rate of at least {LEAST_LISTED:.0%}, the highest first.{more}",
-        ("Construct", "Systems", "Other scoring", "Runs", HEADINGS["flip_rate"], "Opposite"),
+        ("Construct", "Systems", "Other scoring", "Runs", "Flip rate", "Opposite"),
         heads=2,
     )

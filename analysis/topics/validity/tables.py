@@ -6,14 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import headings
 from analysis.render.formatting import correlation
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.distribution.published import SOURCE, SYSTEMS, published
-from analysis.topics.validity import human_constructs, metric_sets, multitrait
 from analysis.topics.validity.figures import MEASURES, scorers_correlated, systems_correlated
-
-HEADINGS = headings(human_constructs.STATISTICS + multitrait.STATISTICS + metric_sets.STATISTICS)
 
 #: Judges and systems with rows and columns of their own; all are in estimates.csv.
 JUDGES_SHOWN, SYSTEMS_SHOWN = 4, 8
@@ -81,14 +77,14 @@ def _rows(
         # The interval of the average; those of the systems are in the data.
         cells = [_plain(built, by_system.get(system)) for system in shown]
         pair = " and ".join(e.constructs)
-        built.add(measure[1], pair, *(("here",) if beside else ()), built.coefficient(e), *cells)
+        built.add(measure[1], pair, *(("here",) if beside else ()), built.r(e), *cells)
         if beside and _beside(analysis, set(e.constructs), shown):
             printed = _printed(e.constructs, measure[0], shown)
             built.add(measure[1], pair, "paper", *printed)
 
 
 def _plain(built: TableBuilder, estimate: Estimate | None) -> Cell:
-    cell = built.coefficient(estimate)
+    cell = built.r(estimate)
     return Cell(cell.text, mark=cell.mark)
 
 
@@ -145,10 +141,10 @@ def people(analysis: Analysis) -> Iterator[Table]:
         pair = e.constructs
         built.add(
             " and ".join(pair),
-            built.coefficient(by_pair["same"].get(pair)),
-            built.coefficient(e),
-            built.coefficient(by_pair["halo"].get(pair)),
-            built.coefficient(by_pair["htmt"].get(pair)),
+            built.r(by_pair["same"].get(pair)),
+            built.r(e),
+            built.r(by_pair["halo"].get(pair)),
+            built.r(by_pair["htmt"].get(pair)),
             f"{e.n_responses:,}",
         )
     yield built.table(
@@ -159,14 +155,7 @@ def people(analysis: Analysis) -> Iterator[Table]:
         "the first less the second. HTMT: across raters, the correlation of two constructs over "
         "the geometric mean of each one's with itself; near 1 the two are not told apart. "
         "Brackets: for these raters, queries resampled.",
-        (
-            "Constructs",
-            "Same rater",
-            "Across raters",
-            HEADINGS["halo"],
-            HEADINGS["htmt"],
-            "Responses",
-        ),
+        ("Constructs", "Same rater", "Across raters", "Halo", "HTMT", "Responses"),
     )
 
 
@@ -178,9 +167,9 @@ def methods(analysis: Analysis) -> Iterator[Table]:
         built.add(
             f"{where['first']} and {where['second']}",
             ", ".join(e.constructs),
-            built.coefficient(e),
-            built.coefficient(first("mtmm_heterotrait", **where)),
-            built.coefficient(first("mtmm_discriminant", **where)),
+            built.r(e),
+            built.r(first("mtmm_heterotrait", **where)),
+            built.r(first("mtmm_discriminant", **where)),
             "",
             f"{e.n_responses:,}",
         )
@@ -191,7 +180,7 @@ def methods(analysis: Analysis) -> Iterator[Table]:
                 "",
                 "",
                 "",
-                built.coefficient(h),
+                built.r(h),
                 f"{h.n_responses:,}",
             )
     eigenvalue = first("mtmm_smallest_eigenvalue")
@@ -212,15 +201,7 @@ def methods(analysis: Analysis) -> Iterator[Table]:
         "Heterotrait: mean correlation of different constructs across the two. HTMT: "
         "heterotrait over the geometric mean of the two constructs' convergent correlations; near "
         f"1 the two constructs are not told apart.{smallest}",
-        (
-            "Methods",
-            "Constructs",
-            HEADINGS["mtmm_convergent"],
-            HEADINGS["mtmm_heterotrait"],
-            HEADINGS["mtmm_discriminant"],
-            HEADINGS["htmt"],
-            "Responses",
-        ),
+        ("Methods", "Constructs", "Convergent", "Heterotrait", "Difference", "HTMT", "Responses"),
         heads=2,
     )
 
@@ -230,7 +211,7 @@ def second_set(analysis: Analysis) -> Iterator[Table]:
     built, first = TableBuilder(), analysis.estimates.first
     for e in analysis.estimates.select("metric_set_correlation"):
         if not e.constructs:
-            built.add(str(e.params.get("named", "")), "", built.coefficient(e), "", "")
+            built.add(str(e.params.get("named", "")), "", built.r(e), "", "")
             continue
         ties = [
             first("tie_probability", construct=construct, scorer=scorer, scope="pooled")
@@ -239,7 +220,7 @@ def second_set(analysis: Analysis) -> Iterator[Table]:
         built.add(
             f"{e.constructs[0]}, {e.scorers[0]}",
             f"{e.constructs[1]}, {e.scorers[1]}",
-            built.coefficient(e),
+            built.r(e),
             *(built.number(tie, ".1%") for tie in ties),
         )
     yield built.table(
@@ -248,6 +229,6 @@ def second_set(analysis: Analysis) -> Iterator[Table]:
         "Pearson correlations within each system, averaged over systems by Fisher's z; brackets: "
         "queries resampled jointly for all systems. Ties: chance that two responses have equal "
         "scores, over all of them. Means and shape of both sets: in the section on scores.",
-        ("Score", "Second set", HEADINGS["metric_set_correlation"], "Ties", "Ties, second"),
+        ("Score", "Second set", "r", "Ties", "Ties, second"),
         heads=2,
     )

@@ -25,7 +25,7 @@ JURY = '[juries.jury]\nof = ["plain", "shuffled", "fenced"]\nby = "mean"\n'
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study judged by a scripted stand-in: the same prompt always gets the same score."""
     fresh = type("Fresh", (Scripted,), {"asked": []})
-    monkeypatch.setattr("judge.running.runner.load_engine", {"openai": fresh}.__getitem__)
+    monkeypatch.setattr("judge.running.session.load_engine", {"scripted": fresh}.__getitem__)
     study = Study.create(tmp_path / "mine", f'name = "Mine"\n{JURY}')
     fill(study, queries=8)
     for name, more in (

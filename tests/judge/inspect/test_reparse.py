@@ -10,6 +10,7 @@ from sqlalchemy import insert, select
 
 from judge import judge_study, reparse_run
 from judge.cli.judge_command import judge
+from judge.metrics.ccrs import Ccrs
 from judge.parsing import PARSER_VERSION, Parsed
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.answer import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
@@ -134,7 +135,7 @@ def test_not_while_the_run_is_under_way(judged: Study) -> None:
 
 def test_other_prompts_are_refused(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(prompt_version(), passage_separator=" ")
-    monkeypatch.setattr("judge.inspect.show.prompt_version", lambda *_: other)
+    monkeypatch.setattr("judge.inspect.run_metric.load_metric", lambda *_: Ccrs(other))
     with pytest.raises(StudyError, match="which are not at hand"):
         reparse_run(judged, "j")
 

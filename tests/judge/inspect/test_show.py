@@ -9,6 +9,7 @@ from sqlalchemy import insert
 
 from judge import judge_study, show_response, show_run
 from judge.cli.judge_command import judge
+from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
 from judge.text import printable
@@ -170,7 +171,7 @@ def test_prompts_that_are_not_at_hand_are_said_to_be_so(
 ) -> None:
     judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     other = replace(prompt_version(), passage_separator=" ")
-    monkeypatch.setattr("judge.inspect.show.prompt_version", lambda *_: other)
+    monkeypatch.setattr("judge.inspect.run_metric.load_metric", lambda *_: Ccrs(other))
     assert not show_run(campaign, "j").prompts_at_hand
     found = show_response(campaign, "j", last_id(campaign, "A"))
     assert found.constructs[0].prompt is None

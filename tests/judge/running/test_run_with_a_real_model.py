@@ -20,6 +20,7 @@ import pytest
 
 from judge.engines.engine import Ready
 from judge.inspect.show import show_run
+from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import PAPER
 from judge.protocol.conditions import Conditions
@@ -94,11 +95,11 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def prompts(example: Path) -> dict[tuple[int, str], str]:
     """Return the digest of the prompt of each response (database key) on each construct."""
     study = Study.open(example)
-    version = prompt_version(PAPER)
-    constructs = wanted_constructs(study, version, ())
+    metric = Ccrs(prompt_version(PAPER))
+    constructs = wanted_constructs(study, metric, ())
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    scope = Scope(version, constructs, versions, 1)
+    scope = Scope(metric, constructs, versions, 1)
     unbounded = Ready(Conditions("openai", "tiny-random"), TokenCount())
     found = {
         (response, request.construct_key): digest(request.prompt)

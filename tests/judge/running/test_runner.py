@@ -317,7 +317,7 @@ def test_nothing_is_stored_once_the_lock_is_lost(
 
         yield confirm
 
-    monkeypatch.setattr("judge.running.runner.sole_writer", lost)
+    monkeypatch.setattr("judge.running.session.sole_writer", lost)
     with pytest.raises(StudyError, match="the lock is gone"):
         judge_study(campaign, ScriptedSettings())
     assert confirmed[-1] > 0
@@ -337,7 +337,7 @@ def test_what_needs_no_call_is_not_stored_once_the_lock_is_lost(
 
         yield confirm
 
-    monkeypatch.setattr("judge.running.runner.sole_writer", lost)
+    monkeypatch.setattr("judge.running.session.sole_writer", lost)
     with pytest.raises(StudyError, match="the lock is gone"):
         judge_study(study, ScriptedSettings())
     assert judgments(study) == []

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from judge import judge_study, preview, show_response, show_run
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions, identity, run_digest, with_shuffle
-from judge.running.work_items import shuffled
+from judge.running.shown_texts import shuffled
 from study import Study
 from study.cli.root import cli
 from tests.judge.small_studies import Scripted, ScriptedSettings, store

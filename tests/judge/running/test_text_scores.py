@@ -10,18 +10,18 @@ from judge import (
     judge_study,
     normalized_match,
     preview,
-    store_ac_metrics,
+    store_text_metrics,
     token_f1,
 )
-from judge.metrics.lexical import Match
 from judge.running.pages import places
+from judge.running.text_scores import text_metrics
 from study import Study, StudyError
 from study.cli.root import cli
 from study.importing import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill, store
 
-ALL: tuple[Match, ...] = ("EM", "EM-normalized", "F1")
+ALL = ("EM", "EM-normalized", "F1")
 
 # Responses by system: what each metric makes of them is known by hand.
 SEINE = {
@@ -131,7 +131,7 @@ def test_em_is_a_metric_on_ac_against_any_reference(
     fill(any_study, 2)
     store(any_study, {"query_id": "bare", "query": "?", "response": "x", "system": "A"})
     outcome = judge_study(any_study, ScriptedSettings())
-    assert outcome.ac_metrics == {"EM": {"stored": 8, "held": 0, "differing": 0}}
+    assert outcome.text_metrics == {"EM": {"stored": 8, "held": 0, "differing": 0}}
     scores = any_study.score_table()
     em = scores[scores["scorer"] == "EM"].set_index(["query_id", "system"])
     assert set(em["scorer_kind"]) == {"metric"}
@@ -139,7 +139,7 @@ def test_em_is_a_metric_on_ac_against_any_reference(
     assert em["value"].to_dict() == {
         (f"q{q}", system): 100.0 if system == "A" else 0.0 for q in (1, 2) for system in "ABCD"
     }
-    assert judge_study(any_study, ScriptedSettings()).ac_metrics["EM"]["held"] == 8
+    assert judge_study(any_study, ScriptedSettings()).text_metrics["EM"]["held"] == 8
     assert set(stored(any_study)) == {"EM"}
 
 
@@ -149,15 +149,15 @@ def test_what_is_asked_for_later_is_added_and_nothing_doubles(
     seine(any_study)
     first = judge_study(any_study, ScriptedSettings())
     asked = len(scripted.asked)
-    second = judge_study(any_study, ScriptedSettings(ac_metrics=(*ALL, "F1")))
+    second = judge_study(any_study, ScriptedSettings(text_metrics=(*ALL, "F1")))
     assert second.run == first.run
     assert len(scripted.asked) == asked
     new = {"stored": 5, "held": 0, "differing": 0}
     old = {"stored": 0, "held": 5, "differing": 0}
-    assert second.ac_metrics == {"EM": old, "EM-normalized": new, "F1": new}
+    assert second.text_metrics == {"EM": old, "EM-normalized": new, "F1": new}
     assert "F1: 5 scores were stored." in second.lines()
-    third = judge_study(any_study, ScriptedSettings(ac_metrics=ALL))
-    assert third.ac_metrics == dict.fromkeys(ALL, old)
+    third = judge_study(any_study, ScriptedSettings(text_metrics=ALL))
+    assert third.text_metrics == dict.fromkeys(ALL, old)
     assert stored(any_study) == {
         "EM": {"same": 100, "normalized": 0, "longer": 0, "other": 0, "none": 0},
         "EM-normalized": {"same": 100, "normalized": 100, "longer": 0, "other": 0, "none": 0},
@@ -175,7 +175,7 @@ def test_what_is_asked_for_later_is_added_and_nothing_doubles(
 def test_a_metric_has_its_share_of_its_own_scale(tmp_path: Path, scripted: type[Scripted]) -> None:
     study = Study.create(tmp_path / "s", "[scorers.F1]\nscale = { min = 1, max = 4 }\n")
     seine(study)
-    judge_study(study, ScriptedSettings(ac_metrics=("F1",)))
+    judge_study(study, ScriptedSettings(text_metrics=("F1",)))
     assert stored(study)["F1"]["longer"] == pytest.approx(1 + 3 * 2 / 3)
     assert set(stored(study)) == {"F1"}
     study.close()
@@ -186,36 +186,36 @@ def test_a_metric_that_the_study_holds_stays_and_is_told(
 ) -> None:
     add(campaign, "EM", "metric", 100.0)
     outcome = judge_study(campaign, ScriptedSettings())
-    assert outcome.ac_metrics == {"EM": {"stored": 11, "held": 0, "differing": 1}}
+    assert outcome.text_metrics == {"EM": {"stored": 11, "held": 0, "differing": 1}}
     assert "1 that the study holds already differ" in " ".join(outcome.lines())
 
 
 def test_without_ac_there_is_no_metric(campaign: Study, scripted: type[Scripted]) -> None:
-    assert judge_study(campaign, ScriptedSettings(constructs=("QR",))).ac_metrics == {}
-    settings = ScriptedSettings(constructs=("QR",), ac_metrics=ALL)
+    assert judge_study(campaign, ScriptedSettings(constructs=("QR",))).text_metrics == {}
+    settings = ScriptedSettings(constructs=("QR",), text_metrics=ALL)
     for call in (judge_study, preview):
         with pytest.raises(StudyError, match="AC, which is not judged here"):
             call(campaign, settings)
-    assert judge_study(campaign, ScriptedSettings(ac_metrics=())).ac_metrics == {}
+    assert judge_study(campaign, ScriptedSettings(text_metrics=())).text_metrics == {}
     assert stored(campaign) == {}
 
 
 def test_a_name_is_a_metrics_or_another_scorers(campaign: Study, scripted: type[Scripted]) -> None:
     assert judge_study(campaign, ScriptedSettings(model="F1", limit=1)).run == "F1 (2)"
-    with pytest.raises(StudyError, match="'EM-normalized' is the name of a metric on AC"):
+    with pytest.raises(StudyError, match="'EM-normalized' is the name of a metric"):
         judge_study(campaign, ScriptedSettings(model="m", name="EM-normalized"))
     add(campaign, "F1", "judge", 50.0)
     with pytest.raises(StudyError, match="scorer named 'F1' that is no metric"):
-        judge_study(campaign, ScriptedSettings(ac_metrics=ALL))
+        judge_study(campaign, ScriptedSettings(text_metrics=ALL))
     assert "F1" not in stored(campaign)
-    assert judge_study(campaign, ScriptedSettings(ac_metrics=ALL[:2])).ac_metrics
+    assert judge_study(campaign, ScriptedSettings(text_metrics=ALL[:2])).text_metrics
 
 
 def test_a_study_without_ac_gets_none(tmp_path: Path) -> None:
     qr = 'key = "QR"\nname = "Relevance"\nquestion = "?"\nsees = ["question", "response"]\n'
     study = Study.create(tmp_path / "s", f"[[constructs]]\n{qr}")
     seine(study)
-    assert store_ac_metrics(study, places(study), ALL) == {}
+    assert store_text_metrics(study, places(study), text_metrics(ALL)) == {}
     study.close()
 
 
@@ -223,12 +223,12 @@ def test_the_option_takes_several_names_and_refuses_others(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     words = ["judge", str(campaign.folder), "--engine", "scripted", "--model", "m", "--json"]
-    told = CliRunner().invoke(cli, [*words, "--ac-metrics", "EM, F1", "--ac-metrics", "F1"])
+    told = CliRunner().invoke(cli, [*words, "--text-metrics", "EM, F1", "--text-metrics", "F1"])
     assert told.exit_code == 0, told.output
-    assert set(json.loads(told.output)["ac_metrics"]) == {"EM", "F1"}
-    wrong = CliRunner().invoke(cli, [*words, "--ac-metrics", "f1"])
+    assert set(json.loads(told.output)["text_metrics"]) == {"EM", "F1"}
+    wrong = CliRunner().invoke(cli, [*words, "--text-metrics", "f1"])
     assert isinstance(wrong.exception, StudyError)
-    assert "'EM', 'EM-normalized' or 'F1'" in str(wrong.exception)
+    assert "Unknown metric 'f1'" in str(wrong.exception)
 
 
 def test_the_report_sweeps_each_metric(
@@ -236,7 +236,7 @@ def test_the_report_sweeps_each_metric(
 ) -> None:
     fill_references(campaign)
     for name in ("m", "n"):
-        judge_study(campaign, ScriptedSettings(model=name, ac_metrics=ALL))
+        judge_study(campaign, ScriptedSettings(model=name, text_metrics=ALL))
     people = [
         LocatedRow(
             number,

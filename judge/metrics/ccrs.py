@@ -1,0 +1,89 @@
+"""CCRS: one prompt a construct, one score an answer (Muhamed 2025, arXiv 2506.20128)."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from judge.metrics.content import Content
+from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Prompt, Steps
+from judge.parsing import PARSER_VERSION, parse_answer
+from judge.prompts.prompt_versions import prompt_version
+from judge.prompts.template import Field, PromptVersion, Template
+from judge.protocol.answer import Answer
+from study.types import Sees
+
+
+class Ccrs(Metric):
+    """The judge of the paper: five constructs, each asked about in a prompt of its own."""
+
+    key = "ccrs"
+    version = PARSER_VERSION
+    single_prompt = True
+
+    def __init__(self, prompts: PromptVersion) -> None:
+        self.words = prompts
+        self.prompts = prompts
+        self.scale = prompts.scale
+        self.constructs = tuple(prompts.templates)
+        self.empty_response = prompts.empty_response
+
+    @classmethod
+    def create(cls, prompts: str, study_folder: Path | None) -> Self:
+        """Return CCRS with a prompt version of the package or of the study."""
+        return cls(prompt_version(prompts, study_folder))
+
+    @cached_property
+    def fields(self) -> tuple[Sees, ...]:  # type: ignore[override]
+        """The fields that any of its prompts shows."""
+        return tuple(sorted({s for one in self.words.templates.values() for s in one.sees}))
+
+    def reads(self, construct: str) -> frozenset[Sees]:
+        """Return the fields that the construct's prompt shows."""
+        return self.words.templates[construct].sees
+
+    def score(self, response: MetricInput) -> Steps:
+        """Ask the construct's prompt and read the score in its answer."""
+        [answer] = yield [self.ask(response)]
+        return self.read(answer)
+
+    def ask(self, response: MetricInput) -> Prompt:
+        """Return the construct's prompt."""
+        template = self.words.templates[response.construct]
+        parts = tuple(template.parts(_values(template, response)))
+        return Prompt(response.construct, parts)
+
+    def read(self, answer: Answer) -> MetricValue | MissingValue:
+        """Return the score in an answer, or the reason why it has none."""
+        if answer.missing is not None:
+            return MissingValue(answer.missing)
+        parsed = parse_answer(answer.text, self.scale, answer.finish_reason, form=self.words.form)
+        if parsed.value is None:
+            return MissingValue(parsed.reason or "no_score")
+        return MetricValue(parsed.value, parsed.rule)
+
+    def prompt_size(self, content: Content, construct: str) -> int | None:
+        """Return the prompt's bytes of UTF-8: at most so many, since white space is removed."""
+        separators = len(self.words.passage_separator.encode()) * max(content.passage_count - 1, 0)
+        sizes: dict[Field, int] = {
+            "question": len(content.question.encode()),
+            "response": len(content.text.encode()),
+            "context": content.passage_bytes + separators,
+            "ground_truth": len((content.reference or "").encode()),
+        }
+        template = self.words.templates[construct]
+        return template.own_bytes + sum(sizes[name] for name in template.shown)
+
+
+def _values(template: Template, response: MetricInput) -> dict[Field, str]:
+    """Return the values of the fields that a template shows."""
+    shown = template.sees
+    values: dict[Field, str] = {}
+    if "question" in shown:
+        values["question"] = response.question
+    if "response" in shown:
+        values["response"] = response.response
+    if "context" in shown:
+        values["context"] = response.context
+    if "reference" in shown:
+        values["ground_truth"] = response.reference
+    return values

@@ -1,0 +1,241 @@
+"""What a metric is: the fields that it reads, the prompts that it asks, the value it ends with.
+
+A metric is a generator over one response. It yields lists of prompts, is sent their answers in the
+same order, and returns a `MetricValue`, or a `MissingValue` with its reason. The runner does the
+rest: it stores each answer, resumes after an interruption by sending stored answers again, asks
+equal prompts once, groups prompts that share a beginning, and accounts for tokens and reasons.
+
+Two rules make this exact. A metric is a pure function: the same answers lead to the same prompts
+and the same value, so it uses no clock and no random numbers. And it reads nothing but the fields
+that it declares: responses that agree in these fields share one evaluation.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Self
+
+from judge.metrics.content import Content
+from judge.prompts.prompt_set import PromptSet
+from judge.prompts.step_prompts import StepPrompts
+from judge.prompts.template import PAPER
+from judge.protocol.answer import Answer
+from study.errors import StudyError, nearest
+from study.scales import RatingScale
+from study.types import Sees
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt of a step."""
+
+    step: str
+    parts: tuple[str, ...]
+    """The text in parts, of which each field of the response is one."""
+    max_tokens: int | None = None
+    """Tokens of its answer; None: those of the metric's prompt set."""
+
+    @property
+    def text(self) -> str:
+        """The text, as a model is asked."""
+        return "".join(self.parts)
+
+    @cached_property
+    def size(self) -> int:
+        """Length in bytes of UTF-8."""
+        return sum(len(part.encode("utf-8", "surrogatepass")) for part in self.parts)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (hexadecimal) of the text: equal prompts of a run are asked once."""
+        return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricValue:
+    """The value of a response on one construct."""
+
+    value: float
+    """A point on the metric's scale."""
+    rule: str | None = None
+    """How it was obtained, in a word; None: by the metric, whose key is stored."""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """What it is made of, such as the number of statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingValue:
+    """No value, and why."""
+
+    reason: str
+    """In a word, such as `no_statements`; the table `reasons` of the prompts explains it."""
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+Steps = Generator[Sequence[Prompt], Sequence[Answer], MetricValue | MissingValue]
+"""What `Metric.score` returns: it yields prompts, is sent answers, and returns a value."""
+
+
+@dataclass(frozen=True)
+class MetricInput:
+    """A response as a metric reads it: the fields that the metric declares, and no others."""
+
+    content: Content
+    construct: str
+    """Key of the construct that is measured."""
+    fields: frozenset[Sees]
+    shown_passages: tuple[str, ...] = ()
+    """The passages in the order in which the run shows them."""
+    shown_context: str = ""
+    """These passages, joined."""
+    strip: bool = True
+
+    @property
+    def question(self) -> str:
+        """The query."""
+        self._check("question")
+        return self._text(self.content.question)
+
+    @property
+    def response(self) -> str:
+        """The text to be judged."""
+        self._check("response")
+        return self._text(self.content.text)
+
+    @property
+    def context(self) -> str:
+        """The passages as one text."""
+        self._check("context")
+        return self.shown_context
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """The passages one by one."""
+        self._check("context")
+        return self.shown_passages
+
+    @property
+    def reference(self) -> str:
+        """The first reference answer; empty where there is none."""
+        self._check("reference")
+        return self._text(self.content.reference or "")
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """All reference answers."""
+        self._check("reference")
+        return tuple(self._text(text) for text in self.content.references)
+
+    def _text(self, text: str) -> str:
+        return text.strip() if self.strip else text
+
+    def _check(self, name: Sees) -> None:
+        if name not in self.fields:
+            declared = ", ".join(sorted(self.fields)) or "none"
+            raise StudyError(
+                f"The metric reads the field {name!r}, which it does not declare (it declares: "
+                f"{declared}). Add it to `fields`: responses are compared by what a metric reads."
+            )
+
+
+class Metric(ABC):
+    """Base of all metrics. A metric of a package is named in its entry points `ccrs.metrics`."""
+
+    key: str
+    """Name in options and tables."""
+    version: str = "1"
+    """Raised with each change of how answers are read; stored with each value."""
+    constructs: tuple[str, ...]
+    """Keys of the constructs that it measures."""
+    fields: tuple[Sees, ...]
+    """The fields of a response that it reads."""
+    scale: RatingScale = RatingScale()
+    """Range of its values."""
+    steps: int = 1
+    """Most lists of prompts that it yields; 0: it asks nothing."""
+    prompts: PromptSet | None = None
+    """The words that it asks with; None: it asks nothing."""
+    single_prompt: bool = False
+    """Whether each evaluation asks exactly one prompt, whose size `prompt_size` knows before its
+    text. Only such a metric can be sampled for an estimate, and probed."""
+    empty_response: float | None = None
+    """Value of a response without text; None: such a response is evaluated as others are."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if isinstance(cls.prompts, StepPrompts):
+            cls.prompts = replace(cls.prompts, metric=cls.key)
+
+    @abstractmethod
+    def score(self, response: MetricInput) -> Steps:
+        """Evaluate one response on one construct, which is `response.construct`.
+
+        An answer that the server cut or refused is never sent: the runner ends the evaluation and
+        stores the reason.
+        """
+
+    @classmethod
+    def create(cls, prompts: str, study_folder: Path | None) -> Self:
+        """Return the metric with the prompt version of this name.
+
+        Raises
+        ------
+        StudyError
+            The metric has no such version.
+        """
+        del study_folder
+        metric = cls()
+        own = metric.prompts.name if metric.prompts is not None else None
+        if prompts not in {PAPER, own}:
+            words = f"it has {own}" if own else "it asks nothing"
+            raise StudyError(f"The metric {metric.key} has no prompt version {prompts!r}; {words}.")
+        return metric
+
+    @property
+    def reasons(self) -> Mapping[str, str]:
+        """What its own missing reasons mean, in a few words each."""
+        return self.prompts.reasons if isinstance(self.prompts, StepPrompts) else {}
+
+    def reads(self, construct: str) -> frozenset[Sees]:
+        """Return the fields that it reads for a construct."""
+        del construct
+        return frozenset(self.fields)
+
+    def prompt_size(self, content: Content, construct: str) -> int | None:
+        """Return the bytes of the only prompt of a response, before its passages are read.
+
+        None where `single_prompt` is False: such evaluations are planned from the full texts.
+        """
+        del content, construct
+        return None
+
+    def prompt(self, step: str, **values: str) -> Prompt:
+        """Return the prompt of a step, filled with these values.
+
+        Raises
+        ------
+        StudyError
+            The prompt set has no such step, or a field of its template has no value.
+        """
+        prompts = self.prompts
+        if not isinstance(prompts, StepPrompts):
+            raise StudyError(f"The metric {self.key} has no prompts by step.")
+        if step not in prompts.steps:
+            hint = nearest(step, prompts.steps)
+            raise StudyError(f"The prompts {prompts.name} have no step {step!r}. {hint}".rstrip())
+        template = prompts.steps[step]
+        if set(template.fields()) != set(values):
+            raise StudyError(
+                f"The prompt {step!r} of {prompts.name} has the fields "
+                f"{', '.join(template.fields()) or '(none)'}, and was given "
+                f"{', '.join(values) or 'none'}."
+            )
+        return Prompt(step, template.parts(values), template.max_tokens)
+
+    def trimmed(self, text: str) -> str:
+        """Return a field's text as the metric reads it."""
+        strips = self.prompts.strip_fields if self.prompts is not None else True
+        return text.strip() if strips else text

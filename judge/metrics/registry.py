@@ -1,0 +1,89 @@
+"""Metrics by name: the entry points `ccrs.metrics` of all packages, or a Python file."""
+
+import sys
+from importlib.metadata import entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from judge.metrics.metric import Metric
+from judge.prompts.template import PAPER
+from study.errors import StudyError, nearest
+
+GROUP = "ccrs.metrics"
+
+
+def metric_names() -> list[str]:
+    """Return the names of all metrics, in alphabetical order."""
+    return sorted({entry.name for entry in entry_points(group=GROUP)})
+
+
+def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = None) -> Metric:
+    """Return the metric of this name.
+
+    Parameters
+    ----------
+    name
+        As in the entry points, or the path of a Python file (`.py`) that defines one metric.
+    prompts
+        Prompt version, for a metric that has several.
+    study_folder
+        The study whose own prompt versions count, too.
+
+    Raises
+    ------
+    StudyError
+        There is none, its package can't be loaded, or it has no such prompt version.
+    """
+    if name.endswith(".py"):
+        return _from_file(Path(name)).create(prompts, study_folder)
+    entries = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if name not in entries:
+        hint = nearest(name, entries)
+        raise StudyError(
+            f"Unknown metric {name!r}. {hint} Known: {', '.join(sorted(entries))}.".replace(
+                "  ", " "
+            )
+        )
+    try:
+        loaded = entries[name].load()
+    except ImportError as error:
+        raise StudyError(
+            f"The metric {name!r} can't be loaded ({error}). Install or update the package that "
+            "provides it."
+        ) from error
+    if not (isinstance(loaded, type) and issubclass(loaded, Metric)):
+        raise StudyError(f"The metric {name!r} is not a subclass of judge.metrics.metric.Metric.")
+    metric: Metric = loaded.create(prompts, study_folder)
+    if metric.key != name:
+        raise StudyError(
+            f"The metric {name!r} has the key {metric.key!r}; an entry point is named by the key."
+        )
+    return metric
+
+
+def _from_file(path: Path) -> type[Metric]:
+    """Return the metric that a Python file defines."""
+    path = path.resolve()
+    name = f"ccrs_metric_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise StudyError(f"{path} is not a Python file.")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except StudyError:
+        raise
+    except Exception as error:
+        raise StudyError(
+            f"{path}: the metric can't be loaded ({type(error).__name__}: {error})."
+        ) from error
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Metric) and value.__module__ == name
+    ]
+    if len(found) != 1:
+        names = ", ".join(metric.__name__ for metric in found) or "none"
+        raise StudyError(f"{path} must define exactly one metric; it defines {names}.")
+    return found[0]

@@ -1,0 +1,162 @@
+"""Prompts of a metric that asks in steps: one TOML file beside the metric's module.
+
+A file holds the name of the version, its source, and a table for each step:
+
+    name = "faithfulness-v1"
+    source = "Es et al. 2023 (arXiv 2309.15217), section 3"
+
+    [steps.statements]
+    max_tokens = 400
+    prompt = '''
+    Question: {question}
+    Answer: {answer}
+    List the statements of the answer, one a line.'''
+
+    [reasons]
+    no_statements = "the response makes no statement"
+
+`{name}` marks a field; a metric fills it. Other braces, such as those of JSON, are text.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from study.errors import StudyError, nearest
+from study.scales import RatingScale
+from study.types import Key
+
+_FIELD = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+class StepTemplate(BaseModel):
+    """The prompt of one step."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prompt: str
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Tokens of an answer; None: those of the whole set."""
+
+    @field_validator("prompt")
+    @classmethod
+    def _without_outer_line_breaks(cls, text: str) -> str:
+        text = text.strip("\n")
+        if not text.strip():
+            raise ValueError("is empty")
+        return text
+
+    def fields(self) -> tuple[str, ...]:
+        """Return the names of the fields, in the order of the text."""
+        return tuple(dict.fromkeys(_FIELD.findall(self.prompt)))
+
+    def parts(self, values: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the filled prompt in parts: each field is a part of its own.
+
+        Fields are filled in one pass: what looks like a field inside a value stays text.
+
+        Raises
+        ------
+        KeyError
+            A field has no value.
+        """
+        pieces = _FIELD.split(self.prompt)
+        pieces[1::2] = [values[name] for name in pieces[1::2]]
+        return tuple(pieces)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Key
+    source: str = ""
+    max_tokens: Annotated[int, Field(ge=1)] = 256
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    passage_separator: str = "\n\n"
+    strip_fields: bool = True
+    steps: Annotated[dict[Key, StepTemplate], Field(min_length=1)]
+    reasons: dict[Key, str] = {}
+
+
+@dataclass(frozen=True)
+class StepPrompts:
+    """The prompts of a metric by step; a `judge.prompts.prompt_set.PromptSet`."""
+
+    name: str
+    source: str
+    steps: Mapping[str, StepTemplate]
+    max_tokens: int = 256
+    temperature: float = 0.0
+    passage_separator: str = "\n\n"
+    strip_fields: bool = True
+    scale: RatingScale = field(default_factory=RatingScale)
+    form: str = "free"
+    metric: str = ""
+    """Key of the metric; set by the metric itself."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """What the metric's own missing reasons mean; no part of the hash."""
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 (hexadecimal) of the words and of every point of layout."""
+        content: dict[str, Any] = {
+            "steps": {key: step.model_dump() for key, step in self.steps.items()},
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "passage_separator": self.passage_separator,
+            "strip_fields": self.strip_fields,
+        }
+        return sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The templates, as they are written."""
+        return [step.prompt for step in self.steps.values()]
+
+
+def step_prompts(module: str) -> StepPrompts:
+    """Return the prompts in the TOML file beside a module.
+
+    Parameters
+    ----------
+    module
+        `__file__` of the metric's module: `faithfulness.py` has its prompts in
+        `faithfulness.toml`.
+
+    Raises
+    ------
+    StudyError
+        There is no such file, or it can't be used; the message names the place.
+    """
+    path = Path(module).with_suffix(".toml")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise StudyError(f"{path}: the prompts of {module} can't be read: {error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} is not valid TOML in UTF-8: {error}") from None
+    try:
+        file = _File.model_validate(content)
+    except ValidationError as error:
+        raise StudyError("\n".join(_faults(path, error))) from None
+    return StepPrompts(**{name: getattr(file, name) for name in _File.model_fields})
+
+
+def _faults(path: Path, error: ValidationError) -> list[str]:
+    lines = []
+    for detail in error.errors(include_url=False):
+        name = ".".join(str(part) for part in detail["loc"])
+        message = detail["msg"].removeprefix("Value error, ")
+        if detail["type"] == "extra_forbidden":
+            known = {*_File.model_fields, *StepTemplate.model_fields}
+            message = f"unknown setting. {nearest(str(detail['loc'][-1]), known)}".rstrip()
+        lines.append(f"{path}: {name}: {message}")
+    return lines
