@@ -8,11 +8,11 @@ MARK = "_ccrs_export"
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 
 
-def defused(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return text that a spreadsheet shows and does not run."""
     return f"'{text}" if text.startswith(_ACTIVE) else text
 
 
-def restored(text: str) -> str:
+def unescape_formula(text: str) -> str:
     """Undo `defused`."""
     return text.removeprefix("'")

@@ -19,7 +19,7 @@ class StorageError(StudyError):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with the input: where it stands, what was found, what to do."""
+    """One problem of the input: its place, its value and the remedy."""
 
     problem: str
     remedy: str = ""
@@ -51,7 +51,7 @@ class InputError(StudyError):
         super().__init__("\n".join([head, *(f"  {line}" for line in lines)]))
 
 
-# Up to this many faults are told one by one; beyond, this many of each kind.
+# Up to this many faults are listed one by one; beyond, this many of each kind.
 _TOLD, _OF_A_KIND = 50, 5
 
 

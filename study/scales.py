@@ -33,7 +33,7 @@ class RatingScale(BaseModel):
         return self
 
     def problem(self, value: float) -> str | None:
-        """Say why `value` is no point of this scale; None when it is one."""
+        """Say why `value` is not a point of this scale; None when it is one."""
         if not math.isfinite(value):
             return f"{value} is not a finite number"
         if not self.min <= value <= self.max:
@@ -47,7 +47,7 @@ class RatingScale(BaseModel):
         steps = (value - self.min) / self.step
         if math.isclose(steps, round(steps), abs_tol=1e-6):
             return None
-        return f"{value:.15g} is no point of the scale {self} in steps of {self.step:.15g}"
+        return f"{value:.15g} is not a point of the scale {self} in steps of {self.step:.15g}"
 
     def __str__(self) -> str:
         return f"{self.min:.15g} to {self.max:.15g}"

@@ -178,15 +178,15 @@ class Study:
         with self.read() as connection:
             return probe_table(connection, self.construct_versions(connection))
 
-    def held(self) -> "HeldStudy":
-        """Return this study with its constructs as they are now, for a process that runs long.
+    def pinned(self) -> "PinnedStudy":
+        """Return this study with its constructs as they are now, for a long-running process.
 
-        Whoever edits study.toml meanwhile makes new versions; this process goes on under those
-        it began with, and stores none of its own.
+        A change of study.toml creates new versions of constructs; this process continues under
+        those it began with, and stores no versions itself.
         """
         with self.write() as connection:
             versions = self.construct_versions(connection)
-        held = HeldStudy(self.folder, self.config, self.config_hash, versions)
+        pinned = PinnedStudy(self.folder, self.config, self.config_hash, versions)
         # One engine, so that there is one pool of connections to close.
         held.__dict__["engine"] = self.engine
         _close_with(held, self.engine)
@@ -227,7 +227,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class HeldStudy(Study):
+class PinnedStudy(Study):
     """A study whose constructs stay as they were when it was opened."""
 
     versions: Mapping[str, int] = field(default_factory=dict)

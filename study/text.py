@@ -7,23 +7,25 @@ _LONGEST = 60
 _MOST_NAMES = 40
 
 
-def shown(value: Any) -> str:
+def abbreviate(value: Any) -> str:
     """Return a value as Python writes it, shortened."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
     try:
-        return bare(repr(value[: _LONGEST + 1] if isinstance(value, str | list | tuple) else value))
+        return shorten(
+            repr(value[: _LONGEST + 1] if isinstance(value, str | list | tuple) else value)
+        )
     except RecursionError:
         return f"a {type(value).__name__} of many levels"
 
 
-def bare(text: str, longest: int = _LONGEST) -> str:
-    """Return a text as it stands, shortened."""
+def shorten(text: str, longest: int = _LONGEST) -> str:
+    """Return a text, shortened."""
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
-def names(columns: Iterable[str]) -> str:
+def quoted_names(columns: Iterable[str]) -> str:
     """Return the names of columns with commas between them."""
     there = list(columns)
     more = f", and {len(there) - _MOST_NAMES} more" if len(there) > _MOST_NAMES else ""
-    return ", ".join(bare(name) for name in there[:_MOST_NAMES]) + more
+    return ", ".join(shorten(name) for name in there[:_MOST_NAMES]) + more

@@ -127,7 +127,7 @@ def _columns(source: RecordSource) -> dict[str, str]:
     there = folded(names)
     if there & {"response_a", "response_b"}:
         fields = preferences.FIELDS
-    elif responses.recognises(source.head):
+    elif responses.matches(source.head):
         fields = responses.FIELDS
     else:
         fields = scores.FIELDS

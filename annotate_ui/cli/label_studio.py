@@ -229,7 +229,7 @@ def _opened(
     from study.study import Study
 
     # Under the constructs as they are now: whoever edits study.toml meanwhile makes new versions.
-    study = Study.open(folder).held()
+    study = Study.open(folder).pinned()
     try:
         place = url or study.config.label_studio.url
         if place is None:

@@ -14,7 +14,7 @@ from typing import Any
 from annotate_ui.label_studio.configuration import plain
 from study.errors import StudyError
 from study.scales import RatingScale
-from study.text import shown
+from study.text import abbreviate
 from study.types import storable
 
 SKIPPED = "skipped in Label Studio"
@@ -117,7 +117,7 @@ def unlisted(task: Mapping[str, Any]) -> str | None:
     """Say which of a task's lists is none; None where all are."""
     for name in ("annotations", "drafts"):
         if not isinstance(task.get(name) or [], list):
-            return f"its {name} are {shown(task[name])}, which is no list."
+            return f"its {name} are {abbreviate(task[name])}, which is no list."
     return None
 
 
@@ -205,7 +205,7 @@ def _results(
             ticked = ticked if isinstance(ticked, list) else [ticked]
             offered = {flag: plain(flag) for flag in meaning["flags"]}
             flags[meaning["construct"]] = tuple(
-                f for f, shown in offered.items() if shown in ticked
+                f for f, abbreviate in offered.items() if abbreviate in ticked
             )
             strange = [flag for flag in ticked if flag not in offered.values()]
             if strange:

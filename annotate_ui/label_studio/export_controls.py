@@ -10,7 +10,7 @@ from annotate_ui.label_studio.export_ranges import range_faults
 from study.errors import Fault, InputError, nearest
 from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.source import RecordSource
-from study.text import names as names_of
+from study.text import quoted_names
 
 
 def meanings(
@@ -101,7 +101,7 @@ def _strange(
     seen: Mapping[str, Seen], found: Mapping[str, str | None], options: FormatOptions
 ) -> Iterator[Fault]:
     """Yield a fault for each control that the caller names and that can't be meant."""
-    rating = f"Those that rate: {names_of(map(repr, found))}." if found else "None here rates."
+    rating = f"Those that rate: {quoted_names(map(repr, found))}." if found else "None here rates."
     for control, key in options.controls_said.items():
         option = _said(control, key)
         if control not in seen:

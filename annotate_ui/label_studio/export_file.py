@@ -33,7 +33,7 @@ from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
-from study.text import names as names_of
+from study.text import quoted_names
 
 WANTS = "the JSON export of a Label Studio project: [{data, annotations: [{result, completed_by}]}]"
 SOURCE = "label_studio"
@@ -46,12 +46,12 @@ _SHORT_FORM = {"annotation_id", "annotator", "lead_time"}
 _REASONS = {MISSING: "blank", NO_NUMBER: "no_number", TWICE: "given_twice"}
 
 
-def recognises(head: Head) -> bool:
+def matches(head: Head) -> bool:
     """Whether the file is a list of tasks with annotations."""
     return head.form.startswith("json") and {"data", "annotations"} <= set(head.columns)
 
 
-def refuses(head: Head) -> Fault | None:
+def reject_reason(head: Head) -> Fault | None:
     """Say what is wrong with an export in a form that leaves out whose values are which.
 
     It names people by their e-mail addresses, too.
@@ -67,7 +67,7 @@ def refuses(head: Head) -> Fault | None:
     )
 
 
-def asks(source: RecordSource, options: FormatOptions) -> list[str]:
+def unmapped(source: RecordSource, options: FormatOptions) -> list[str]:
     """Return the controls whose construct nobody has said."""
     return asked(source, options)
 
@@ -173,7 +173,7 @@ def _holds_texts(cells: RecordCells, data: Mapping[str, Any]) -> bool:
 def _of_no_response(task: Mapping[str, Any], row: int) -> Fault:
     return Fault(
         f"task {task['id']} says neither which response was rated nor its texts. Its data hold: "
-        f"{names_of(task['data']) or 'nothing'}.",
+        f"{quoted_names(task['data']) or 'nothing'}.",
         "Call the texts question (or query) and response (or answer), or name a response of the "
         "study with response_id (or item_id), or with query_id and system.",
         row,

@@ -5,7 +5,7 @@ from annotate_ui.label_studio.export_inventory import annotations_of
 from study.errors import Fault, InputError
 from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.source import RecordSource
-from study.text import names as names_of
+from study.text import quoted_names
 
 PREFIX = "ls-"
 
@@ -50,7 +50,8 @@ def users(source: RecordSource, options: FormatOptions) -> dict[int, str | None]
         if number not in there:
             faults.append(
                 Fault(
-                    f"no user {number} rated in this file. Its users: {names_of(there) or 'none'}.",
+                    f"no user {number} rated in this file. Its users: "
+                    f"{quoted_names(there) or 'none'}.",
                     f"Correct --rater {number}={code}, or leave it out; files of "
                     "different people are imported one by one.",
                 )

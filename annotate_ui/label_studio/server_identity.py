@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from annotate_ui.label_studio.client import Project, Server
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from annotate_ui.label_studio.server_error import ServerError
-from study.lifecycle.append_only import append_only_lifted
+from study.lifecycle.append_only import append_only_suspended
 from study.schema import ElsewhereProject, ElsewhereRater, table
 from study.study import Study
 
@@ -94,7 +94,7 @@ def _follow(study: Study, server: Server) -> None:
     if not moved:
         return
     names = [t.name for t in tables]
-    with study.write() as connection, append_only_lifted(connection, names):
+    with study.write() as connection, append_only_suspended(connection, names):
         for t in tables:
             mine = update(t).where(t.c.instance == server.identity)
             connection.execute(mine.values(server=server.url))

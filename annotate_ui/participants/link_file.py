@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from study.csv_injection import defused
+from study.csv_injection import escape_formula
 from study.errors import StudyError
 
 
@@ -34,7 +34,7 @@ def write_links(path: Path, links: Iterable[tuple[str, str]], study_folder: Path
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(["rater", "link"])
-            rows.writerows([defused(rater), link] for rater, link in links)
+            rows.writerows([escape_formula(rater), link] for rater, link in links)
             file.flush()
             os.fsync(file.fileno())
     except BaseException:

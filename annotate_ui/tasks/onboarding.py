@@ -136,17 +136,17 @@ def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_
     if not design.calibration or not design.ratings:
         return {}
     from study.assignment.calibration_queries import calibration_queries
-    from study.assignment.existing_assignments import given_so_far
+    from study.assignment.existing_assignments import existing_assignments
     from study.assignment.passes import rounds_of
-    from study.assignment.sampling_frame import frame_of
+    from study.assignment.sampling_frame import sampling_frame
 
-    frame, specs = frame_of(connection), study.config.constructs
+    frame, specs = sampling_frame(connection), study.config.constructs
     answers = frame.ratable(specs)
     queries, _ = calibration_queries(
         design.calibration,
         answers,
         frame,
-        given_so_far(connection),
+        existing_assignments(connection),
         study.config.seed,
         spoken_for=(),
         readable=lambda _: True,
@@ -197,12 +197,12 @@ def _check_for(
     connection: Connection, study: Study, rater_id: int, taken: Sequence[Taken]
 ) -> tuple[int, Taken] | None:
     """Return a damaged copy of one of these responses, and that response."""
-    from study.assignment.damaged_copies import LEAST_WORDS, Copies, must_fall
+    from study.assignment.damaged_copies import LEAST_WORDS, Copies, expected_lower
     from study.assignment.reading_time import WordCounts
-    from study.assignment.sampling_frame import frame_of
+    from study.assignment.sampling_frame import sampling_frame
 
     a, c, r = table(Assignment), table(CheckPair), table(Response)
-    falling = must_fall(study.config.constructs)
+    falling = expected_lower(study.config.constructs)
     originals = {one.response_id: one for one in taken if set(falling) & set(one.construct_keys)}
     mine = select(a.c.response_id).where(a.c.rater_id == rater_id)
     there = connection.execute(
@@ -214,7 +214,7 @@ def _check_for(
         return int(there.damaged_id), originals[there.original_id]
     texts = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(originals)))
     long_enough = {row.id for row in texts if len(row.text.split()) >= LEAST_WORDS}
-    measured = [answer.id for answer in frame_of(connection).answers]
+    measured = [answer.id for answer in sampling_frame(connection).answers]
     reading = WordCounts(connection, study.config.constructs)
     copies = Copies(connection, study.config.seed, measured, reading, dry_run=False)
     for original, one in originals.items():

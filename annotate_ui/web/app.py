@@ -53,7 +53,7 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     app = Flask(__name__, static_url_path=f"/static/{_version()}")
     base = urlsplit(study.config.rating.base_url)
     app.config.update(
-        STUDY=study.held(),
+        STUDY=study.pinned(),
         SECRET_KEY=secret_key,
         # Browsers share cookies between ports, so each study's has its own name.
         SESSION_COOKIE_NAME=f"ccrs_{sha256(b'cookie' + secret_key).hexdigest()[:8]}",

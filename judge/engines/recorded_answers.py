@@ -11,7 +11,7 @@ from judge.prompts.template import PromptVersion
 from judge.protocol.answer import CONTENT_FILTER, REJECTED, Answer
 from judge.protocol.chat_completion import escaped
 from study.errors import Fault, InputError, nearest
-from study.importing.existing_content import Held
+from study.importing.existing_content import ExistingContent
 from study.importing.import_summary import ImportSummary
 from study.importing.readers.column_layout import Fields, has, missing_column
 from study.importing.readers.record_cells import RecordCells
@@ -19,7 +19,7 @@ from study.importing.readers.record_reader import Reader
 from study.importing.readers.source import RecordSource
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
-from study.text import shown
+from study.text import abbreviate
 
 _COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
 _READ: Fields = {
@@ -89,7 +89,7 @@ def recorded_answers(
         A file has faults; each is told with its row.
     """
     with study.read() as connection:
-        held = Held(connection)
+        held = ExistingContent(connection)
     found = _Found(held, [c.key for c in study.config.constructs], prompts)
     notes: list[str] = []
     for path in paths:
@@ -110,7 +110,7 @@ def recorded_answers(
 class _Found:
     """Answers of all files by what they were given to, with attempts and places."""
 
-    held: Held
+    held: ExistingContent
     constructs: Sequence[str]
     prompts: PromptVersion
     answers: dict[Key, dict[int, tuple[Answer, str]]] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class _Found:
         elif construct not in self.constructs:
             hint = nearest(construct, self.constructs)
             cells.fault(
-                f"the study has no construct {shown(construct)}.",
+                f"the study has no construct {abbreviate(construct)}.",
                 f"{hint} It has: {', '.join(self.constructs)}.".lstrip(),
                 cells.column("construct"),
             )
@@ -286,7 +286,7 @@ def _blank(cells: RecordCells, name: str) -> None:
 
 
 def _conflict(cells: RecordCells, answer: Answer, before: Answer, there: str) -> Fault:
-    said, kept = (shown(a.missing if a.text is None else a.text) for a in (answer, before))
+    said, kept = (abbreviate(a.missing if a.text is None else a.text) for a in (answer, before))
     return Fault(
         f"{said} is the answer here, but {kept} is it in {there}, for the same response, construct "
         "and repeat.",

@@ -7,7 +7,7 @@ from judge.prompts.template import PromptVersion
 from judge.protocol.logprob_distribution import MOST_TOGETHER, ScoreTokens
 from study.importing.readers.record_cells import RecordCells
 from study.scales import RatingScale
-from study.text import shown
+from study.text import abbreviate
 
 
 def recorded_distribution(cells: RecordCells, prompts: PromptVersion) -> dict[str, float] | None:
@@ -33,11 +33,11 @@ def _no_distribution(given: Mapping[str, Any], scale: RatingScale) -> str | None
         try:
             value = float(score)
         except ValueError:
-            return f"{shown(score)} is no score."
+            return f"{abbreviate(score)} is no score."
         problem = scale.problem(value)
         if problem:
             return f"{problem}."
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            return f"{shown(share)} is no probability of {score}."
+            return f"{abbreviate(share)} is no probability of {score}."
         total += share
     return None if 0 < total <= MOST_TOGETHER else f"the probabilities add up to {total:g}."

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from judge.inspect.distribution_figures import EXPECTED_COLUMNS, expected_figures
 from judge.running.runs import run_of
-from study.csv_injection import MARK, defused
+from study.csv_injection import MARK, escape_formula
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read
 from study.facts.outputs import current_outputs
@@ -219,7 +219,7 @@ def _csv_cell(cell: Any) -> str:
         return repr(cell).removesuffix(".0")
     if isinstance(cell, datetime):
         return cell.isoformat()
-    return defused(cell) if isinstance(cell, str) else str(cell)
+    return escape_formula(cell) if isinstance(cell, str) else str(cell)
 
 
 def _write_jsonl(path: Path, rows: Iterable[Row]) -> int:

@@ -27,7 +27,7 @@ from judge.running.work_items import EMPTY_RESPONSE
 from judge.text import printable, quoted
 from study.errors import StudyError
 from study.facts.judgments import as_read
-from study.importing.existing_content import Held
+from study.importing.existing_content import ExistingContent
 from study.schema import Judgment, Reading, ReadingBase, now, table
 from study.study import Study
 
@@ -236,7 +236,7 @@ def _parsed(row: Any, prompts: PromptVersion) -> Parsed:
 def _examples(connection: Connection, changes: list[_Change]) -> list[Reread]:
     if not changes:
         return []
-    held = Held(connection)
+    held = ExistingContent(connection)
     return [
         Reread(
             response_id=held.id_of(judgment.response_id),

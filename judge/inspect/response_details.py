@@ -20,7 +20,7 @@ from judge.text import printable, printable_lines, quoted
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read
 from study.facts.rationales import reason_before_score
-from study.importing.existing_content import Held
+from study.importing.existing_content import ExistingContent
 from study.schema import Judgment, Reading, Response, table
 from study.study import Study
 
@@ -120,7 +120,7 @@ def show_response(
     """
     with study.read() as connection:
         run = run_of(connection, name)
-        held = Held(connection)
+        held = ExistingContent(connection)
         response = held.find(response_id)
         if response is None:
             raise StudyError(

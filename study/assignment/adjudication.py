@@ -119,16 +119,16 @@ def adjudicate(
         _check_judge(connection, study.config.rating.adjudicators_see)
         rater_id = raters_by_code(connection, study, [rater], dry_run=dry_run)[rater]
         _still_here(connection, study, rater, rater_id)
-        held = _held(connection, rater_id)
-        before = [row for row in held if row.purpose == _PURPOSE]
+        existing = _existing_assignments(connection, rater_id)
+        before = [row for row in existing if row.purpose == _PURPOSE]
         keys = _constructs(rater, constructs, before, known)
         rated = rated_responses(ranges[ranges["construct"].isin(keys)], connection)
         had = {row.response_id for row in before}
-        seen = {row.response_id for row in held} - had | _rated_elsewhere(connection, rater)
-        own = sum(one in seen for one in rated.index)
-        frame = rated[[one not in seen for one in rated.index]]
+        seen = {row.response_id for row in existing} - had | _rated_elsewhere(connection, rater)
+        already_assigned = sum(response in seen for response in rated.index)
+        frame = rated[[response not in seen for response in rated.index]]
         if frame.empty:
-            raise _nothing(study, rater, own)
+            raise _nothing(study, rater, already_assigned)
         plan = drawn(frame, before, study.config.seed, sample, widest)
         new = plan[~plan.index.isin(had)]
         raised = _changed(before, plan)
@@ -148,9 +148,11 @@ def adjudicate(
         inclusion_prob=float(random["share"].iloc[0]) if len(random) else None,
         new=len(new),
         raised=len(raised),
-        own=own,
+        own=already_assigned,
         narrowest=None if spread is None or pd.isna(spread) else float(spread),
-        constructs=tuple(key for key in keys if any(key in one for one in plan["constructs"])),
+        constructs=tuple(
+            key for key in keys if any(key in response for response in plan["constructs"])
+        ),
         sees=study.config.rating.adjudicators_see,
     )
 
@@ -160,9 +162,9 @@ def _check_constructs(
 ) -> None:
     for key in constructs or ():
         if key not in known:
-            told = f"{key!r} is no construct of {study.config.name!r}."
+            message = f"{key!r} is not a construct of {study.config.name!r}."
             hint = nearest(key, known)
-            raise StudyError(" ".join(filter(None, (told, hint, f"Known: {', '.join(known)}."))))
+            raise StudyError(" ".join(filter(None, (message, hint, f"Known: {', '.join(known)}."))))
     if constructs is not None and not constructs:
         raise StudyError(f"No construct is named. Known: {', '.join(known)}.")
 
@@ -179,7 +181,7 @@ def _still_here(connection: Connection, study: Study, rater: str, rater_id: int)
         )
 
 
-def _held(connection: Connection, rater_id: int) -> list[Any]:
+def _existing_assignments(connection: Connection, rater_id: int) -> list[Any]:
     a = table(Assignment)
     rows = connection.execute(select(a).where(a.c.rater_id == rater_id).order_by(a.c.id))
     return list(rows)
@@ -209,11 +211,11 @@ def _constructs(
     return tuple(key for key in known if key in wanted)
 
 
-def _nothing(study: Study, rater: str, own: int) -> StudyError:
-    if own:
+def _nothing(study: Study, rater: str, already_assigned: int) -> StudyError:
+    if already_assigned:
         return StudyError(
-            f"{rater!r} was given all {own} rated responses to rate; an adjudicator must not know "
-            "them. Name somebody else."
+            f"{rater!r} was assigned all {already_assigned} rated responses; an adjudicator must "
+            "not know them. Name somebody else."
         )
     return StudyError(
         f"{study.folder} holds no response with people's values on these constructs; there is "
@@ -250,7 +252,7 @@ def _store(
     config_hash: str,
     rng: np.random.Generator,
 ) -> None:
-    """Set the new work behind what the rater has, the strata mixed: which is which isn't told."""
+    """Place new work after existing work, in an order that does not show its stratum."""
     a = table(Assignment)
     last = connection.execute(
         select(func.max(a.c.position)).where(a.c.rater_id == rater_id)
@@ -261,15 +263,15 @@ def _store(
     for query in (queries[i] for i in rng.permutation(len(queries))):
         of_query = new[new["query"].eq(query)]
         for response in rng.permutation(of_query.index.to_numpy()).tolist():
-            one = of_query.loc[response]
+            chosen = of_query.loc[response]
             position += 1
-            asked = [key for key in keys if key in one["constructs"]]
+            asked = [key for key in keys if key in chosen["constructs"]]
             noun = AssignmentBase(
                 construct_keys=[asked[i] for i in rng.permutation(len(asked))],
                 purpose=_PURPOSE,
                 position=position,
-                inclusion_prob=float(one["inclusion_prob"]),
-                stratum=str(one["stratum"]),
+                inclusion_prob=float(chosen["inclusion_prob"]),
+                stratum=str(chosen["stratum"]),
             )
             rows.append(
                 {

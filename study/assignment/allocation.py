@@ -18,7 +18,7 @@ TOO_FEW_READ = "too few raters read {}"
 
 
 @dataclass
-class Shared:
+class Allocation:
     """Who has what, and what nobody has."""
 
     blocks: dict[int, list[Block]] = field(default_factory=lambda: defaultdict(list))
@@ -27,7 +27,7 @@ class Shared:
     """Blocks that too few raters may be given, with the reason."""
 
 
-def share_out(
+def allocate(
     blocks: Sequence[Block],
     people: Sequence[RaterProfile],
     able: Mapping[int, frozenset[int]],
@@ -39,7 +39,7 @@ def share_out(
     per_item: int,
     split_queries: bool,
     language: Callable[[int], str | None],
-) -> Shared:
+) -> Allocation:
     """Choose raters for each block.
 
     Parameters
@@ -58,7 +58,7 @@ def share_out(
     StudyError
         There are too few raters for a block, whatever they read.
     """
-    shared = Shared()
+    shared = Allocation()
     free: list[Block] = []
     place = {person.id: index for index, person in enumerate(people)}
     for block in blocks:
@@ -80,8 +80,8 @@ def share_out(
         [able[block.query] for block in free],
     )
     for block, places in zip(free, chosen, strict=True):
-        for one in places:
-            shared.blocks[one].append(block)
+        for place_of_rater in places:
+            shared.blocks[place_of_rater].append(block)
     return shared
 
 
@@ -104,9 +104,9 @@ def _loads(
     for work in works:
         units.append(set().union(*work.values()) if split_queries else set(work))
     shared = np.zeros((len(people), len(people)), dtype=np.int64)
-    for i, one in enumerate(units):
-        for j, other in enumerate(units[:i]):
-            shared[i, j] = shared[j, i] = len(one & other)
+    for i, first in enumerate(units):
+        for j, second in enumerate(units[:i]):
+            shared[i, j] = shared[j, i] = len(first & second)
     words = [float(sum(cost(q, responses) for q, responses in work.items())) for work in works]
     seen = [shown.get(person.id, set()) for person in people]
     return Loads(units=units, words=np.array(words), shared=shared, shown=seen)

@@ -109,13 +109,13 @@ def _in_turn(
     for piece in pieces:
         if piece.purpose != "check":
             measured[piece.response].append(piece)
-    own = [response for response in group.orders.get(place, ()) if response in measured]
-    order = dict.fromkeys([*own, *orders.responses(list(measured), turn)])
-    found = [piece for response in order for piece in measured[response]]
+    preset = [response for response in group.orders.get(place, ()) if response in measured]
+    order = dict.fromkeys([*preset, *orders.responses(list(measured), turn)])
+    ordered = [piece for response in order for piece in measured[response]]
     for piece in pieces:
         if piece.purpose == "check":
-            found.insert(int(rng.integers(len(found) + 1)), piece)
-    return found
+            ordered.insert(int(rng.integers(len(ordered) + 1)), piece)
+    return ordered
 
 
 def _row(rater: int | None, piece: Piece, keys: list[str], position: int, round_: int) -> Row:

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from study.assignment.allocation import Shared
+from study.assignment.allocation import Allocation
 from study.assignment.assignment_rows import Row
 from study.assignment.comparison_plan import ComparisonsPlanned
-from study.assignment.demand import Block, Needs
-from study.assignment.existing_assignments import MAIN_PHASE, Held, Pass, add
+from study.assignment.demand import Block, Demand
+from study.assignment.existing_assignments import MAIN_PHASE, Pass, WorkByRater, add
 from study.assignment.load_balance import connected
-from study.assignment.planning_inputs import Desk, words_of_held
+from study.assignment.planning_inputs import PlanningInputs, words_of_work
 from study.assignment.sample import Sample
 
 
@@ -74,7 +74,7 @@ class Assigned:
     slot_hours: float
     """Reading of everything once, which is what one rater of open slots could come to."""
     connected: bool
-    """All raters are linked through responses they share, so that severities can be told."""
+    """All raters are linked through shared responses, so that severities can be compared."""
     left_out: list[dict[str, Any]] = field(default_factory=list)
     """construct, reason, responses: what can't be rated on a construct, and why."""
     unratable: list[str] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Assigned:
     sample: list[StratumDrawn] = field(default_factory=list)
     left_over: list[LeftOver] = field(default_factory=list)
     updated: int = 0
-    """Assignments of before whose inclusion probability or stratum is another now."""
+    """Existing assignments whose inclusion probability or stratum changes."""
     notes: list[str] = field(default_factory=list)
     """What is not quite as the design asks, and why."""
     comparisons: ComparisonsPlanned | None = None
@@ -102,11 +102,11 @@ class Assigned:
 
 
 def summary(
-    found: Needs,
-    shared: Shared,
+    demand: Demand,
+    shared: Allocation,
     rows: Sequence[Row],
     codes: Mapping[str, int],
-    desk: Desk,
+    desk: PlanningInputs,
     sample: Sample,
     chances: Mapping[int, tuple[float, str | None]],
     *,
@@ -119,15 +119,15 @@ def summary(
     """Sum up new rows and what raters held before."""
     per_hour = words_per_minute * 60
     query_of = {answer.id: answer.query for answer in desk.frame.answers}
-    query_of |= {one.response: one.query for one in desk.imported}
-    query_of |= desk.copies.queries | {one.response: one.query for one in desk.given}
-    given = {(block.query, r) for block in found.blocks for r in block.responses}
+    query_of |= {item.response: item.query for item in desk.imported}
+    query_of |= desk.copies.queries | {item.response: item.query for item in desk.given}
+    wanted = {(block.query, r) for block in demand.blocks for r in block.responses}
     over = {(b.query, r) for b, _ in shared.unread for r in b.responses}
     new: Counter[int | None] = Counter()
     further: Counter[str] = Counter()
     # The desk is not used after this, so what is new may be entered into what there was.
     by_purpose = dict(desk.by_purpose)
-    slots: Held = {}
+    slots: WorkByRater = {}
     for row in rows:
         rater, response, purpose = row["rater_id"], row["response_id"], row["purpose"]
         if purpose == "main":
@@ -135,9 +135,9 @@ def summary(
         else:
             further[purpose] += 1
         the_pass = (MAIN_PHASE if purpose == "check" else purpose, row["round"], row["repeat"])
-        held = slots if rater is None else by_purpose.setdefault(purpose, {})
+        work = slots if rater is None else by_purpose.setdefault(purpose, {})
         who = 0 if rater is None else rater
-        add(held, who, the_pass, query_of[response], response, row["construct_keys"])
+        add(work, who, the_pass, query_of[response], response, row["construct_keys"])
     reached = {(row["rater_id"], row["response_id"]) for row in rows if row["purpose"] == "main"}
     new_responses = Counter(rater for rater, _ in reached)
     loads = []
@@ -154,7 +154,7 @@ def summary(
                 hours_by_purpose=hours,
             )
         )
-    assigned = given - over
+    assigned = wanted - over
     return Assigned(
         stored=stored,
         per_item=desk.design.per_item,
@@ -162,9 +162,9 @@ def summary(
         responses=len(assigned),
         assignments=sum(new.values()) - new[None],
         open_slots=new[None],
-        covered=found.covered,
+        covered=demand.covered,
         raters=loads,
-        slot_hours=words_of_held(desk.reading, slots.get(0, {})) / per_hour,
+        slot_hours=words_of_work(desk.reading, slots.get(0, {})) / per_hour,
         connected=connected(
             (rater, response)
             for rater, passes in by_purpose.get("main", {}).items()
@@ -173,9 +173,9 @@ def summary(
         ),
         left_out=[
             {"construct": key, "reason": reason, "responses": count}
-            for (key, reason), count in sorted(found.left_out.items())
+            for (key, reason), count in sorted(demand.left_out.items())
         ],
-        unratable=found.unratable,
+        unratable=demand.unratable,
         further=dict(sorted(further.items())),
         sample_of=desk.design.sample_of,
         sample=_strata(sample, chances),
@@ -187,54 +187,54 @@ def summary(
 
 
 def _queries(passes: Mapping[Pass, Mapping[int, Mapping[int, Any]]]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
+    queries_seen: dict[int, set[int]] = {}
     for queries in passes.values():
         for query, responses in queries.items():
-            found.setdefault(query, set()).update(responses)
-    return found
+            queries_seen.setdefault(query, set()).update(responses)
+    return queries_seen
 
 
 def _hours(
-    desk: Desk, by_purpose: Mapping[str, Held], rater: int, per_hour: float
+    desk: PlanningInputs, by_purpose: Mapping[str, WorkByRater], rater: int, per_hour: float
 ) -> dict[str, float]:
     """Return the hours of each purpose; a check costs what it adds to the work around it."""
-    found: dict[str, float] = {}
-    for purpose, held in by_purpose.items():
-        if purpose != "check" and rater in held:
-            found[purpose] = words_of_held(desk.reading, held[rater]) / per_hour
+    hours: dict[str, float] = {}
+    for purpose, work in by_purpose.items():
+        if purpose != "check" and rater in work:
+            hours[purpose] = words_of_work(desk.reading, work[rater]) / per_hour
     checks = by_purpose.get("check", {}).get(rater)
     if checks:
-        both: Held = {}
+        both: WorkByRater = {}
         for purpose in ("main", "check"):
             for the_pass, queries in by_purpose.get(purpose, {}).get(rater, {}).items():
                 for query, responses in queries.items():
                     for response, keys in responses.items():
                         add(both, rater, the_pass, query, response, keys)
-        together = words_of_held(desk.reading, both[rater]) / per_hour
-        found["check"] = together - found.get("main", 0.0)
-    return found
+        together = words_of_work(desk.reading, both[rater]) / per_hour
+        hours["check"] = together - hours.get("main", 0.0)
+    return hours
 
 
 def _strata(sample: Sample, chances: Mapping[int, tuple[float, str | None]]) -> list[StratumDrawn]:
-    found = []
-    for one in sample.strata:
-        own = {chances[unit.id][0] for unit in one.chosen if unit.id in chances}
-        found.append(
+    summaries = []
+    for drawn_stratum in sample.strata:
+        probabilities = {chances[unit.id][0] for unit in drawn_stratum.chosen if unit.id in chances}
+        summaries.append(
             StratumDrawn(
-                stratum=one.stratum,
-                units=len(one.units),
-                drawn=len([unit for unit in one.chosen if unit.id in chances]),
-                probability=own.pop() if len(own) == 1 else None,
+                stratum=drawn_stratum.stratum,
+                units=len(drawn_stratum.units),
+                drawn=len([unit for unit in drawn_stratum.chosen if unit.id in chances]),
+                probability=probabilities.pop() if len(probabilities) == 1 else None,
             )
         )
-    return found
+    return summaries
 
 
-def _left_over(shared: Shared, desk: Desk, per_hour: float) -> list[LeftOver]:
+def _left_over(shared: Allocation, desk: PlanningInputs, per_hour: float) -> list[LeftOver]:
     by_reason: dict[str, list[Block]] = {}
     for block, reason in shared.unread:
         by_reason.setdefault(reason, []).append(block)
-    found = []
+    left_over = []
     for reason, blocks in sorted(by_reason.items()):
         words = sum(
             block.need
@@ -243,7 +243,7 @@ def _left_over(shared: Shared, desk: Desk, per_hour: float) -> list[LeftOver]:
             )
             for block in blocks
         )
-        found.append(
+        left_over.append(
             LeftOver(
                 reason=reason,
                 queries=[desk.key(query) for query in dict.fromkeys(b.query for b in blocks)],
@@ -251,4 +251,4 @@ def _left_over(shared: Shared, desk: Desk, per_hour: float) -> list[LeftOver]:
                 hours=words * (1 + desk.design.repeats) / per_hour,
             )
         )
-    return found
+    return left_over

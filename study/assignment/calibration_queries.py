@@ -3,15 +3,15 @@
 from collections.abc import Callable, Collection, Iterable
 
 from study.assignment.existing_assignments import ExistingAssignment
-from study.assignment.sampling_frame import Frame, FrameResponse
+from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.assignment.sampling_strata import query_number
 
 
 def calibration_queries(
     wanted: int,
     answers: Iterable[FrameResponse],
-    frame: Frame,
-    given: Iterable[ExistingAssignment],
+    frame: SamplingFrame,
+    existing: Iterable[ExistingAssignment],
     seed: int,
     *,
     spoken_for: Collection[int],
@@ -35,11 +35,11 @@ def calibration_queries(
         All other queries are rated, so one at least is left for that.
     """
     stored, at_work = set(), set(spoken_for)
-    for one in given:
-        if one.purpose == "calibration":
-            stored.add(one.query)
-        elif one.purpose == "main":
-            at_work.add(one.query)
+    for assignment in existing:
+        if assignment.purpose == "calibration":
+            stored.add(assignment.query)
+        elif assignment.purpose == "main":
+            at_work.add(assignment.query)
 
     def number(query: int) -> float:
         return query_number(seed, frame.questions[query].key)

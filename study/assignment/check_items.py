@@ -23,7 +23,7 @@ class Imported(NamedTuple):
 
 
 @dataclass
-class Material:
+class CheckMaterial:
     """What checks are made of."""
 
     copies: Copies
@@ -56,11 +56,11 @@ def imported_checks(connection: Connection, measured: Iterable[int]) -> list[Imp
     return [Imported(row[0], row[1]) for row in rows if row[0] not in answers]
 
 
-def strew(
+def interleave_checks(
     groups: list[Group],
     work: Mapping[int, Responses],
     wanted: int,
-    material: Material,
+    material: CheckMaterial,
     barred: set[int],
     rng: np.random.Generator,
 ) -> int:
@@ -90,7 +90,7 @@ def _join_copies(
     groups: Sequence[Group],
     work: Mapping[int, Responses],
     wanted: int,
-    material: Material,
+    material: CheckMaterial,
     barred: set[int],
     rng: np.random.Generator,
 ) -> int:
@@ -108,7 +108,7 @@ def _join_copies(
     return made
 
 
-def _copy_into(group: Group, responses: Responses, material: Material) -> bool:
+def _copy_into(group: Group, responses: Responses, material: CheckMaterial) -> bool:
     for original in sorted(responses, key=material.rank):
         keys = responses[original]
         falling = [key for key in material.falling if key in keys]
@@ -129,23 +129,23 @@ def _join_imported(
     work: Mapping[int, Responses],
     imported: list[Imported],
     wanted: int,
-    material: Material,
+    material: CheckMaterial,
     barred: set[int],
     rng: np.random.Generator,
 ) -> int:
     made = 0
     by_query = {group.query: group for group in groups}
     while imported and made < wanted:
-        one = imported.pop()
-        keys = material.keys_of(one.response)
-        group = by_query.get(one.query)
-        if not keys or one.query in barred or (one.query in work and group is None):
+        check = imported.pop()
+        keys = material.keys_of(check.response)
+        group = by_query.get(check.query)
+        if not keys or check.query in barred or (check.query in work and group is None):
             continue
         alone = group is None
-        group = group or Group(one.query)
-        piece = Piece(one.response, keys, "check", layout=material.layout(one.query))
+        group = group or Group(check.query)
+        piece = Piece(check.response, keys, "check", layout=material.layout(check.query))
         group.pieces.append(piece)
-        barred.add(one.query)
+        barred.add(check.query)
         if alone:
             groups.insert(int(rng.integers(len(groups) + 1)), group)
         made += 1

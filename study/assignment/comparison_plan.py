@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
 from study.assignment.load_balance import connected
-from study.assignment.pair_allocation import HeldComparison, PairRaters
+from study.assignment.pair_allocation import ExistingComparison, PairRaters
 from study.assignment.response_pairs import Pair, all_pairs, draw
 from study.schema import Comparison, ComparisonBase, table
 from study.settings.constructs import ConstructSpec
@@ -86,15 +86,15 @@ def comparison_rows(
         return [], ComparisonsPlanned()
     keys = design.comparison_constructs
     specs = [c for c in study.config.constructs if not keys or c.key in keys]
-    held = _held(connection)
+    existing = _existing_comparisons(connection)
     pairs = all_pairs(connection, study.config.seed, specs, drawn)
-    probability, by_systems = draw(pairs, design.comparisons, {h.pair for h in held})
+    probability, by_systems = draw(pairs, design.comparisons, {h.pair for h in existing})
     chosen = [pair for pair in pairs if pair.name in probability]
     for pair in chosen:
         if drawn is not None:
             probability[pair.name] *= drawn[pair.query]
-    rng = np.random.default_rng([study.config.seed, _COMPARING, len(held)])
-    plan = PairRaters(list(raters.values()), held, chosen, barred or {}, rng)
+    rng = np.random.default_rng([study.config.seed, _COMPARING, len(existing)])
+    plan = PairRaters(list(raters.values()), existing, chosen, barred or {}, rng)
     left_out: Counter[tuple[str, str]] = Counter()
     for index in rng.permutation(len(chosen)):
         plan.give(chosen[index], specs, per_item, left_out)
@@ -126,7 +126,7 @@ def store_comparisons(connection: Connection, rows: Sequence[Mapping[str, Any]])
 
 
 def _in_order(
-    given: Iterable[tuple[int, Pair, str, bool]],
+    allocated: Iterable[tuple[int, Pair, str, bool]],
     specs: Sequence[ConstructSpec],
     probability: Mapping[frozenset[int], float],
     last: Mapping[int, int],
@@ -135,15 +135,17 @@ def _in_order(
     """Return rows in each rater's order: queries shuffled, and no field before it must be seen."""
     shown = {spec.key: ("reference" in spec.sees, "context" in spec.sees) for spec in specs}
     by_rater: dict[int, dict[int, list[tuple[int, Pair, str, bool]]]] = {}
-    for one in given:
-        by_rater.setdefault(one[0], {}).setdefault(one[1].query, []).append(one)
+    for comparison in allocated:
+        by_rater.setdefault(comparison[0], {}).setdefault(comparison[1].query, []).append(
+            comparison
+        )
     rows = []
     for rater, queries in by_rater.items():
         position = last.get(rater, -1)
         work = list(queries.values())
         for index in rng.permutation(len(work)):
             mine = [work[index][i] for i in rng.permutation(len(work[index]))]
-            for _, pair, key, swapped in sorted(mine, key=lambda one: shown[one[2]]):
+            for _, pair, key, swapped in sorted(mine, key=lambda comparison: shown[comparison[2]]):
                 position += 1
                 rows.append(
                     {
@@ -161,7 +163,7 @@ def _in_order(
     return rows
 
 
-def _held(connection: Connection) -> list[HeldComparison]:
+def _existing_comparisons(connection: Connection) -> list[ExistingComparison]:
     c = table(Comparison)
     rows = connection.execute(
         select(
@@ -174,7 +176,7 @@ def _held(connection: Connection) -> list[HeldComparison]:
         ).order_by(c.c.id)
     )
     return [
-        HeldComparison(
+        ExistingComparison(
             row.rater_id,
             frozenset((row.response_a_id, row.response_b_id)),
             row.construct_key,

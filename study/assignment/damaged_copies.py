@@ -1,4 +1,4 @@
-"""Damaged copies: responses that an attentive rater values below the original they stand for.
+"""Damaged copies: responses that an attentive rater rates below their original.
 
 The copy has the original's query and passages, and the text of an answer to another query.
 """
@@ -31,12 +31,12 @@ LEAST_WORDS = 5
 
 # Answers to other queries that are compared with an original.
 _POOL = 400
-# A copy is told by what it says, not by its length.
+# A copy must differ in content, not in length.
 _SHORTEST, _LONGEST = 0.5, 2.0
 _POOLING = 0x636F7079
 
 
-def must_fall(constructs: Iterable[ConstructSpec]) -> list[str]:
+def expected_lower(constructs: Iterable[ConstructSpec]) -> list[str]:
     """Return the constructs on which an answer to another query lies below the original.
 
     Those are all that look at question, passages or reference, except Information Density: an
@@ -107,14 +107,14 @@ class Copies:
             .where(r.c.id == original)
         ).one()
         hashes = self._passages(original)
-        held = set(
+        passages = set(
             self._connection.execute(
                 select(r.c.content_hash).where(r.c.query_id == row.query_id)
             ).scalars()
         )
         for donor in self._ranked(row):
             content = digest(donor.text.encode(), *hashes)
-            if content in held:
+            if content in passages:
                 continue
             self._used.add(donor.id)
             copy = -original
@@ -176,8 +176,8 @@ class Copies:
         Answers that nobody is given to rate go before others: a rater who has met a text as an
         answer to its own query would know the copy by it.
         """
-        own = _words(row.text)
-        known = own.union(*(_words(reference) for reference in row.references))
+        own_words = _words(row.text)
+        known = own_words.union(*(_words(reference) for reference in row.references))
         length, language = len(row.text.split()), _language(row.attributes)
 
         def badness(donor: Any) -> tuple[bool, bool, bool, bool, float]:
@@ -216,5 +216,5 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _language(attributes: Any) -> str | None:
-    given = (attributes or {}).get("language")
-    return primary(given) if isinstance(given, str) else None
+    language = (attributes or {}).get("language")
+    return primary(language) if isinstance(language, str) else None

@@ -5,8 +5,38 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from study.assignment.existing_assignments import ExistingAssignment
-from study.assignment.sampling_frame import Frame, FrameResponse
+from study.assignment.permanent_random_numbers import permanent_number
+from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.settings.constructs import ConstructSpec
+
+
+def overlapping(
+    queries: Iterable[tuple[int, str]],
+    share: float,
+    existing: Iterable[ExistingAssignment],
+    seed: int,
+) -> set[int]:
+    """Return the queries that are to have several raters.
+
+    Those that have several already go first, then those with the smallest permanent random
+    numbers; `queries` are database keys with keys.
+    """
+    if share == 1:
+        return {query for query, _ in queries}
+    raters: Counter[tuple[int, str]] = Counter()
+    several = set()
+    for assignment in existing:
+        if assignment.counts:
+            for key in assignment.construct_keys:
+                raters[assignment.response, key] += 1
+                if raters[assignment.response, key] > 1:
+                    several.add(assignment.query)
+    turns = sorted(
+        (query not in several, permanent_number(seed, "overlap", key), query)
+        for query, key in queries
+    )
+    return {query for *_, query in turns[: round(share * len(turns))]}
+
 
 NO_PASSAGES = "the response has no passages"
 NO_REFERENCE = "the query has no reference answer"
@@ -22,11 +52,11 @@ class Block:
     need: int
     """How many further raters."""
     taken_by: frozenset[int]
-    """Raters who were given these responses before, for whatever purpose."""
+    """Raters to whom these responses were assigned before, for any purpose."""
 
 
 @dataclass
-class Needs:
+class Demand:
     """The blocks in the order of the database, and what stands in their way."""
 
     blocks: list[Block] = field(default_factory=list)
@@ -42,15 +72,15 @@ class Needs:
 _Alike = tuple[int, tuple[str, ...], int, frozenset[int], int | None]
 
 
-def needs(
-    frame: Frame,
+def compute_demand(
+    frame: SamplingFrame,
     constructs: Sequence[ConstructSpec],
-    given: Iterable[ExistingAssignment],
+    existing: Iterable[ExistingAssignment],
     raters_of: Callable[[int], int],
     *,
     among: Container[int] | None = None,
     split_queries: bool = False,
-) -> Needs:
+) -> Demand:
     """Return what is missing until each response has its raters.
 
     Assignments that exist count, and so do open slots. One that was handed on or taken back
@@ -61,40 +91,40 @@ def needs(
     raters_of
         Query to the number of raters of its responses.
     among
-        The responses that are to be rated; all unless given.
+        The responses that are to be rated; default: all.
     """
-    found = Needs()
+    result = Demand()
     by_response: dict[int, list[ExistingAssignment]] = defaultdict(list)
-    for one in given:
-        by_response[one.response].append(one)
+    for assignment in existing:
+        by_response[assignment.response].append(assignment)
     alike: dict[_Alike, list[int]] = {}
     for answer in frame.answers:
         if among is not None and answer.id not in among:
             continue
-        keys = _ratable(answer, constructs, found.left_out)
+        keys = _ratable(answer, constructs, result.left_out)
         if not keys:
-            found.unratable.append(answer.key)
+            result.unratable.append(answer.key)
             continue
         missing = _missing(keys, by_response[answer.id], raters_of(answer.query))
         if not missing:
-            found.covered += 1
+            result.covered += 1
         for together, need, taken in missing:
             part = answer.id if split_queries else None
             alike.setdefault((answer.query, together, need, taken, part), []).append(answer.id)
     for (query, together, need, taken, _), responses in alike.items():
-        found.blocks.append(Block(query, tuple(responses), together, need, taken))
-    return found
+        result.blocks.append(Block(query, tuple(responses), together, need, taken))
+    return result
 
 
 def _missing(
-    keys: Iterable[str], given: Sequence[ExistingAssignment], per_item: int
+    keys: Iterable[str], existing: Sequence[ExistingAssignment], per_item: int
 ) -> list[tuple[tuple[str, ...], int, frozenset[int]]]:
     """Return constructs that want equally many raters together, with those who had them."""
     groups: dict[tuple[int, frozenset[int]], list[str]] = {}
-    # They were told what is expected of it.
-    trained = {g.rater for g in given if g.purpose == "training" and g.rater is not None}
+    # They were shown what is expected of it.
+    trained = {g.rater for g in existing if g.purpose == "training" and g.rater is not None}
     for key in keys:
-        having = [g for g in given if key in g.construct_keys]
+        having = [g for g in existing if key in g.construct_keys]
         need = per_item - sum(g.counts for g in having)
         if need > 0:
             taken = frozenset(trained | {g.rater for g in having if g.rater is not None})

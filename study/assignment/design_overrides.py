@@ -26,7 +26,7 @@ NAMES = (
 """Settings of the design that a call may name."""
 
 
-def design_of(study: Study, said: dict[str, Any]) -> DesignSpec:
+def design_of(study: Study, options: dict[str, Any]) -> DesignSpec:
     """Return the study's design with what was said in the place of its settings.
 
     Raises
@@ -34,14 +34,14 @@ def design_of(study: Study, said: dict[str, Any]) -> DesignSpec:
     StudyError
         An option is none, or can't be used with the others.
     """
-    for name in said:
+    for name in options:
         if name not in NAMES:
             raise StudyError(
                 f"assign has no option {name!r}. {nearest(name, NAMES)} Known: {', '.join(NAMES)}."
             )
-    given = {name: value for name, value in said.items() if value is not None}
+    overrides = {name: value for name, value in options.items() if value is not None}
     design = study.config.design
-    whole = {name: getattr(design, name) for name in design.model_fields_set} | given
+    whole = {name: getattr(design, name) for name in design.model_fields_set} | overrides
     try:
         made = DesignSpec.model_validate(whole)
     except ValidationError as error:
@@ -66,7 +66,7 @@ def _constructs_known(study: Study, design: DesignSpec) -> None:
     for setting, key in named:
         if key not in known:
             raise StudyError(
-                f"design.{setting}: {key!r} is no construct of {study.config.name!r}. "
+                f"design.{setting}: {key!r} is not a construct of {study.config.name!r}. "
                 f"Known: {', '.join(known)}."
             )
 
@@ -82,7 +82,7 @@ def constructs_of(study: Study, constructs: Sequence[str] | None) -> list[Constr
         if key not in known:
             hint = nearest(key, known)
             raise StudyError(
-                f"{key!r} is no construct of {study.config.name!r}. {hint} "
+                f"{key!r} is not a construct of {study.config.name!r}. {hint} "
                 f"Known: {', '.join(known)}.".replace(".  ", ". ")
             )
     return [spec for key, spec in known.items() if key in constructs]

@@ -15,7 +15,7 @@ Pass = tuple[str, int, int]
 MAIN_PHASE = "main"
 """The main rating, with the checks that are strewn in."""
 
-Held = dict[int, dict[Pass, dict[int, dict[int, frozenset[str]]]]]
+WorkByRater = dict[int, dict[Pass, dict[int, dict[int, frozenset[str]]]]]
 """Rater to pass to query to response to the constructs it is rated on."""
 
 
@@ -49,7 +49,7 @@ class ExistingAssignment(NamedTuple):
         return phase, self.round, self.repeat
 
 
-def given_so_far(connection: Connection) -> list[ExistingAssignment]:
+def existing_assignments(connection: Connection) -> list[ExistingAssignment]:
     """Return all assignments, of whatever purpose."""
     a, r = table(Assignment), table(Response)
     finished = _finished(connection)
@@ -74,12 +74,12 @@ def given_so_far(connection: Connection) -> list[ExistingAssignment]:
         .order_by(a.c.id)
     )
     keys: dict[tuple[str, ...], frozenset[str]] = {}
-    found = []
+    existing = []
     for row in rows:
         wanted = keys.setdefault(tuple(row.construct_keys), frozenset(row.construct_keys))
         first = row.purpose == "main" and row.repeat == 0
         unfinished = row.released and not wanted <= finished.get(row.id, set())
-        found.append(
+        existing.append(
             ExistingAssignment(
                 id=row.id,
                 rater=row.rater_id,
@@ -98,33 +98,40 @@ def given_so_far(connection: Connection) -> list[ExistingAssignment]:
                 vacant=first and not row.handed_on and unfinished,
             )
         )
-    return found
+    return existing
 
 
 def _finished(connection: Connection) -> dict[int, set[str]]:
     """Return the constructs that have an answer, of the assignments that were taken back."""
-    found: dict[int, set[str]] = defaultdict(set)
+    finished: dict[int, set[str]] = defaultdict(set)
     released = select(table(Assignment).c.id).where(is_released())
     answered = answered_constructs(table(Rating).c.assignment_id.in_(released))
     for assignment, key in connection.execute(select(answered)):
-        found[assignment].add(key)
-    return found
+        finished[assignment].add(key)
+    return finished
 
 
-def held_by_raters(given: Iterable[ExistingAssignment]) -> Held:
+def work_by_rater(existing: Iterable[ExistingAssignment]) -> WorkByRater:
     """Return what each rater has to do; what was handed on is somebody else's."""
-    held: Held = {}
-    for one in given:
-        if one.rater is not None and not one.gone:
-            add(held, one.rater, one.the_pass, one.query, one.response, one.construct_keys)
-    return held
+    work: WorkByRater = {}
+    for assignment in existing:
+        if assignment.rater is not None and not assignment.gone:
+            add(
+                work,
+                assignment.rater,
+                assignment.the_pass,
+                assignment.query,
+                assignment.response,
+                assignment.construct_keys,
+            )
+    return work
 
 
 def add(
-    held: Held, rater: int, the_pass: Pass, query: int, response: int, keys: Iterable[str]
+    work: WorkByRater, rater: int, the_pass: Pass, query: int, response: int, keys: Iterable[str]
 ) -> None:
     """Enter that a rater has a response in a pass."""
-    mine = held.setdefault(rater, {}).setdefault(the_pass, {}).setdefault(query, {})
+    mine = work.setdefault(rater, {}).setdefault(the_pass, {}).setdefault(query, {})
     before = mine.get(response)
     mine[response] = frozenset(keys) if before is None else before.union(keys)
 
@@ -151,10 +158,10 @@ def _shown(connection: Connection, beyond: int) -> dict[int, set[int]]:
         .where(v.c.stage > beyond)
         .distinct()
     )
-    found: dict[int, set[int]] = {}
+    queries: dict[int, set[int]] = {}
     for rater, query in rows:
-        found.setdefault(rater, set()).add(query)
-    return found
+        queries.setdefault(rater, set()).add(query)
+    return queries
 
 
 def last_positions(connection: Connection) -> dict[int | None, int]:

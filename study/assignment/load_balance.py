@@ -3,7 +3,7 @@
 A unit is what goes to a rater as a whole: a query, or a single response. Raters end with numbers
 of units that differ by one at most; among equally loaded raters, those go first whom nothing links
 to the raters already chosen, then those who have shared the fewest units with them, so that all
-pairs meet and severities can be told from responses; then those with the least to read.
+pairs meet and severities can be separated from responses; then those with the least to read.
 """
 
 from collections.abc import Iterable, Sequence
@@ -85,16 +85,16 @@ def choose_raters(
                 group[group == group[best]] = group[together[0]]
             picked.append(best)
             together.append(best)
-        for one in picked:
+        for newcomer in picked:
             for other in together:
-                if other != one:
-                    loads.shared[one, other] += 1
+                if other != newcomer:
+                    loads.shared[newcomer, other] += 1
                     if other not in picked:
-                        loads.shared[other, one] += 1
-            loads.words[one] += words[index]
-            if unit not in loads.units[one]:
-                loads.units[one].add(unit)
-                counts[one] += 1
+                        loads.shared[other, newcomer] += 1
+            loads.words[newcomer] += words[index]
+            if unit not in loads.units[newcomer]:
+                loads.units[newcomer].add(unit)
+                counts[newcomer] += 1
         chosen[index] = tuple(picked)
     return chosen
 
@@ -115,16 +115,16 @@ def _order(
 def _groups(shared: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return a number for each rater, the same for raters whom shared units link."""
     group = np.arange(len(shared))
-    for one, other in zip(*np.nonzero(shared), strict=True):
-        group[group == group[other]] = group[one]
+    for first, second in zip(*np.nonzero(shared), strict=True):
+        group[group == group[second]] = group[first]
     return group
 
 
 def connected(pairs: Iterable[tuple[int, int]]) -> bool:
     """Say whether all raters are linked through responses that they share.
 
-    `pairs` are (rater, response). Without a link, a severe rater can't be told from one who was
-    given weak responses.
+    `pairs` are (rater, response). Without a link, a severe rater can't be distinguished from
+    one who rated weak responses.
     """
     parent: dict[tuple[str, int], tuple[str, int]] = {}
 

@@ -15,7 +15,7 @@ from study.assignment.response_pairs import Pair, Systems
 from study.settings.constructs import ConstructSpec
 
 
-class HeldComparison(NamedTuple):
+class ExistingComparison(NamedTuple):
     """A comparison that somebody was given."""
 
     rater: int
@@ -33,7 +33,7 @@ class PairRaters:
     def __init__(
         self,
         raters: list[int],
-        held: Sequence[HeldComparison],
+        existing: Sequence[ExistingComparison],
         pairs: Iterable[Pair],
         barred: Mapping[int, Container[int]],
         rng: np.random.Generator,
@@ -55,13 +55,18 @@ class PairRaters:
         self.comparisons: Counter[int] = Counter()
         self.given: list[tuple[int, Pair, str, bool]] = []
         self.short = 0
-        for one in held:
-            self._had[one.pair, one.construct].add(one.rater)
-            if one.open:
-                self._open[one.pair, one.construct] += 1
-                self.comparisons[one.rater] += 1
-                if one.rater not in self._of_pair[one.pair]:
-                    self._join(one.rater, one.pair, systems.get(one.pair, ()), one.first)
+        for comparison in existing:
+            self._had[comparison.pair, comparison.construct].add(comparison.rater)
+            if comparison.open:
+                self._open[comparison.pair, comparison.construct] += 1
+                self.comparisons[comparison.rater] += 1
+                if comparison.rater not in self._of_pair[comparison.pair]:
+                    self._join(
+                        comparison.rater,
+                        comparison.pair,
+                        systems.get(comparison.pair, ()),
+                        comparison.first,
+                    )
 
     def give(
         self,
@@ -132,8 +137,8 @@ class PairRaters:
             self._met[other][rater] += 1
             old, new = self._group.get(rater, rater), self._group.get(other, other)
             if old != new:
-                for one, group in self._group.items():
-                    self._group[one] = new if group == old else group
+                for member, group in self._group.items():
+                    self._group[member] = new if group == old else group
         self._of_pair[pair][rater] = first
         self._pairs_of[rater] += 1
         self._systems_of[rater].update(systems)

@@ -7,23 +7,22 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from study.assignment.allocation import Shared, share_out
+from study.assignment.allocation import Allocation, allocate
 from study.assignment.assignment_rows import Group, Piece, Row, of_slots
 from study.assignment.assignment_summary import Assigned, RaterLoad, summary
 from study.assignment.comparison_plan import ComparisonsPlanned, comparison_rows, store_comparisons
-from study.assignment.demand import Block, Needs, needs
+from study.assignment.demand import Block, Demand, compute_demand, overlapping
 from study.assignment.design_overrides import constructs_of, design_of
 from study.assignment.existing_assignments import (
     ExistingAssignment,
-    given_so_far,
+    existing_assignments,
     shown_later_stages,
 )
-from study.assignment.overlap import overlapping
-from study.assignment.planning_inputs import Desk, desk_of
+from study.assignment.planning_inputs import PlanningInputs, planning_inputs
 from study.assignment.rater_profiles import RaterProfile, able_by_query, rater_profiles
 from study.assignment.raters import raters_by_code
 from study.assignment.sample import Sample, draw_sample
-from study.assignment.sampling_frame import Frame, frame_of
+from study.assignment.sampling_frame import SamplingFrame, sampling_frame
 from study.assignment.workload import calibration_of, portion_of
 from study.errors import StudyError, nearest
 from study.facts.rating_progress import OWN_CHANNEL
@@ -60,15 +59,15 @@ def assign(
     raters
         Codes, or a number (rater-1 to rater-N); new ones are made. None: the study's raters.
     per_item
-        Raters a response; the study's `design.per_item` unless given.
+        Raters a response; default: the study's `design.per_item`.
     open_slots
-        Make slots without a rater instead; whoever joins is handed them under a lease.
+        Create slots without a rater instead; raters who join are given them under a lease.
     channel
         Where open slots are rated: `own` for the project's pages, or `label_studio`.
     split_queries
         Assign each response by itself. Otherwise all responses to a query go to the same raters.
     constructs
-        Keys of the constructs to rate; all unless given.
+        Keys of the constructs to rate; default: all.
     dry_run
         Store nothing. Until something else is stored, storing gives this very plan.
     **design
@@ -89,10 +88,10 @@ def assign(
     """
     plan = design_of(study, {**design, "per_item": per_item})
     if open_slots and raters is not None:
-        raise StudyError("Open slots are for whoever joins; leave the raters out.")
+        raise StudyError("Open slots are for raters who join; leave the raters out.")
     if channel not in CHANNELS:
         hint = nearest(channel, CHANNELS)
-        raise StudyError(f"{channel!r} is no channel. {hint} Known: {', '.join(CHANNELS)}.")
+        raise StudyError(f"Unknown channel {channel!r}. {hint} Known: {', '.join(CHANNELS)}.")
     if channel != OWN_CHANNEL and not open_slots:
         raise StudyError(
             f"Who comes to rate in {channel} is known when it is pulled; assign open slots."
@@ -101,34 +100,34 @@ def assign(
     with study.read() if dry_run else study.write() as connection:
         if not dry_run:
             lock_until_commit(connection, LockSpace.ASSIGNMENT)
-        frame, given = frame_of(connection), given_so_far(connection)
+        frame, existing = sampling_frame(connection), existing_assignments(connection)
         if not frame.answers:
             raise _no_responses(study)
         codes = {} if open_slots else raters_by_code(connection, study, raters, dry_run=dry_run)
         people = rater_profiles(connection, study, codes)
         able = able_by_query(people, frame)
         everybody = len(people)
-        at_work = _at_work(connection, given)
+        at_work = _at_work(connection, existing)
         takers = able_by_query(rater_profiles(connection, study, at_work | codes), frame)
         sample = draw_sample(
             connection,
             study,
             plan,
             frame,
-            given,
+            existing,
             takers=lambda query: takers[query],
             readable=lambda query: len(able[query]) == everybody,
         )
-        found = _missing(study, plan, frame, given, sample, specs, split_queries)
-        desk = desk_of(
-            connection, study, plan, specs, frame, given, sample.calibration, dry_run=dry_run
+        demand = _missing(study, plan, frame, existing, sample, specs, split_queries)
+        desk = planning_inputs(
+            connection, study, plan, specs, frame, existing, sample.calibration, dry_run=dry_run
         )
-        desk.copies.rated.update(block.query for block in found.blocks)
+        desk.copies.rated.update(block.query for block in demand.blocks)
         rng = np.random.default_rng([study.config.seed, _count(connection)])
-        shared, notes = Shared(), list(sample.notes)
+        shared, notes = Allocation(), list(sample.notes)
         if open_slots:
             rows = of_slots(
-                [(_group(block, plan.layout), block.need) for block in found.blocks],
+                [(_group(block, plan.layout), block.need) for block in demand.blocks],
                 desk.last.get(None, -1),
                 desk.rounds(None),
                 desk.orders,
@@ -138,20 +137,20 @@ def assign(
         else:
             shown = shown_later_stages(connection)
             shared, rows, more = _portions(
-                desk, found, people, able, shown, rng, split_queries=split_queries
+                desk, demand, people, able, shown, rng, split_queries=split_queries
             )
             notes += more
         chances = sample.chances()
-        _with_chances(rows, sample, chances, frame, given)
-        _with_places(rows, given)
-        changed = _changed(sample, chances, given)
+        _with_chances(rows, sample, chances, frame, existing)
+        _with_places(rows, existing)
+        changed = _changed(sample, chances, existing)
         if not dry_run:
             _store(connection, rows, changed, study.config_hash)
         compared = None
         if not open_slots:
             compared = _compare(connection, study, plan, sample, codes, able, frame, dry_run)
         return summary(
-            found,
+            demand,
             shared,
             rows,
             codes,
@@ -166,10 +165,10 @@ def assign(
         )
 
 
-def _at_work(connection: Connection, given: Sequence[ExistingAssignment]) -> dict[str, int]:
+def _at_work(connection: Connection, existing: Sequence[ExistingAssignment]) -> dict[str, int]:
     """Return the raters who have work already by their codes; it was chosen for them too."""
     w = table(Rater)
-    ids = {one.rater for one in given}
+    ids = {assignment.rater for assignment in existing}
     stored = connection.execute(select(w.c.code, w.c.id).order_by(w.c.id))
     return {row.code: row.id for row in stored if row.id in ids}
 
@@ -177,56 +176,56 @@ def _at_work(connection: Connection, given: Sequence[ExistingAssignment]) -> dic
 def _missing(
     study: Study,
     plan: DesignSpec,
-    frame: Frame,
-    given: Sequence[ExistingAssignment],
+    frame: SamplingFrame,
+    existing: Sequence[ExistingAssignment],
     sample: Sample,
     specs: Sequence[Any],
     split_queries: bool,
-) -> Needs:
+) -> Demand:
     """Return what the sample wants of further raters."""
     if not plan.ratings:
-        return Needs()
+        return Demand()
     wanted = sample.responses()
     queries = {answer.query for answer in sample.answers if answer.id in wanted}
     several = overlapping(
         ((query, frame.questions[query].key) for query in queries),
         plan.overlap,
-        given,
+        existing,
         study.config.seed,
     )
     ratable = {answer.id for answer in sample.answers}
     # What can be rated on no construct was not drawn from, and is said with its reasons.
     among = wanted | {answer.id for answer in frame.answers if answer.id not in ratable}
-    found = needs(
+    demand = compute_demand(
         frame,
         specs,
-        given,
+        existing,
         lambda query: plan.per_item if query in several else 1,
         among=among,
         split_queries=split_queries,
     )
-    if not found.blocks and not found.covered:
-        reasons = ", ".join(f"{key}: {reason}" for key, reason in found.left_out)
+    if not demand.blocks and not demand.covered:
+        reasons = ", ".join(f"{key}: {reason}" for key, reason in demand.left_out)
         raise StudyError(f"No response can be rated on these constructs ({reasons}).")
-    return found
+    return demand
 
 
 def _portions(
-    desk: Desk,
-    found: Needs,
+    desk: PlanningInputs,
+    demand: Demand,
     people: Sequence[RaterProfile],
     able: Mapping[int, frozenset[int]],
     shown: Mapping[int, set[int]],
     rng: np.random.Generator,
     *,
     split_queries: bool,
-) -> tuple[Shared, list[Row], list[str]]:
+) -> tuple[Allocation, list[Row], list[str]]:
     """Share the blocks out and return everybody's rows, with remarks."""
     if not desk.design.ratings:
-        return Shared(), [], []
+        return Allocation(), [], []
     calibration = [calibration_of(desk, person) for person in people]
-    shared = share_out(
-        found.blocks,
+    shared = allocate(
+        demand.blocks,
         people,
         able,
         [desk.works.get(person.id, {}) for person in people],
@@ -271,12 +270,12 @@ def _with_chances(
     rows: Sequence[Row],
     sample: Sample,
     chances: Chances,
-    frame: Frame,
-    given: Sequence[ExistingAssignment],
+    frame: SamplingFrame,
+    existing: Sequence[ExistingAssignment],
 ) -> None:
     """Enter probability and stratum into what is measured; all else is not drawn at random."""
     query_of = {answer.id: answer.query for answer in frame.answers}
-    before = {g.response: (g.inclusion_prob, g.stratum) for g in given if g.purpose == "main"}
+    before = {g.response: (g.inclusion_prob, g.stratum) for g in existing if g.purpose == "main"}
     for row in rows:
         if row["purpose"] in {"main", "repeat"}:
             response = row["response_id"]
@@ -286,35 +285,35 @@ def _with_chances(
             row["inclusion_prob"], row["stratum"] = known
 
 
-def _with_places(rows: Sequence[Row], given: Sequence[ExistingAssignment]) -> None:
+def _with_places(rows: Sequence[Row], existing: Sequence[ExistingAssignment]) -> None:
     """Have new rows take the places of what was taken back, so that nobody else is handed it."""
     vacant: dict[int, list[ExistingAssignment]] = {}
-    for one in given:
-        if one.vacant:
-            vacant.setdefault(one.response, []).append(one)
+    for assignment in existing:
+        if assignment.vacant:
+            vacant.setdefault(assignment.response, []).append(assignment)
     for row in rows if vacant else ():
         if row["purpose"] != "main":
             continue
         keys = frozenset(row["construct_keys"])
-        for one in vacant.get(row["response_id"], ()):
-            if one.construct_keys <= keys:
-                row["replaces_id"] = one.id
-                vacant[row["response_id"]].remove(one)
+        for assignment in vacant.get(row["response_id"], ()):
+            if assignment.construct_keys <= keys:
+                row["replaces_id"] = assignment.id
+                vacant[row["response_id"]].remove(assignment)
                 break
 
 
 def _changed(
-    sample: Sample, chances: Chances, given: Sequence[ExistingAssignment]
+    sample: Sample, chances: Chances, existing: Sequence[ExistingAssignment]
 ) -> list[dict[str, Any]]:
-    """Return the assignments of before that were drawn with another probability than is stored."""
-    found = []
-    for one in given:
-        if one.purpose not in {"main", "repeat"}:
+    """Return existing assignments whose stored inclusion probability or stratum is out of date."""
+    changes = []
+    for assignment in existing:
+        if assignment.purpose not in {"main", "repeat"}:
             continue
-        now = chances.get(one.query if sample.of_queries else one.response)
-        if now is not None and now != (one.inclusion_prob, one.stratum):
-            found.append({"which": one.id, "chance": now[0], "name": now[1]})
-    return found
+        now = chances.get(assignment.query if sample.of_queries else assignment.response)
+        if now is not None and now != (assignment.inclusion_prob, assignment.stratum):
+            changes.append({"which": assignment.id, "chance": now[0], "name": now[1]})
+    return changes
 
 
 def _compare(
@@ -324,7 +323,7 @@ def _compare(
     sample: Sample,
     codes: Mapping[str, int],
     able: Mapping[int, frozenset[int]],
-    frame: Frame,
+    frame: SamplingFrame,
     dry_run: bool,
 ) -> ComparisonsPlanned | None:
     """Plan the comparisons of pairs, and store them."""

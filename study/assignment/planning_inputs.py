@@ -10,17 +10,17 @@ from study.assignment.check_items import Imported, imported_checks
 from study.assignment.damaged_copies import Copies
 from study.assignment.existing_assignments import (
     ExistingAssignment,
-    Held,
     Pass,
+    WorkByRater,
     begun,
-    held_by_raters,
     last_positions,
+    work_by_rater,
 )
 from study.assignment.passes import Rounds, rounds_of
 from study.assignment.permanent_random_numbers import permanent_number
 from study.assignment.presentation_order import Orders
 from study.assignment.reading_time import WordCounts
-from study.assignment.sampling_frame import Frame, FrameResponse
+from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.settings.campaign import DesignSpec
 from study.settings.constructs import ConstructSpec
 from study.study import Study
@@ -31,7 +31,7 @@ Work = dict[int, dict[int, frozenset[str]]]
 
 
 @dataclass(frozen=True)
-class Desk:
+class PlanningInputs:
     """What there is, and what raters have of it."""
 
     seed: int
@@ -40,9 +40,9 @@ class Desk:
     """Constructs that are assigned now."""
     everything: Sequence[ConstructSpec]
     """All constructs of the study."""
-    frame: Frame
+    frame: SamplingFrame
     reading: WordCounts
-    by_purpose: Mapping[str, Held]
+    by_purpose: Mapping[str, WorkByRater]
     """Purpose to what raters have for it."""
     works: Mapping[int, Work]
     """Rater to their main work."""
@@ -93,22 +93,22 @@ class Desk:
         return self.frame.questions[query].key
 
 
-def words_of_held(reading: WordCounts, passes: Mapping[Pass, Mapping[int, Responses]]) -> float:
+def words_of_work(reading: WordCounts, passes: Mapping[Pass, Mapping[int, Responses]]) -> float:
     """Return the words of all passes of a rater; what is met again is read again."""
     return float(sum(reading.total(queries) for queries in passes.values()))
 
 
-def desk_of(
+def planning_inputs(
     connection: Connection,
     study: Study,
     design: DesignSpec,
     specs: Sequence[ConstructSpec],
-    frame: Frame,
-    given: Sequence[ExistingAssignment],
+    frame: SamplingFrame,
+    existing: Sequence[ExistingAssignment],
     calibration: Sequence[int],
     *,
     dry_run: bool,
-) -> Desk:
+) -> PlanningInputs:
     """Read what portions are made from."""
     reading = WordCounts(connection, study.config.constructs)
     of_query: dict[int, list[FrameResponse]] = defaultdict(list)
@@ -116,22 +116,22 @@ def desk_of(
         of_query[answer.query].append(answer)
     by_rater: dict[int, list[ExistingAssignment]] = defaultdict(list)
     had: dict[int, set[int]] = defaultdict(set)
-    for one in given:
-        if one.rater is not None:
-            by_rater[one.rater].append(one)
-            had[one.rater].add(one.response)
+    for assignment in existing:
+        if assignment.rater is not None:
+            by_rater[assignment.rater].append(assignment)
+            had[assignment.rater].add(assignment.response)
     measured = [answer.id for answer in frame.answers]
-    return Desk(
+    return PlanningInputs(
         seed=study.config.seed,
         design=design,
         specs=specs,
         everything=study.config.constructs,
         frame=frame,
         reading=reading,
-        by_purpose=_by_purpose(given),
+        by_purpose=_by_purpose(existing),
         works={rater: main_work(mine) for rater, mine in by_rater.items()},
         had={rater: frozenset(mine) for rater, mine in had.items()},
-        given=given,
+        given=existing,
         begun=begun(connection),
         last=last_positions(connection),
         copies=Copies(connection, study.config.seed, measured, reading, dry_run=dry_run),
@@ -141,30 +141,32 @@ def desk_of(
         by_rater=by_rater,
         orders=Orders(study.config.seed),
         layouts={
-            (one.rater, one.query): one.layout
-            for one in given
-            if one.rater is not None and not one.gone
+            (assignment.rater, assignment.query): assignment.layout
+            for assignment in existing
+            if assignment.rater is not None and not assignment.gone
         },
     )
 
 
-def _by_purpose(given: Iterable[ExistingAssignment]) -> dict[str, Held]:
+def _by_purpose(existing: Iterable[ExistingAssignment]) -> dict[str, WorkByRater]:
     some: dict[str, list[ExistingAssignment]] = {}
-    for one in given:
-        some.setdefault(one.purpose, []).append(one)
-    return {purpose: held_by_raters(those) for purpose, those in some.items()}
+    for assignment in existing:
+        some.setdefault(assignment.purpose, []).append(assignment)
+    return {purpose: work_by_rater(those) for purpose, those in some.items()}
 
 
-def main_work(given: Iterable[ExistingAssignment]) -> Work:
+def main_work(existing: Iterable[ExistingAssignment]) -> Work:
     """Return what is rated for the first time and counts."""
     work: Work = {}
-    for one in given:
-        if one.counts:
-            mine = work.setdefault(one.query, {})
-            mine[one.response] = mine.get(one.response, frozenset()) | one.construct_keys
+    for assignment in existing:
+        if assignment.counts:
+            mine = work.setdefault(assignment.query, {})
+            mine[assignment.response] = (
+                mine.get(assignment.response, frozenset()) | assignment.construct_keys
+            )
     return work
 
 
-def original_rank(desk: Desk, response: int) -> float:
+def original_rank(desk: PlanningInputs, response: int) -> float:
     """Return a response's turn to be copied for a check, which is the same for all raters."""
     return permanent_number(desk.seed, "original", str(response))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from study.assignment.sampling_frame import Frame, primary
+from study.assignment.sampling_frame import SamplingFrame, primary
 from study.schema import Rater, table
 from study.study import Study
 
@@ -33,25 +33,29 @@ def rater_profiles(
         row.id: (row.attributes or {}).get("languages")
         for row in connection.execute(select(w.c.id, w.c.attributes))
     }
-    found = []
+    profiles = []
     for code, rater in codes.items():
-        said = study.config.raters.get(code)
-        languages = said.languages if said is not None and said.languages else stored.get(rater)
-        found.append(RaterProfile(rater, code, _primaries(languages)))
-    return found
+        settings = study.config.raters.get(code)
+        languages = (
+            settings.languages if settings is not None and settings.languages else stored.get(rater)
+        )
+        profiles.append(RaterProfile(rater, code, _primaries(languages)))
+    return profiles
 
 
-def able_by_query(people: Iterable[RaterProfile], frame: Frame) -> dict[int, frozenset[int]]:
+def able_by_query(
+    people: Iterable[RaterProfile], frame: SamplingFrame
+) -> dict[int, frozenset[int]]:
     """Return the places of the raters who may be given each query."""
     each = list(people)
     by_language: dict[str | None, frozenset[int]] = {}
-    found = {}
+    able = {}
     for query, question in frame.questions.items():
         language = question.language
         if language not in by_language:
             by_language[language] = frozenset(i for i, p in enumerate(each) if p.reads(language))
-        found[query] = by_language[language]
-    return found
+        able[query] = by_language[language]
+    return able
 
 
 def _primaries(languages: Collection[str] | None) -> frozenset[str] | None:

@@ -35,7 +35,7 @@ def raters_by_code(
     stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
     left = _left(connection)
     gone = {code for code, rater in stored.items() if rater in left}
-    found: dict[str, int] = {}
+    ids: dict[str, int] = {}
     machines = machine_names(connection) | set(study.config.juries)
     taken = scorer_names(connection, study.config.juries)
     for index, code in enumerate(_codes(study, raters, stored, taken, gone)):
@@ -55,13 +55,13 @@ def raters_by_code(
             problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise StudyError(f"Rater code {code!r}: {problem}.") from None
         if code in stored:
-            found[code] = stored[code]
+            ids[code] = stored[code]
         elif dry_run:
-            found[code] = -1 - index
+            ids[code] = -1 - index
         else:
             made = insert(w).values(**noun.model_dump()).returning(w.c.id)
-            found[code] = connection.execute(made).scalar_one()
-    return found
+            ids[code] = connection.execute(made).scalar_one()
+    return ids
 
 
 def _left(connection: Connection) -> set[int]:
@@ -91,7 +91,7 @@ def _codes(
     if not 1 <= count <= MOST_RATERS:
         raise StudyError(
             f"{count} raters: give 1 to {MOST_RATERS}. "
-            "Slots for whoever joins are made with --open."
+            "Slots for raters who join are created with --open."
         )
     if isinstance(raters, int):
         # Who was imported under such a name is somebody else.

@@ -10,7 +10,7 @@ from study.settings.constructs import ConstructSpec
 
 
 class WordCounts:
-    """Words of the texts of a study. A word is what stands between white space."""
+    """Words of the texts of a study. A word is a sequence without white space."""
 
     def __init__(self, connection: Connection, constructs: Iterable[ConstructSpec]) -> None:
         self._sees = {construct.key: frozenset(construct.sees) for construct in constructs}

@@ -73,38 +73,38 @@ def all_pairs(
     drawn: Container[int] | None,
 ) -> list[Pair]:
     """Return every pair of different responses that two systems give to one query now."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for query, answers in _answers(connection).items():
         if drawn is not None and query not in drawn:
             continue
         by_responses: dict[frozenset[int], list[tuple[Row[Any], Row[Any]]]] = {}
-        for one, other in combinations(sorted(answers, key=lambda row: row.system), 2):
-            if one.response_id != other.response_id:
-                name = frozenset((one.response_id, other.response_id))
-                by_responses.setdefault(name, []).append((one, other))
+        for left, right in combinations(sorted(answers, key=lambda row: row.system), 2):
+            if left.response_id != right.response_id:
+                name = frozenset((left.response_id, right.response_id))
+                by_responses.setdefault(name, []).append((left, right))
         for both in by_responses.values():
             first, second = both[0]
-            found.append(
+            pairs.append(
                 Pair(
                     query,
                     first.response_id,
                     second.response_id,
-                    tuple((one.system, other.system) for one, other in both),
+                    tuple((left.system, right.system) for left, right in both),
                     _permanent(seed, first, second),
                     _unratable(first, second, specs),
                 )
             )
-    return found
+    return pairs
 
 
 def _unratable(first: Row[Any], second: Row[Any], specs: Iterable[ConstructSpec]) -> dict[str, str]:
-    found = {}
+    reasons = {}
     for spec in specs:
         if "context" in spec.sees and None in (first.context_hash, second.context_hash):
-            found[spec.key] = NO_PASSAGES
+            reasons[spec.key] = NO_PASSAGES
         elif "reference" in spec.sees and not first.references:
-            found[spec.key] = NO_REFERENCE
-    return found
+            reasons[spec.key] = NO_REFERENCE
+    return reasons
 
 
 def _permanent(seed: int, first: Row[Any], second: Row[Any]) -> float:
@@ -132,7 +132,7 @@ def _answers(connection: Connection) -> dict[int, list[Row[Any]]]:
         .join(q, o.c.query_id == q.c.id)
         .order_by(o.c.query_id, o.c.system)
     )
-    found: dict[int, list[Row[Any]]] = {}
+    answers: dict[int, list[Row[Any]]] = {}
     for row in rows:
-        found.setdefault(row.query_id, []).append(row)
-    return found
+        answers.setdefault(row.query_id, []).append(row)
+    return answers

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from study.assignment.calibration_queries import calibration_queries
 from study.assignment.existing_assignments import ExistingAssignment
-from study.assignment.sampling_frame import Frame, FrameResponse
+from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.assignment.sampling_strata import strata_of, units_of
 from study.assignment.score_strata import bands
 from study.assignment.stratified_sample import Drawn, draw, probabilities
@@ -36,7 +36,7 @@ class Sample:
     @property
     def units(self) -> set[int]:
         """The queries or responses that are drawn."""
-        return {unit.id for one in self.strata for unit in one.chosen}
+        return {unit.id for stratum in self.strata for unit in stratum.chosen}
 
     def responses(self) -> set[int]:
         """Return the responses that are to be rated."""
@@ -47,12 +47,12 @@ class Sample:
 
     def chances(self) -> dict[int, tuple[float, str | None]]:
         """Return probability and stratum of each unit that is rated."""
-        names = {unit.id: one.stratum for one in self.strata for unit in one.chosen}
-        found = probabilities(self.strata, self.by_cell)
+        names = {unit.id: drawn.stratum for drawn in self.strata for unit in drawn.chosen}
+        probability = probabilities(self.strata, self.by_cell)
         left = {answer.id: self.at_stake[answer.query] for answer in self.answers}
         return {
             unit: (chance if self.of_queries else chance * left[unit], names[unit])
-            for unit, chance in found.items()
+            for unit, chance in probability.items()
         }
 
 
@@ -60,8 +60,8 @@ def draw_sample(
     connection: Connection,
     study: Study,
     design: DesignSpec,
-    frame: Frame,
-    given: Sequence[ExistingAssignment],
+    frame: SamplingFrame,
+    existing: Sequence[ExistingAssignment],
     takers: Callable[[int], Set[int]],
     readable: Callable[[int], bool],
 ) -> Sample:
@@ -77,8 +77,8 @@ def draw_sample(
     seed = study.config.seed
     answers = frame.ratable(study.config.constructs)
     of_queries = design.sample_of == "queries"
-    kept = {one.response for one in given if one.counts}
-    stored = {one.query for one in given if one.purpose == "calibration"}
+    kept = {item.response for item in existing if item.counts}
+    stored = {item.query for item in existing if item.purpose == "calibration"}
     band = bands(connection, study, design)
     notes: list[str] = []
 
@@ -99,7 +99,7 @@ def draw_sample(
     # Where all others are rated, or responses are drawn, calibration goes first.
     first = drawn(stored) if of_queries and design.sample is not None else None
     calibration, short = _calibration(
-        design, answers, frame, given, seed, first, readable, everything=first is None
+        design, answers, frame, existing, seed, first, readable, everything=first is None
     )
     strata = first if first is not None else drawn(stored.union(calibration))
     taken = stored.union(calibration)
@@ -109,10 +109,10 @@ def draw_sample(
     notes += short
     if "system" in strata_of(design) and "system" not in design.strata:
         notes.append("Stratified by system too, so that all systems have equally many.")
-    size = sum(len(one.chosen) for one in strata)
+    size = sum(len(item.chosen) for item in strata)
     if design.sample is not None and size != design.sample:
         notes.append(_other_size(design, size))
-    empty = [one.stratum for one in strata if not one.chosen]
+    empty = [item.stratum for item in strata if not item.chosen]
     if empty:
         named = "; ".join(str(name) for name in empty[:5])
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
@@ -142,23 +142,23 @@ def _meeting(
     two can't meet, the sample is the beginning of the order of the whole stratum. Whether they can
     is told from numbers that are no matter of chance, so that it does not bias what is drawn.
     """
-    cells = {frozenset(takers(unit.id)) for one in strata for unit in one.units}
+    cells = {frozenset(takers(unit.id)) for drawn in strata for unit in drawn.units}
     everybody = frozenset[int]().union(*cells)
-    found = set()
-    for one in strata:
-        of_unit = {unit.id: frozenset(takers(unit.id)) for unit in one.units}
+    meeting = set()
+    for drawn in strata:
+        of_unit = {unit.id: frozenset(takers(unit.id)) for unit in drawn.units}
         barred = {everybody} | {cell for unit, cell in of_unit.items() if unit in taken}
         there = sum(cell in barred for cell in of_unit.values())
-        if 0 < there < len(one.chosen) + most:
-            found.add(one.stratum)
-    return found
+        if 0 < there < len(drawn.chosen) + most:
+            meeting.add(drawn.stratum)
+    return meeting
 
 
 def _calibration(
     design: DesignSpec,
     answers: Sequence[FrameResponse],
-    frame: Frame,
-    given: Sequence[ExistingAssignment],
+    frame: SamplingFrame,
+    existing: Sequence[ExistingAssignment],
     seed: int,
     first: list[Drawn] | None,
     readable: Callable[[int], bool],
@@ -167,12 +167,12 @@ def _calibration(
 ) -> tuple[list[int], list[str]]:
     if not design.calibration or not design.ratings:
         return [], []
-    spoken_for = {unit.id for one in first or () for unit in one.chosen}
+    spoken_for = {unit.id for stratum in first or () for unit in stratum.chosen}
     return calibration_queries(
         design.calibration,
         answers,
         frame,
-        given,
+        existing,
         seed,
         spoken_for=spoken_for,
         readable=readable,

@@ -40,12 +40,12 @@ class FrameQuery(NamedTuple):
     @property
     def language(self) -> str | None:
         """The primary language of its texts, where it is said: `de` for `de-AT`."""
-        given = self.attributes.get("language")
-        return primary(given) if isinstance(given, str) and given.strip() else None
+        attribute = self.attributes.get("language")
+        return primary(attribute) if isinstance(attribute, str) and attribute.strip() else None
 
 
 @dataclass(frozen=True)
-class Frame:
+class SamplingFrame:
     """Everything that can be assigned."""
 
     answers: Sequence[FrameResponse]
@@ -63,7 +63,7 @@ def primary(language: str) -> str:
     return language.strip().replace("_", "-").split("-")[0].lower()
 
 
-def frame_of(connection: Connection) -> Frame:
+def sampling_frame(connection: Connection) -> SamplingFrame:
     """Read the responses in use, and all queries."""
     r, q, o = table(Response), table(Query), all_outputs()
     questions, referenced = {}, set()
@@ -94,12 +94,12 @@ def frame_of(connection: Connection) -> Frame:
         for row in rows
         if row.id in in_use
     ]
-    return Frame(answers, questions)
+    return SamplingFrame(answers, questions)
 
 
 def _systems(outputs: Iterable[Any]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+    systems: dict[int, list[str]] = {}
     for row in outputs:
         if row.current:
-            found.setdefault(row.response_id, []).append(row.system)
-    return found
+            systems.setdefault(row.response_id, []).append(row.system)
+    return systems

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from typing import Any
 
 from study.assignment.permanent_random_numbers import permanent_number
-from study.assignment.sampling_frame import Frame, FrameResponse
+from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.assignment.score_strata import Band
 from study.assignment.stratified_sample import Unit
 from study.errors import StudyError, nearest
@@ -34,7 +34,7 @@ def strata_of(design: DesignSpec) -> tuple[str, ...]:
 
 def units_of(
     answers: Sequence[FrameResponse],
-    frame: Frame,
+    frame: SamplingFrame,
     design: DesignSpec,
     seed: int,
     *,
@@ -80,15 +80,15 @@ def units_of(
             for query in queries
         ]
     offsets = _offsets(answers, seed)
-    found = []
+    units = []
     for answer in answers:
         if answer.query in barred and answer.id not in kept:
             # Queries were drawn for calibration first; what is left of responses is drawn from.
             continue
         question = frame.questions[answer.query]
-        own = {"system": "+".join(answer.systems) or NONE}
+        computed = {"system": "+".join(answer.systems) or NONE}
         if band is not None:
-            own["judge_score"] = band(answer.id)
+            computed["judge_score"] = band(answer.id)
         if answer.systems:
             # All responses to a query share a number, moved on by system: the responses that are
             # drawn are spread over queries, and within a system the numbers are as random.
@@ -96,16 +96,16 @@ def units_of(
             number = (spread + offsets[answer.systems]) % 1.0
         else:
             number = permanent_number(seed, "response", question.key, answer.key)
-        found.append(
+        units.append(
             Unit(
                 answer.id,
                 number,
-                _label(names, question.attributes, own),
+                _label(names, question.attributes, computed),
                 cell(answer.query),
                 answer.id in kept,
             )
         )
-    return found
+    return units
 
 
 def query_number(seed: int, key: str) -> float:
@@ -113,7 +113,7 @@ def query_number(seed: int, key: str) -> float:
     return permanent_number(seed, "query", key)
 
 
-def _known(names: Iterable[str], frame: Frame) -> None:
+def _known(names: Iterable[str], frame: SamplingFrame) -> None:
     attributes = {name for question in frame.questions.values() for name in question.attributes}
     for name in names:
         if name not in OF_RESPONSES and name not in attributes:
@@ -124,11 +124,11 @@ def _known(names: Iterable[str], frame: Frame) -> None:
 
 
 def _label(
-    names: Sequence[str], attributes: Mapping[str, Any], own: Mapping[str, str]
+    names: Sequence[str], attributes: Mapping[str, Any], computed: Mapping[str, str]
 ) -> str | None:
     if not names:
         return None
-    values = {name: own.get(name) or _word(attributes.get(name)) for name in names}
+    values = {name: computed.get(name) or _word(attributes.get(name)) for name in names}
     return ", ".join(f"{_short(name)}={value}" for name, value in values.items())
 
 
@@ -140,7 +140,7 @@ def _word(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """Return a text as a name of one line; a long one is told apart by its digest."""
+    """Return a text as a name of one line; a long one is identified by its digest."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= _LONGEST else f"{line[:50]}~{digest(text.encode()).hex()[:8]}"
 
@@ -163,9 +163,9 @@ def _offsets(answers: Iterable[FrameResponse], seed: int) -> dict[tuple[str, ...
 
 
 def _van_der_corput(place: int) -> float:
-    found, share = 0.0, 0.5
+    number, share = 0.0, 0.5
     while place:
-        found += share * (place & 1)
+        number += share * (place & 1)
         place >>= 1
         share /= 2
-    return found
+    return number

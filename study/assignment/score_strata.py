@@ -43,9 +43,9 @@ def bands(connection: Connection, study: Study, design: DesignSpec) -> Band | No
         )
     current, _ = current_responses(connection)
     named = {
-        one.id: _band(float(means[one.response_id]), design.bands)
-        for one in current
-        if one.response_id in means
+        current_response.id: _band(float(means[current_response.response_id]), design.bands)
+        for current_response in current
+        if current_response.response_id in means
     }
     return lambda response: named.get(response, NO_SCORE)
 

@@ -49,7 +49,7 @@ class Drawn:
 def draw(
     units: Iterable[Unit], size: int | None, *, allocation: Allocation, seed: int
 ) -> list[Drawn]:
-    """Draw `size` units (all unless given), and every unit that was assigned before.
+    """Draw `size` units (default: all), and every unit that was assigned before.
 
     Kept units and all with smaller numbers in their stratum are in the sample, so that it stays
     one that could have been drawn at once. It is larger than `size` where that takes more.
@@ -103,10 +103,10 @@ def _seats(
     chance = {name: permanent_number(seed, "stratum", name or "") for name in sizes}
 
     def turn(name: str | None) -> tuple[float, float, float, str]:
-        held = seats[name]
-        due = float(held) if allocation == "equal" else (2 * held + 1) / sizes[name]
+        drawn = seats[name]
+        due = float(drawn) if allocation == "equal" else (2 * drawn + 1) / sizes[name]
         # The larger stratum goes first where there are fewer units than strata.
-        first = (0.0, -float(sizes[name])) if held == 0 else (1.0, due)
+        first = (0.0, -float(sizes[name])) if drawn == 0 else (1.0, due)
         return (*first, chance[name], name or "")
 
     wanting = [name for name in sizes if seats[name] < most[name]]
@@ -128,17 +128,19 @@ def probabilities(drawn: Sequence[Drawn], by_cell: Collection[str | None] = ()) 
     In the strata `by_cell`, units may be barred in one cell and not in another. What is drawn of a
     cell is then the beginning of its random order, and the probability is its share of the cell.
     """
-    found: dict[int, float] = {}
-    for one in drawn:
-        if one.stratum not in by_cell:
-            found |= dict.fromkeys((unit.id for unit in one.chosen), one.probability)
+    result: dict[int, float] = {}
+    for drawn_stratum in drawn:
+        if drawn_stratum.stratum not in by_cell:
+            result |= dict.fromkeys(
+                (unit.id for unit in drawn_stratum.chosen), drawn_stratum.probability
+            )
             continue
         cells: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
-        for unit in one.units:
+        for unit in drawn_stratum.units:
             cells[unit.cell][1] += 1
-        for unit in one.chosen:
+        for unit in drawn_stratum.chosen:
             cells[unit.cell][0] += 1
-        for unit in one.chosen:
+        for unit in drawn_stratum.chosen:
             taken, there = cells[unit.cell]
-            found[unit.id] = taken / there
-    return found
+            result[unit.id] = taken / there
+    return result

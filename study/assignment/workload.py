@@ -1,18 +1,59 @@
 """One rater's portion of the work: calibration, the main rating with its checks, and repeats."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from study.assignment.assignment_rows import Group, Piece, Row, in_order
-from study.assignment.check_items import Material, strew
-from study.assignment.damaged_copies import must_fall
+from study.assignment.check_items import CheckMaterial, interleave_checks
+from study.assignment.damaged_copies import expected_lower
 from study.assignment.demand import Block
-from study.assignment.planning_inputs import Desk, Work, original_rank
+from study.assignment.permanent_random_numbers import permanent_number
+from study.assignment.planning_inputs import PlanningInputs, Work, original_rank
 from study.assignment.rater_profiles import RaterProfile
-from study.assignment.repeat_items import repeats_of
 from study.assignment.sampling_frame import FrameResponse
+
+Responses = Mapping[int, frozenset[str]]
+
+
+def repeats_of(
+    code: str,
+    work: Mapping[int, Responses],
+    repeated: Collection[int],
+    share: float,
+    seed: int,
+    *,
+    key: Callable[[int], str],
+    layout: Callable[[int], str],
+) -> list[Group]:
+    """Return the queries that a rater is to rate a second time, in addition to `repeated`.
+
+    Parameters
+    ----------
+    work
+        Query to what the rater has of it in the main rating.
+    share
+        Share of these queries; one at least where it is above 0.
+    """
+    if not share or not work:
+        return []
+    wanted = max(1, round(share * len(work)))
+    turns = sorted(work, key=lambda query: permanent_number(seed, "repeat", code, key(query)))
+    # Those that were repeated before count, also where they have other turns now.
+    missing = wanted - len(set(repeated) & set(work))
+    groups: list[Group] = []
+    for query in turns:
+        if len(groups) >= missing:
+            break
+        if query in repeated:
+            continue
+        pieces = [
+            Piece(response, tuple(sorted(keys)), "repeat", 1, layout(query))
+            for response, keys in work[query].items()
+        ]
+        groups.append(Group(query, pieces))
+    return groups
 
 
 @dataclass
@@ -24,13 +65,13 @@ class Portion:
     """Purpose to how many queries or checks are wanted and not there."""
 
 
-def calibration_of(desk: Desk, person: RaterProfile) -> tuple[list[Group], int]:
+def calibration_of(desk: PlanningInputs, person: RaterProfile) -> tuple[list[Group], int]:
     """Return the calibration that a rater has not yet, and how many queries they cannot read."""
     had = {
-        (one.response, key)
-        for one in desk.by_rater.get(person.id, ())
-        if one.purpose == "calibration"
-        for key in one.construct_keys
+        (assignment.response, key)
+        for assignment in desk.by_rater.get(person.id, ())
+        if assignment.purpose == "calibration"
+        for key in assignment.construct_keys
     }
     groups, missing = [], 0
     for query in desk.calibration:
@@ -48,18 +89,18 @@ def calibration_of(desk: Desk, person: RaterProfile) -> tuple[list[Group], int]:
     return groups, missing
 
 
-def checks_missing(desk: Desk, rater: int) -> int:
+def checks_missing(desk: PlanningInputs, rater: int) -> int:
     """Return how many checks a rater is still to be given."""
     there = {
-        one.response
-        for one in desk.by_rater.get(rater, ())
-        if one.purpose == "check" and not one.gone
+        assignment.response
+        for assignment in desk.by_rater.get(rater, ())
+        if assignment.purpose == "check" and not assignment.gone
     }
     return max(desk.design.checks - len(there), 0)
 
 
 def portion_of(
-    desk: Desk,
+    desk: PlanningInputs,
     person: RaterProfile,
     place: int,
     calibration: Sequence[Group],
@@ -114,25 +155,25 @@ def portion_of(
 
 
 def _orders(
-    desk: Desk, rater: int, groups: Sequence[Group], rows: Sequence[Row]
+    desk: PlanningInputs, rater: int, groups: Sequence[Group], rows: Sequence[Row]
 ) -> dict[int, dict[int, list[int]]]:
     """Return query and round to the rater's main responses, in the order in which they come."""
     query_of = {piece.response: group.query for group in groups for piece in group.pieces}
     places = [
-        (one.position, one.query, one.round, one.response)
-        for one in desk.by_rater.get(rater, ())
-        if one.counts
+        (assignment.position, assignment.query, assignment.round, assignment.response)
+        for assignment in desk.by_rater.get(rater, ())
+        if assignment.counts
     ]
     places += [
         (row["position"], query_of[row["response_id"]], row["round"], row["response_id"])
         for row in rows
         if row["purpose"] == "main"
     ]
-    found: dict[int, dict[int, list[int]]] = {}
+    orders: dict[int, dict[int, list[int]]] = {}
     # What has one position comes in the order in which it was assigned.
     for _, query, round_, response in sorted(places, key=lambda place: place[0]):
-        found.setdefault(query, {}).setdefault(round_, []).append(response)
-    return found
+        orders.setdefault(query, {}).setdefault(round_, []).append(response)
+    return orders
 
 
 def _backwards(orders: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
@@ -140,7 +181,7 @@ def _backwards(orders: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
 
 
 def _with_checks(
-    desk: Desk,
+    desk: PlanningInputs,
     person: RaterProfile,
     groups: list[Group],
     work: Work,
@@ -152,47 +193,49 @@ def _with_checks(
     everything = [*waiting, *groups]
     barred = set(desk.begun.get(person.id, ()))
     barred |= {o.query for o in desk.by_rater.get(person.id, ()) if o.purpose == "check"}
-    material = Material(
+    material = CheckMaterial(
         copies=desk.copies,
         imported=[
-            one
-            for one in desk.imported
-            if person.reads(desk.frame.questions[one.query].language)
-            and one.query not in desk.calibration
+            check
+            for check in desk.imported
+            if person.reads(desk.frame.questions[check.query].language)
+            and check.query not in desk.calibration
         ],
         keys_of=lambda response: _keys_of_imported(desk, response),
-        falling=must_fall(desk.everything),
+        falling=expected_lower(desk.everything),
         length=desk.reading.length,
         layout=lambda query: desk.layout(person.id, query),
         rank=lambda response: original_rank(desk, response),
         taken=desk.had.get(person.id, frozenset()),
     )
-    made = strew(everything, work, wanted, material, barred, rng)
+    made = interleave_checks(everything, work, wanted, material, barred, rng)
     return everything, made
 
 
-def _keys_of_imported(desk: Desk, response: int) -> tuple[str, ...]:
-    query = next(one.query for one in desk.imported if one.response == response)
+def _keys_of_imported(desk: PlanningInputs, response: int) -> tuple[str, ...]:
+    query = next(check.query for check in desk.imported if check.response == response)
     has_passages, has_reference = desk.reading.has(response, query)
     shown = FrameResponse(response, "", query, (), has_passages, has_reference)
     return desk.keys_of(shown)
 
 
-def _not_begun(desk: Desk, rater: int, new: set[int]) -> list[Group]:
+def _not_begun(desk: PlanningInputs, rater: int, new: set[int]) -> list[Group]:
     """Return the groups that a rater has and was shown nothing of, in order of work."""
     places: dict[int, dict[int, list[int]]] = {}
     begun = desk.begun.get(rater, set())
-    for one in desk.by_rater.get(rater, ()):
-        if one.counts and one.query not in begun and one.query not in new:
-            places.setdefault(one.query, {}).setdefault(one.round, []).append(one.position)
+    for assignment in desk.by_rater.get(rater, ()):
+        if assignment.counts and assignment.query not in begun and assignment.query not in new:
+            places.setdefault(assignment.query, {}).setdefault(assignment.round, []).append(
+                assignment.position
+            )
     groups = [Group(query, places=of_rounds) for query, of_rounds in places.items()]
     return sorted(groups, key=lambda group: min(map(min, group.places.values())))
 
 
 def _with(work: Work, groups: Sequence[Group]) -> Work:
-    found: Work = {query: dict(responses) for query, responses in work.items()}
+    combined: Work = {query: dict(responses) for query, responses in work.items()}
     for group in groups:
-        mine = found.setdefault(group.query, {})
+        mine = combined.setdefault(group.query, {})
         for piece in group.pieces:
             mine[piece.response] = mine.get(piece.response, frozenset()).union(piece.construct_keys)
-    return found
+    return combined

@@ -84,32 +84,32 @@ def adjudicate(
 
 def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
     """Return what was chosen, and what turned out other than asked, as lines of text."""
-    told = [f"{done.rater} adjudicates {', '.join(done.constructs)}."]
+    text = [f"{done.rater} adjudicates {', '.join(done.constructs)}."]
     if done.widest:
         spread = "" if done.narrowest is None else f", from {done.narrowest:.0%} of the scale up"
-        told.append(f"Widest ranges: {done.widest} of {done.rated} rated responses{spread}.")
+        text.append(f"Widest ranges: {done.widest} of {done.rated} rated responses{spread}.")
     if done.widest < widest:
-        told.append(
+        text.append(
             f"Only {done.widest} of the {widest} asked for: on the others people do not differ, or "
             "only one has rated."
         )
     if done.inclusion_prob is not None:
-        told.append(
+        text.append(
             f"At random: {done.random} of the other {done.random_of} "
             f"(probability {done.inclusion_prob:.3g})."
         )
     if done.random < sample:
-        told.append(f"Only {done.random} of the {sample} asked for: there are no more.")
+        text.append(f"Only {done.random} of the {sample} asked for: there are no more.")
     elif done.random > sample:
-        told.append(
+        text.append(
             "More than asked for, so that those drawn before still are a random sample of all."
         )
     if done.sees is not None:
-        told.append(
+        text.append(
             f"After the blind value they see what {done.sees} said, too (rating.adjudicators_see)."
         )
     if done.own:
-        told.append(f"Left out, since they were {done.rater}'s to rate: {done.own}.")
-    told.append(f"New assignments: {done.new}. Earlier ones with another probability: ")
-    told[-1] += f"{done.raised}."
-    return told
+        text.append(f"Left out, since they were {done.rater}'s to rate: {done.own}.")
+    text.append(f"New assignments: {done.new}. Earlier ones with another probability: ")
+    text[-1] += f"{done.raised}."
+    return text

@@ -166,9 +166,9 @@ def assign(
     if dry_run:
         click.echo("Nothing was stored. Leave --dry-run out to store it.")
         return
-    told = _stored(done)
-    if told:
-        click.echo(f"Stored {' and '.join(told)}.")
+    stored = _stored(done)
+    if stored:
+        click.echo(f"Stored {' and '.join(stored)}.")
     if channel == "label_studio":
         click.echo(f"Next: ccrs label-studio push {folder} --url URL")
         return
@@ -190,13 +190,13 @@ def _raters(text: str | None) -> list[str] | int | None:
 
 
 def _stored(done: "Assigned") -> list[str]:
-    told = []
+    parts = []
     if done.open_slots:
-        told.append(counted(done.open_slots, "open slot"))
+        parts.append(counted(done.open_slots, "open slot"))
     if done.assignments or done.further:
-        told.append(counted(done.assignments + sum(done.further.values()), "assignment"))
+        parts.append(counted(done.assignments + sum(done.further.values()), "assignment"))
     if done.comparisons is not None and done.comparisons.comparisons:
-        told.append(counted(done.comparisons.comparisons, "comparison"))
+        parts.append(counted(done.comparisons.comparisons, "comparison"))
     if done.updated:
-        told.append(f"{counted(done.updated, 'probability', 'probabilities')} of before")
-    return told
+        parts.append(f"{counted(done.updated, 'probability', 'probabilities')} of before")
+    return parts

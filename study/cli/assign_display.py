@@ -45,8 +45,8 @@ def show_assigned(plan: "Assigned") -> None:
             "Raters are not all linked through shared responses: their severities can't be "
             "compared. A higher --per-item or fewer raters links them."
         )
-    for one in plan.left_over:
-        console.print(Text(_left_over(one)))
+    for item in plan.left_over:
+        console.print(Text(_left_over(item)))
     for note in plan.notes:
         console.print(Text(note))
     _show_comparisons(console, plan)
@@ -75,8 +75,8 @@ def _show_totals(console: Console, plan: "Assigned") -> None:
             f"{'has' if plan.covered == 1 else 'have'} {each}."
         )
     if plan.further:
-        told = ", ".join(f"{n:,} for {_TITLES[name]}" for name, n in plan.further.items())
-        console.print(f"Further assignments: {told}.")
+        purposes = ", ".join(f"{n:,} for {_TITLES[name]}" for name, n in plan.further.items())
+        console.print(f"Further assignments: {purposes}.")
     if plan.updated:
         console.print(
             f"Inclusion probabilities that are others now: {counted(plan.updated, 'assignment')} "
@@ -95,10 +95,19 @@ def _show_sample(console: Console, plan: "Assigned") -> None:
     rows.add_column("stratum", overflow="fold")
     for title in ("there", "drawn", "probability"):
         rows.add_column(title, justify="right", no_wrap=True)
-    for one in plan.sample[:_STRATA_SHOWN]:
-        chance = f"{one.probability:.3f}" if one.probability is not None else "several"
-        shown = chance if one.drawn else "-"
-        rows.add_row(Text(one.stratum or "all"), f"{one.units:,}", f"{one.drawn:,}", shown)
+    for drawn_stratum in plan.sample[:_STRATA_SHOWN]:
+        chance = (
+            f"{drawn_stratum.probability:.3f}"
+            if drawn_stratum.probability is not None
+            else "several"
+        )
+        shown = chance if drawn_stratum.drawn else "-"
+        rows.add_row(
+            Text(drawn_stratum.stratum or "all"),
+            f"{drawn_stratum.units:,}",
+            f"{drawn_stratum.drawn:,}",
+            shown,
+        )
     console.print(rows)
     if len(plan.sample) > _STRATA_SHOWN:
         more = len(plan.sample) - _STRATA_SHOWN
@@ -132,13 +141,13 @@ def _hours_by_purpose(plan: "Assigned", purposes: list[str]) -> Table:
     return rows
 
 
-def _left_over(one: "LeftOver") -> str:
-    named = ", ".join(one.queries[:_NAMED])
-    more = f" and {len(one.queries) - _NAMED} more" if len(one.queries) > _NAMED else ""
+def _left_over(group: "LeftOver") -> str:
+    named = ", ".join(group.queries[:_NAMED])
+    more = f" and {len(group.queries) - _NAMED} more" if len(group.queries) > _NAMED else ""
     return (
-        f"Left over, since {one.reason}: {counted(one.responses, 'response')} to "
-        f"{counted(len(one.queries), 'query', 'queries')} ({named}{more}). "
-        f"It takes {_hours(one.hours)} more rater hours."
+        f"Left over, since {group.reason}: {counted(group.responses, 'response')} to "
+        f"{counted(len(group.queries), 'query', 'queries')} ({named}{more}). "
+        f"It takes {_hours(group.hours)} more rater hours."
     )
 
 
@@ -150,9 +159,9 @@ def _show_comparisons(console: Console, plan: "Assigned") -> None:
         f"Pairs of responses: {compared.pairs:,} drawn, "
         f"{counted(compared.comparisons, 'new comparison')}."
     )
-    told = ", ".join(f"{systems}: {count:,}" for systems, count in compared.by_systems.items())
-    if told:
-        console.print(Text(f"Pairs by systems: {told}."))
+    pairs = ", ".join(f"{systems}: {count:,}" for systems, count in compared.by_systems.items())
+    if pairs:
+        console.print(Text(f"Pairs by systems: {pairs}."))
     shared = ", ".join(f"{rater}: {count:,}" for rater, count in compared.by_rater.items())
     if shared:
         console.print(Text(f"Comparisons by rater: {shared}."))
@@ -160,21 +169,21 @@ def _show_comparisons(console: Console, plan: "Assigned") -> None:
         console.print(f"No rater is free for {counted(compared.short, 'comparison')}.")
     if compared.comparisons and not compared.connected:
         console.print("Raters are not all linked through shared pairs.")
-    for one in compared.left_out:
+    for item in compared.left_out:
         console.print(
             Text(
-                f"Not compared on {one['construct']}: {counted(one['pairs'], 'pair')}, "
-                f"since {one['reason']}."
+                f"Not compared on {item['construct']}: {counted(item['pairs'], 'pair')}, "
+                f"since {item['reason']}."
             )
         )
 
 
 def _show_left_out(console: Console, plan: "Assigned") -> None:
-    for one in plan.left_out:
+    for item in plan.left_out:
         console.print(
             Text(
-                f"Not rated on {one['construct']}: {counted(one['responses'], 'response')}, "
-                f"since {one['reason']}."
+                f"Not rated on {item['construct']}: {counted(item['responses'], 'response')}, "
+                f"since {item['reason']}."
             )
         )
     if plan.unratable:

@@ -85,7 +85,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
 @click.option(
     "--rater-prefix",
     metavar="TEXT",
-    help="What the codes of other users begin with, before their number; ls- unless given.",
+    help="What the codes of other users begin with, before their number. Default: ls-.",
 )
 @click.option(
     "--allow-unmatched",
@@ -197,13 +197,13 @@ def status(folder: Path, as_json: bool) -> None:
     from study.status import study_status
     from study.study import Study
 
-    found = study_status(Study.open(folder))
+    current = study_status(Study.open(folder))
     if as_json:
-        show(found.as_json(), [], as_json)
+        show(current.as_json(), [], as_json)
         return
     from study.cli.status_display import show_status
 
-    show_status(found)
+    show_status(current)
 
 
 @click.command()
@@ -326,11 +326,11 @@ def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> No
     if out is None:
         raise click.UsageError("--rater needs a file: --out FILE.json")
     rows = export_rater(study, rater, out)
-    told = ", ".join(f"{count:,} of {name}" for name, count in rows.items())
+    counts = ", ".join(f"{count:,} of {name}" for name, count in rows.items())
     show(
         {"path": str(out), "rows": rows},
         [
-            f"Wrote {out}: {told} (rows by table). Only you can read it.",
+            f"Wrote {out}: {counts} (rows by table). Only you can read it.",
             f"Next: give {out} to the person it is about, and delete it",
         ],
         as_json,

@@ -25,22 +25,22 @@ def named_once(
     UsageError
         A text is not of its form, or two say different things of one name.
     """
-    found: dict[str, T] = {}
+    values: dict[str, T] = {}
     for text in texts:
         name, value = read(text)
-        if found.setdefault(name, value) != value:
+        if values.setdefault(name, value) != value:
             raise click.UsageError(f"{option} says two things of {name!r}: keep one of them.")
-    return found
+    return values
 
 
 def kind(text: str) -> tuple[str, str]:
     """Read SCORER=KIND."""
-    scorer, separator, said = text.rpartition("=")
+    scorer, separator, value = text.rpartition("=")
     if not separator or not scorer:
         raise click.BadParameter(
             f"{text!r}: write SCORER=KIND, such as anna=human", param_hint="--kind"
         )
-    return scorer, said
+    return scorer, value
 
 
 def control(text: str) -> tuple[str, str]:
@@ -56,14 +56,14 @@ def control_range(text: str) -> tuple[str, tuple[float, float]]:
     name, equals, ends = text.rpartition("=")
     low, colon, high = ends.partition(":")
     try:
-        found = float(low), float(high)
+        bounds = float(low), float(high)
     except ValueError:
-        found = 0.0, 0.0
-    if not (equals and colon and name.strip() and found[0] < found[1]) or not isfinite(
-        found[1] - found[0]
+        bounds = 0.0, 0.0
+    if not (equals and colon and name.strip() and bounds[0] < bounds[1]) or not isfinite(
+        bounds[1] - bounds[0]
     ):
         raise click.UsageError(f"--scale {text}: write CONTROL=LOW:HIGH, such as stars=1:5.")
-    return name.strip(), found
+    return name.strip(), bounds
 
 
 def user(text: str) -> tuple[str, str]:
@@ -85,12 +85,12 @@ def asked(
 
     What is answered goes into `answers`.
     """
-    found: list[str] = []
-    # What else is wrong with the file is told when it is imported.
+    open_controls: list[str] = []
+    # Other faults of the file are reported when it is imported.
     with suppress(InputError):
-        found = open_questions(study, path, importer=importer, controls=mapped)
+        open_controls = open_questions(study, path, importer=importer, controls=mapped)
     known = ", ".join(construct.key for construct in study.config.constructs)
-    for control in found:
+    for control in open_controls:
         if control not in answers:
             answers[control] = click.prompt(
                 f"{path.name}: which construct does the control {control!r} rate? ({known}; "
@@ -98,4 +98,4 @@ def asked(
                 default="",
                 show_default=False,
             ).strip()
-    return {control: answers[control] for control in found}
+    return {control: answers[control] for control in open_controls}

@@ -144,8 +144,8 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
       ccrs erase my-study rater-3 --sever
       ccrs erase my-study rater-3 --yes --json
     """
-    from study.lifecycle.erase import erase as erase_rater, held_about
-    from study.lifecycle.secure_delete import rewrite
+    from study.lifecycle.erase import erase as erase_rater, stored_about
+    from study.lifecycle.secure_delete import rewrite_database
     from study.study import Study
 
     study = Study.open(folder)
@@ -154,12 +154,12 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
             raise click.UsageError("--sever needs the code of a rater.")
         from study.schema import Noun
 
-        notes = rewrite(study, Noun.metadata.tables)
+        notes = rewrite_database(study, Noun.metadata.tables)
         show({"notes": list(notes)}, ["Rewrote the database file.", *notes], as_json)
         return
-    held = held_about(study, rater)
+    counts = stored_about(study, rater)
     if not yes:
-        _confirm(rater, held, sever, as_json)
+        _confirm(rater, counts, sever, as_json)
     with progress("Erasing", hidden=as_json) as advance:
         done = erase_rater(study, rater, sever=sever, progress=advance)
     rows = ", ".join(f"{count:,} of {name}" for name, count in done.rows.items())
@@ -175,11 +175,11 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
     show(done.as_json(), lines, as_json)
 
 
-def _confirm(rater: str, held: dict[str, int], sever: bool, as_json: bool) -> None:
+def _confirm(rater: str, counts: dict[str, int], sever: bool, as_json: bool) -> None:
     if as_json or not _at_a_terminal():
         raise click.UsageError("Confirm with --yes; it can't be undone.")
     what = "cut off from the person" if sever else "removed"
-    rows = ", ".join(f"{count:,} of {name}" for name, count in held.items())
+    rows = ", ".join(f"{count:,} of {name}" for name, count in counts.items())
     click.echo(f"To be {what}, for good: {rows} (rows by table).")
     if click.prompt("Type the rater's code to confirm", default="", show_default=False) != rater:
         raise click.UsageError("That is another code. Nothing was erased.")

@@ -78,7 +78,7 @@ def _load(entry: EntryPoint) -> click.Command:
     try:
         command = entry.load()
         if not isinstance(command, click.Command):
-            raise TypeError(f"{entry.value} is no click command")
+            raise TypeError(f"{entry.value} is not a click command")
     except Exception as error:  # noqa: BLE001  (a plug-in may break in any way)
         problem = f"{type(error).__name__}: {error}".splitlines()[0]
 
@@ -126,7 +126,7 @@ def main() -> None:
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
     except BrokenPipeError:
-        # Whoever read the output has had enough, as `head` does. Nothing more can be said there.
+        # The reader of the output has closed it, as `head` does. Nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:

@@ -14,8 +14,8 @@ def show_status(status: Status) -> None:
     console.print(Text(status.name, style="bold"))
     console.print(
         ", ".join(
-            f"{count} {one if count == 1 else many}"
-            for count, one, many in (
+            f"{count} {singular if count == 1 else plural}"
+            for count, singular, plural in (
                 (status.queries, "query", "queries"),
                 (status.responses, "response", "responses"),
                 (status.passages, "passage", "passages"),
@@ -73,8 +73,8 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
             "query before."
         )
     if rating.recognized:
-        told = ", ".join(f"{count} {answer}" for answer, count in rating.recognized.items())
-        console.print(f"Raters who say that they recognized a system: {told}.")
+        answers = ", ".join(f"{count} {answer}" for answer, count in rating.recognized.items())
+        console.print(f"Raters who say that they recognized a system: {answers}.")
 
 
 def _raters(raters: list[RaterProgress]) -> Table:
@@ -84,17 +84,18 @@ def _raters(raters: list[RaterProgress]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("last (UTC)", "link"):
         table.add_column(name, no_wrap=True)
-    for one in raters:
-        last = "" if one.last_activity is None else f"{one.last_activity:%Y-%m-%d %H:%M}"
+    for progress in raters:
+        activity = progress.last_activity
+        last = "" if activity is None else f"{activity:%Y-%m-%d %H:%M}"
         table.add_row(
-            Text(one.rater),
-            f"{one.responses_done}/{one.responses}",
-            f"{one.values}/{one.values_expected}",
-            str(one.cannot_judge),
-            str(one.skipped),
-            str(one.late),
+            Text(progress.rater),
+            f"{progress.responses_done}/{progress.responses}",
+            f"{progress.values}/{progress.values_expected}",
+            str(progress.cannot_judge),
+            str(progress.skipped),
+            str(progress.late),
             last,
-            one.link,
+            progress.link,
         )
     return table
 

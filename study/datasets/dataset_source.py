@@ -3,13 +3,77 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
+from http.client import HTTPException
 from pathlib import Path, PurePosixPath
+from time import monotonic
 from typing import TYPE_CHECKING
+from urllib.error import HTTPError
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    UnknownHandler,
+)
 
-from study.datasets.download import download
 from study.errors import StudyError
 from study.importing.rows import LocatedRow
 from study.progress import Advance
+
+_SILENCE_SECONDS = 30
+_FILE_SECONDS = 300
+_CHUNK = 1 << 16
+
+
+def https_opener() -> OpenerDirector:
+    """Return an opener that knows HTTPS alone, so that no redirect can lead elsewhere."""
+    opener = OpenerDirector()
+    for handler in (
+        ProxyHandler(),  # HTTPS_PROXY and its kin, as everywhere
+        UnknownHandler(),
+        HTTPSHandler(),
+        HTTPDefaultErrorHandler(),
+        HTTPRedirectHandler(),
+        HTTPErrorProcessor(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def download(address: str, *, size: int, advance: Callable[[int], None]) -> bytes:
+    """Return what lies at `address`, cut after `size` + 1 bytes.
+
+    `advance` is called with the number of bytes received. The caller compares the digest: more than
+    `size` bytes, or fewer, can't be the file that was meant.
+
+    Raises
+    ------
+    OSError
+        Unreachable, refused, silent for too long, or broken off.
+    """
+    request = Request(address, headers={"User-Agent": "ccrs-study"})  # noqa: S310  (HTTPS only)
+    deadline = monotonic() + _FILE_SECONDS
+    content = bytearray()
+    try:
+        with https_opener().open(request, timeout=_SILENCE_SECONDS) as answer:
+            while len(content) <= size:
+                chunk = answer.read(min(_CHUNK, size + 1 - len(content)))
+                if not chunk:
+                    break
+                content += chunk
+                advance(min(len(content), size))
+                if monotonic() > deadline:
+                    raise TimeoutError(f"not finished after {_FILE_SECONDS} seconds")
+    except HTTPError as error:
+        error.close()
+        raise
+    except HTTPException as error:
+        raise OSError(f"the server's answer broke off ({type(error).__name__})") from error
+    return bytes(content)
+
 
 if TYPE_CHECKING:
     from study.study import Study
@@ -125,10 +189,10 @@ def _downloaded(dataset: Dataset, advance: Advance) -> dict[str, bytes]:
                 f"github.com/{source.repository} at commit {source.commit}) and run "
                 f"`ccrs fetch {dataset.name} --from FOLDER`."
             ) from error
-        found = sha256(content).hexdigest()
-        if found != file.sha256:
+        digest = sha256(content).hexdigest()
+        if digest != file.sha256:
             raise StudyError(
-                f"{address} is not the pinned file: its SHA-256 is {found}, expected "
+                f"{address} is not the pinned file: its SHA-256 is {digest}, expected "
                 f"{file.sha256}. Nothing was made. Something on the way may have changed it; "
                 "try again from another network."
             )
@@ -151,9 +215,9 @@ def _copied(dataset: Dataset, folder: Path, advance: Advance) -> dict[str, bytes
             faults.append(f"{inside} is missing")
             continue
         with path.open("rb") as stream:
-            found = file_digest(stream, "sha256").hexdigest()
-        if found != file.sha256:
-            faults.append(f"{path}: SHA-256 is {found}, expected {file.sha256}")
+            digest = file_digest(stream, "sha256").hexdigest()
+        if digest != file.sha256:
+            faults.append(f"{path}: SHA-256 is {digest}, expected {file.sha256}")
             continue
         contents[file.name] = path.read_bytes()
         advance(sum(map(len, contents.values())), total)

@@ -41,10 +41,10 @@ class FetchSummary:
     """A published table, computed again from the study, as lines of text."""
 
     def lines(self) -> list[str]:
-        """Return the summary as lines of text, each of which stands by itself."""
+        """Return the summary as lines of text that can be read independently."""
         added = ", ".join(f"{count:,} {noun}" for noun, count in self.added.items())
         return [
-            f"Made the study {self.folder} of {self.title}: {added}.",
+            f"Created the study {self.folder} of {self.title}: {added}.",
             *(f"Read: {rule} ({count:,})." for rule, count in self.rules.items()),
             *(f"Left out: {what} ({count:,})." for what, count in self.left_out.items()),
             *(f"Warning: {warning}" for warning in self.warnings),

@@ -21,8 +21,8 @@ def normalized(text: str) -> str:
 
 def exact_match(text: str, references: Iterable[str]) -> float:
     """Return 1 if `text` equals a reference after normalization, else 0."""
-    own = normalized(text)
-    return float(any(own == normalized(reference) for reference in references))
+    answer = normalized(text)
+    return float(any(answer == normalized(reference) for reference in references))
 
 
 def token_f1(text: str, references: Iterable[str]) -> float:
@@ -30,10 +30,10 @@ def token_f1(text: str, references: Iterable[str]) -> float:
 
     Without a reference, or without a token in common with any, it is 0.
     """
-    own = Counter(normalized(text).split())
-    return max((_f1(own, Counter(normalized(ref).split())) for ref in references), default=0.0)
+    answer = Counter(normalized(text).split())
+    return max((_f1(answer, Counter(normalized(ref).split())) for ref in references), default=0.0)
 
 
-def _f1(own: Counter[str], other: Counter[str]) -> float:
-    common = (own & other).total()
-    return 2 * common / (own.total() + other.total()) if common else 0.0
+def _f1(answer: Counter[str], other: Counter[str]) -> float:
+    common = (answer & other).total()
+    return 2 * common / (answer.total() + other.total()) if common else 0.0

@@ -43,10 +43,10 @@ def openqa_table1(study: "Study") -> "DataFrame":
         scorer: scores[scores["scorer"] == scorer].groupby("system")["value"].mean()
         for scorer in ("EM", "F1")
     }
-    given = scores[scores["scorer"] == "EM"].set_index("response_id")["system"]
+    systems = scores[scores["scorer"] == "EM"].set_index("response_id")["system"]
     for column, scorer in VERDICT_GIVERS.items():
         matches = list_matches(study, scorer)
-        columns[column] = given.index.to_series().map(matches).groupby(given.to_numpy()).mean()
+        columns[column] = systems.index.to_series().map(matches).groupby(systems.to_numpy()).mean()
     return 100 * pd.DataFrame(columns).rename_axis("system")
 
 
@@ -64,8 +64,8 @@ def list_matches(study: "Study", scorer: str) -> "Series[float]":
     import pandas as pd
 
     scores = study.score_table()
-    own = scores[(scores["scorer"] == scorer) & scores["value"].notna()]
-    verdicts = dict(zip(own["response_id"], own["value"] >= 0.5, strict=True))
+    matches = scores[(scores["scorer"] == scorer) & scores["value"].notna()]
+    verdicts = dict(zip(matches["response_id"], matches["value"] >= 0.5, strict=True))
     q, r = table(Query), table(Response)
     with study.read() as connection:
         rows = connection.execute(

@@ -5,11 +5,13 @@ of Large Language Models", ACL 2023.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from study.datasets.dataset_source import Contents, Dataset, TieBreak
-from study.datasets.lexical import exact_match, token_f1
+from study.datasets.lexical import exact_match, normalized, token_f1
 from study.datasets.openqa_accuracy import openqa_table1
 from study.datasets.openqa_files import (
     RatedAnswer,
@@ -17,10 +19,115 @@ from study.datasets.openqa_files import (
     rated_answers,
     system_outputs,
 )
-from study.datasets.openqa_links import LinkedAnswer, link
 from study.datasets.openqa_source import CONSTRUCT, SETTINGS, SOURCE
 from study.importing.rows import LocatedRow, ResponseRow, ScoreRow
 from study.types import ScorerKind
+
+PLAIN = "outputs that equal a rated answer letter by letter"
+NORMALIZED = "outputs that equal a rated answer after SQuAD normalization"
+NUMBER = "outputs that equal a rated answer as a number (a spreadsheet made 7 of 07)"
+NONE = "outputs of {system} that match no rated answer: kept, unrated"
+LIST = "outputs that are lists, of which the first element was rated"
+NO_SYSTEM = "rated answers that match no output: kept, without a system"
+TWICE = "an answer twice in the tables, told apart by the outputs (1991 and 1991.)"
+SPELLING = "answers that some table spells otherwise: joined by row, the human table's kept"
+
+
+@dataclass
+class LinkedAnswer:
+    """A distinct answer to a question, with the systems that gave it."""
+
+    key: str
+    question: str
+    text: str
+    row: int
+    """Row of the tables, or line of the first output where no rater saw it."""
+    rated: RatedAnswer | None
+    outputs: list[SystemOutput] = field(default_factory=list)
+
+
+def link(
+    answers: Sequence[RatedAnswer], outputs: Sequence[SystemOutput]
+) -> tuple[list[LinkedAnswer], Counter[str]]:
+    """Join outputs to rated answers.
+
+    Returns
+    -------
+    The rated answers in the order of the tables (keys a0001 ...), then the outputs that match
+    none (keys u0001 ...), and how often each rule was used.
+    """
+    by_question: dict[str, list[SystemOutput]] = {}
+    for output in outputs:
+        by_question.setdefault(output.question, []).append(output)
+    known: dict[str, dict[str, LinkedAnswer]] = {}
+    rules = Counter(dict.fromkeys((PLAIN, NORMALIZED, NUMBER, LIST), 0))
+    for answer in answers:
+        text = answer.text
+        of_question = known.setdefault(answer.question, {})
+        if text in of_question:
+            text = _lost_spelling(answer, answers, by_question[answer.question])
+            rules[TWICE] += 1
+        key = f"a{answer.row - 1:04d}"
+        of_question[text] = LinkedAnswer(key, answer.question, text, answer.row, answer)
+        rules[SPELLING] += answer.spelled_otherwise
+    unrated: dict[tuple[str, str], LinkedAnswer] = {}
+    for output in outputs:
+        text = output.texts[0]
+        rules[LIST] += len(output.texts) > 1
+        matched = match(text, tuple(known[output.question]))
+        if matched is None:
+            key = f"u{len(unrated) + 1:04d}"
+            new = LinkedAnswer(key, output.question, text, output.line, None)
+            unrated.setdefault((output.question, text), new).outputs.append(output)
+            rules[NONE.format(system=output.system)] += 1
+        else:
+            known[output.question][matched[0]].outputs.append(output)
+            rules[matched[1]] += 1
+    rated = [answer for of_question in known.values() for answer in of_question.values()]
+    rules[NO_SYSTEM] = sum(not answer.outputs for answer in rated)
+    return [*sorted(rated, key=lambda answer: answer.row), *unrated.values()], rules
+
+
+def match(text: str, rated: Sequence[str]) -> tuple[str, str] | None:
+    """Return the rated answer that `text` is, and the rule that says so; None if there is none.
+
+    Of several that are equal after normalization, the one that differs in case alone is taken,
+    else the first.
+    """
+    if text in rated:
+        return text, PLAIN
+    words = normalized(text)
+    alike = [answer for answer in rated if normalized(answer) == words]
+    if alike:
+        folded = text.casefold()
+        return next((a for a in alike if a.casefold() == folded), alike[0]), NORMALIZED
+    value = _number(text)
+    equal = [answer for answer in rated if value is not None and _number(answer) == value]
+    return (equal[0], NUMBER) if equal else None
+
+
+def _lost_spelling(
+    answer: RatedAnswer, answers: Sequence[RatedAnswer], outputs: Sequence[SystemOutput]
+) -> str:
+    """Return the output that the second of two equal answers stands for.
+
+    It differs from the answer by what normalization removes, and no row of the table spells it
+    that way: the table lost the difference.
+    """
+    rated = {other.text for other in answers if other.question == answer.question}
+    return next(
+        output.texts[0]
+        for output in outputs
+        if output.texts[0] not in rated and normalized(output.texts[0]) == normalized(answer.text)
+    )
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
 
 if TYPE_CHECKING:
     from study.study import Study
@@ -31,8 +138,8 @@ _LEADING_VERDICT = re.compile(r"\s*(yes|no)\b", re.IGNORECASE)
 
 def leading_verdict(reply: str) -> float | None:
     """Return 1 or 0 for a reply that begins with yes or no; None for any other."""
-    found = _LEADING_VERDICT.match(reply)
-    return None if found is None else _VERDICT[found[1].capitalize()]
+    verdict = _LEADING_VERDICT.match(reply)
+    return None if verdict is None else _VERDICT[verdict[1].capitalize()]
 
 
 def contents(files: Mapping[str, bytes]) -> Contents:
@@ -44,7 +151,7 @@ def contents(files: Mapping[str, bytes]) -> Contents:
     answers = rated_answers(files)
     query_ids = {answer.question: f"q{int(answer.question_id):03d}" for answer in answers}
     outputs = list(system_outputs(files, query_ids))
-    references, own = common_references(outputs)
+    references, rare = common_references(outputs)
     linked, rules = link(answers, outputs)
     responses = [
         placed
@@ -65,7 +172,7 @@ def contents(files: Mapping[str, bytes]) -> Contents:
         ],
         rules={"rated answers, each a response": len(answers), **rules},
         left_out={
-            "references that not every system's file has (EviGen's repairs broken characters)": own
+            "references that not every system's file has (EviGen's repairs broken characters)": rare
         },
     )
 
@@ -78,14 +185,14 @@ def common_references(
     One file has repaired copies of references whose characters were broken by a wrong encoding;
     the published figures of the other systems do not count them.
     """
-    given: dict[str, list[tuple[str, ...]]] = {}
+    references: dict[str, list[tuple[str, ...]]] = {}
     for output in outputs:
-        given.setdefault(output.question, []).append(output.gold)
+        references.setdefault(output.question, []).append(output.gold)
     common = {
         question: tuple(text for text in lists[0] if all(text in other for other in lists))
-        for question, lists in given.items()
+        for question, lists in references.items()
     }
-    every = sum(len({text for gold in lists for text in gold}) for lists in given.values())
+    every = sum(len({text for gold in lists for text in gold}) for lists in references.values())
     return common, every - sum(map(len, common.values()))
 
 
@@ -93,8 +200,8 @@ def _responses(
     answer: LinkedAnswer, query_id: str, references: Sequence[str]
 ) -> Iterator[LocatedRow]:
     """Yield a row for each system that gave the answer; one without a system if none did."""
-    given: list[tuple[int, str | None]] = [(o.line, o.system) for o in answer.outputs]
-    for place, system in given or [(answer.row, None)]:
+    sources: list[tuple[int, str | None]] = [(o.line, o.system) for o in answer.outputs]
+    for place, system in sources or [(answer.row, None)]:
         row = ResponseRow(
             query_id=query_id,
             query=answer.question,

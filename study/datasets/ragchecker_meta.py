@@ -22,7 +22,7 @@ def contents(files: Mapping[str, bytes]) -> Contents:
     """Return the data set's rows from the bytes of its files, by name.
 
     The human file has two rows for each pair, one for each of its two raters, who are not named:
-    `rater-1` is whoever came first, and need not be one person throughout.
+    `rater-1` is the first in each row, and need not be one person throughout.
     """
     pairs = json.loads(files[_METRIC])
     compared = json.loads(files[_HUMAN])

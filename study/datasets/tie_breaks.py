@@ -1,6 +1,6 @@
-"""Keep a tie-breaker's values beside the ratings that they settled.
+"""Keep a tie-breaker's values apart from the ratings that they settled.
 
-Whoever breaks ties sees the disagreements and little else. Such values are no further
+A tie-breaker sees the disagreements and little else. Such values are no further
 measurement of the same kind, so they are ratings whose assignment has the purpose
 `adjudication`: they stay in the study, but enter neither agreement nor the score table.
 """

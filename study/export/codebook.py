@@ -90,10 +90,10 @@ def codebook(config: StudyConfig, rows: Mapping[str, int], form: str) -> dict[st
 def codebook_markdown(book: Mapping[str, Any]) -> str:
     """Return the codebook as a text to read."""
     lines = [f"# Codebook: {book['study']}", ""]
-    for name, found in book["tables"].items():
-        lines += [f"## {found['file']} ({found['rows']} rows: {name})", ""]
+    for name, entry in book["tables"].items():
+        lines += [f"## {entry['file']} ({entry['rows']} rows: {name})", ""]
         lines += ["| column | meaning |", "|---|---|"]
-        lines += [f"| {_cell(c)} | {_cell(meaning)} |" for c, meaning in found["columns"].items()]
+        lines += [f"| {_cell(c)} | {_cell(meaning)} |" for c, meaning in entry["columns"].items()]
         lines.append("")
     lines += ["## Constructs", "", "| key | name | scale | level | question |"]
     lines.append("|---|---|---|---|---|")

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from study.csv_injection import MARK, defused
+from study.csv_injection import MARK, escape_formula
 from study.errors import StudyError
 from study.export.codebook import COLUMNS, codebook, codebook_markdown
 from study.facts.response_rows import current_responses, response_rows
@@ -141,7 +141,7 @@ def _csv_cell(name: str, cell: Any) -> str:
         return ""
     if isinstance(cell, float):
         return "" if math.isnan(cell) else repr(cell).removesuffix(".0")
-    return defused(cell) if isinstance(cell, str) else str(cell)
+    return escape_formula(cell) if isinstance(cell, str) else str(cell)
 
 
 def _write_parquet(path: Path, columns: Sequence[str], rows: Rows) -> int:

@@ -1,4 +1,4 @@
-"""Juries: the median or mean of several judges, as a scorer beside them.
+"""Juries: the median or mean of several judges, as an additional scorer.
 
 A jury is made where the score table is, so it follows every new judgment and is stored nowhere.
 """
@@ -54,15 +54,15 @@ def in_words(jury: JurySpec) -> str:
 
 def _of_jury(scores: pd.DataFrame, name: str, jury: JurySpec) -> pd.DataFrame:
     _check(scores, name, jury)
-    own = scores[scores["scorer"].isin(jury.of) & scores["repeat"].eq(0)]
-    rows = own.drop_duplicates(_OF_RESPONSE).copy()
+    members = scores[scores["scorer"].isin(jury.of) & scores["repeat"].eq(0)]
+    rows = members.drop_duplicates(_OF_RESPONSE).copy()
     index = pd.MultiIndex.from_frame(rows[_OF_RESPONSE])
     values = np.full((len(rows), len(jury.of)), np.nan)
     asked = np.zeros(values.shape, dtype=bool)
     for column, judge in enumerate(jury.of):
-        said = own[own["scorer"] == judge]
-        places = index.get_indexer(pd.MultiIndex.from_frame(said[_OF_RESPONSE]))
-        values[places, column] = said["value"].to_numpy(dtype=float)
+        member = members[members["scorer"] == judge]
+        places = index.get_indexer(pd.MultiIndex.from_frame(member[_OF_RESPONSE]))
+        values[places, column] = member["value"].to_numpy(dtype=float)
         asked[places, column] = True
     whole = np.isfinite(values).all(axis=1)
     rows["value"] = np.nan

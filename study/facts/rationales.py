@@ -1,6 +1,6 @@
 """What a judge wrote before its score, where its prompts ask for the reason first.
 
-The reason is no column of its own: it stands in the raw answer, above the line with the score.
+The reason is not stored in a column of its own: it is in the raw answer, above the score.
 """
 
 import re
@@ -15,7 +15,7 @@ from study.facts.response_rows import current_responses
 from study.schema import JudgeRun, Judgment, table
 
 LAST_LINE = "last_line"
-"""Rule of a value that stands alone on the last line, after its reason."""
+"""Rule of a value that is alone on the last line, after its reason."""
 
 _THINKING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.IGNORECASE | re.DOTALL)
 _END_OF_TURN = re.compile(
@@ -78,13 +78,16 @@ def judge_reasons(
         if response in ids:
             answer = (scorer.removesuffix(EXPECTED), ids[response], construct)
             places.setdefault(answer, []).append((scorer, response, construct))
-    found: dict[Place, str] = {}
-    for said in answers_that_count(connection, {response for _, response, _ in places}):
-        if said.construct_version != versions.get(said.construct_key) or said.reason is None:
+    reasons: dict[Place, str] = {}
+    for rationale in answers_that_count(connection, {response for _, response, _ in places}):
+        if (
+            rationale.construct_version != versions.get(rationale.construct_key)
+            or rationale.reason is None
+        ):
             continue
-        for place in places.get((said.run, said.response, said.construct_key), ()):
-            found[place] = said.reason
-    return found
+        for place in places.get((rationale.run, rationale.response, rationale.construct_key), ()):
+            reasons[place] = rationale.reason
+    return reasons
 
 
 def answers_that_count(connection: Connection, responses: Collection[int]) -> Iterator[Rationale]:

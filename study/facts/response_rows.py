@@ -39,14 +39,14 @@ def current_responses(connection: Connection) -> tuple[list[CurrentResponse], in
     rows = connection.execute(
         select(r.c.id, r.c.key, r.c.version).where(is_answer()).order_by(r.c.query_id, r.c.id)
     )
-    found = [(row[0], row[1], row[2]) for row in rows]
-    versions = response_versions(found, ((row[0], row[1]) for row in outputs))
+    responses = [(row[0], row[1], row[2]) for row in rows]
+    versions = response_versions(responses, ((row[0], row[1]) for row in outputs))
     current = [
         CurrentResponse(response, versions.ids[response])
-        for response, _, _ in found
+        for response, _, _ in responses
         if response in versions.in_use
     ]
-    return current, len(found) - len(current)
+    return current, len(responses) - len(current)
 
 
 def response_rows(
@@ -68,8 +68,8 @@ def response_rows(
             query_id, query, references, attributes, text = contents[response.id]
             shared = (text, passages.get(response.id, []))
             asked = (query_id, query, references, attributes)
-            given: Sequence[str | None] = systems.get(response.id, [None])
-            for system in given:
+            systems_of_response: Sequence[str | None] = systems.get(response.id, [None])
+            for system in systems_of_response:
                 yield (*asked, response.response_id, system, *shared)
             for key in further.get(response.id, []):
                 yield (*asked, key, None, *shared)

@@ -2,7 +2,7 @@
 
 An id KEY@N means version N of the response KEY, whatever is in use. A bare KEY means the newest
 version in use. Tables show a bare KEY for version 1 while it means that, and KEY@N for all else:
-an id that a table shows leads back to the response that it stands for.
+an id in a table leads back to its response.
 """
 
 from collections.abc import Iterable, Mapping

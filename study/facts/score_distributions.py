@@ -1,4 +1,4 @@
-"""A judge's score as the mean of its distribution, beside the number that it wrote.
+"""A judge's score as the mean of its distribution, in addition to the number it wrote.
 
 Where an engine tells the probability of each score, the mean says more than the most probable
 one: it breaks ties. It is a scorer of its own, so a report has both (Wang et al. 2025,
@@ -87,12 +87,12 @@ def expected_scores(judgments: pd.DataFrame) -> pd.DataFrame:
         `no_distribution`, and one with less than 95% of the probability on scores with
         `distribution_incomplete`.
     """
-    told = judgments["distribution"].notna()
-    with_any = judgments["scorer"].isin(judgments.loc[told, "scorer"].unique())
+    available = judgments["distribution"].notna()
+    with_any = judgments["scorer"].isin(judgments.loc[available, "scorer"].unique())
     rows = judgments[with_any].copy()
-    found = [_mean(one) for one in rows["distribution"]]
-    means = np.array([mean for mean, _ in found], dtype=float)
-    reasons = pd.Series([reason for _, reason in found], index=rows.index, dtype=object)
+    expected = [_mean(distribution) for distribution in rows["distribution"]]
+    means = np.array([mean for mean, _ in expected], dtype=float)
+    reasons = pd.Series([reason for _, reason in expected], index=rows.index, dtype=object)
     unasked = rows["rule"].eq("empty_response") | rows["value"].isna()
     rows["value"] = rows["value"].where(unasked, means)
     rows["missing_reason"] = rows["missing_reason"].where(unasked, reasons)

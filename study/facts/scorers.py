@@ -18,8 +18,10 @@ def scorer_names(connection: Connection, juries: Iterable[str] = ()) -> set[str]
         select(table(Preference).c.scorer).distinct(),
         select(table(JudgeRun).c.name),
     )
-    found = {str(name) for one in statements for name in connection.execute(one).scalars()}
-    return found | set(juries)
+    names = {
+        str(name) for statement in statements for name in connection.execute(statement).scalars()
+    }
+    return names | set(juries)
 
 
 def machine_names(connection: Connection) -> set[str]:

@@ -17,7 +17,7 @@ _SUCCESSOR = table(Assignment).alias("successor")
 def is_handed_on(slot: FromClause | None = None) -> ColumnElement[bool]:
     """Return the condition that another slot replaces this one.
 
-    `slot` is the table of assignments, or an alias of it; the table itself unless given.
+    `slot` is the table of assignments, or an alias of it; default: the table itself.
     """
     a = table(Assignment) if slot is None else slot
     return select(_SUCCESSOR.c.id).where(_SUCCESSOR.c.replaces_id == a.c.id).exists()

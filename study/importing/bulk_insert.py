@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Float, LargeBinary, Table, func, insert, select, text
 from sqlalchemy.types import TypeEngine
 
-# Large enough that statements cost nothing beside rows, small enough for any memory.
+# Large enough that the cost of a statement is negligible, small enough for any memory.
 _ROWS = 2000
 
 

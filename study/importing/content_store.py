@@ -5,11 +5,17 @@ from functools import cached_property
 from sqlalchemy import Connection, select
 
 from study.importing.bulk_insert import Batch
-from study.importing.existing_content import Held, HeldQuery, HeldResponse, digest_of
+from study.importing.existing_content import (
+    OWN_ID,
+    ExistingContent,
+    ExistingQuery,
+    ExistingResponse,
+    digest_of,
+    not_revisable,
+)
 from study.importing.import_report import TWICE, ImportReport
 from study.importing.passage_store import PassageStore
 from study.importing.rows import ResponseRow
-from study.importing.versioning import OWN_ID, not_revisable
 from study.schema import (
     Output,
     OutputBase,
@@ -39,10 +45,15 @@ class ContentStore:
     """
 
     def __init__(
-        self, connection: Connection, held: Held, tally: ImportReport, *, revise: bool = False
+        self,
+        connection: Connection,
+        existing: ExistingContent,
+        tally: ImportReport,
+        *,
+        revise: bool = False,
     ) -> None:
         self._connection = connection
-        self._held = held
+        self._held = existing
         self._tally = tally
         self._revise = revise
         self._rows_of: dict[str | tuple[int, str], int] = {}
@@ -112,14 +123,14 @@ class ContentStore:
     # -- queries ---------------------------------------------------------------------------
 
     def _query(self, number: int, row: ResponseRow) -> int | None:
-        given = HeldQuery(
+        entry = ExistingQuery(
             row.query_id or "",
             digest(row.query.encode()),
             digest_of(list(row.references)),
             digest_of(row.attributes),
         )
         if row.query_id is None:
-            same = self._held.queries_by_text.get(given.text, [])
+            same = self._held.queries_by_text.get(entry.text, [])
             if len(same) > 1:
                 names = ", ".join(self._held.queries[query].key for query in same)
                 self._tally.fault(
@@ -129,15 +140,15 @@ class ContentStore:
                     "query_id",
                 )
                 return None
-            key = self._held.queries[same[0]].key if same else f"q-{given.text.hex()[:12]}"
-            given = given._replace(key=key)
-        known = self._held.query_ids.get(given.key)
+            key = self._held.queries[same[0]].key if same else f"q-{entry.text.hex()[:12]}"
+            entry = entry._replace(key=key)
+        known = self._held.query_ids.get(entry.key)
         if known is None:
-            return self._new_query(row, given)
-        column = _contradicted(self._held.queries[known], given)
+            return self._new_query(row, entry)
+        column = _contradicted(self._held.queries[known], entry)
         if column:
             self._tally.fault(
-                f"query {given.key!r} already has another value of {column}.",
+                f"query {entry.key!r} already has another value of {column}.",
                 "Make all rows of a query_id agree, or give the other query an id of its own.",
                 number,
                 column,
@@ -145,15 +156,15 @@ class ContentStore:
             return None
         return known
 
-    def _new_query(self, row: ResponseRow, held: HeldQuery) -> int:
+    def _new_query(self, row: ResponseRow, entry: ExistingQuery) -> int:
         noun = QueryBase(
-            key=held.key,
+            key=entry.key,
             text=row.query,
             references=list(row.references),
             attributes=row.attributes,
         )
         query = self._queries.add(**noun.model_dump())
-        self._held.add_query(query, held)
+        self._held.add_query(query, entry)
         self._tally.added["queries"] += 1
         return query
 
@@ -181,8 +192,10 @@ class ContentStore:
             return same
         else:
             version = 1
-        held = HeldResponse(key or self._made_key(row, query, content), version, query, content)
-        return self._new_response(number, row, held, hashes)
+        response = ExistingResponse(
+            key or self._made_key(row, query, content), version, query, content
+        )
+        return self._new_response(number, row, response, hashes)
 
     def _unchangeable(
         self, key: str, current: int, same: int | None, query: int, system: str | None
@@ -204,21 +217,21 @@ class ContentStore:
         return not_revisable(self._held, key, current, same, system)
 
     def _new_response(
-        self, number: int, row: ResponseRow, held: HeldResponse, hashes: list[bytes]
+        self, number: int, row: ResponseRow, entry: ExistingResponse, hashes: list[bytes]
     ) -> int:
-        noun = ResponseBase(key=held.key, version=held.version, text=row.response, role=row.role)
+        noun = ResponseBase(key=entry.key, version=entry.version, text=row.response, role=row.role)
         response = self._responses.add(
             **noun.model_dump(),
-            query_id=held.query,
-            content_hash=held.content,
+            query_id=entry.query,
+            content_hash=entry.content,
             context_hash=digest(*hashes) if hashes else None,
         )
         self._passages.add(response, row.passages, hashes)
-        self._held.add_response(response, held)
-        self._rows_of[held.key] = number
-        self._tally.added["responses" if held.version == 1 else "response versions"] += 1
+        self._held.add_response(response, entry)
+        self._rows_of[entry.key] = number
+        self._tally.added["responses" if entry.version == 1 else "response versions"] += 1
         self.without_passages += not hashes
-        self.without_references += self._held.queries[held.query].references is None
+        self.without_references += self._held.queries[entry.query].references is None
         return response
 
     def _further_key(self, number: int, key: str, response: int) -> None:
@@ -274,8 +287,8 @@ class ContentStore:
     def _training(self) -> frozenset[int]:
         """Return the responses that raters learn from."""
         r = table(Response)
-        found = self._connection.execute(select(r.c.id).where(r.c.role == "training"))
-        return frozenset(found.scalars())
+        rows = self._connection.execute(select(r.c.id).where(r.c.role == "training"))
+        return frozenset(rows.scalars())
 
     def _count_known(self, number: int, row: ResponseRow, query: int, response: int) -> None:
         name = row.response_id or self._held.responses[response].key
@@ -289,12 +302,12 @@ class ContentStore:
         return f" (row {self._rows_of[name]})" if name in self._rows_of else ""
 
 
-def _contradicted(held: HeldQuery, given: HeldQuery) -> str | None:
+def _contradicted(existing: ExistingQuery, query: ExistingQuery) -> str | None:
     """Return the column in which a row contradicts its query; what is not given does not."""
-    if held.text != given.text:
+    if existing.text != query.text:
         return "query"
-    if given.references is not None and held.references != given.references:
+    if query.references is not None and existing.references != query.references:
         return "references"
-    if given.attributes is not None and held.attributes != given.attributes:
+    if query.attributes is not None and existing.attributes != query.attributes:
         return "attributes"
     return None

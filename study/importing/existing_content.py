@@ -8,8 +8,13 @@ from sqlalchemy import Connection, select
 
 from study.schema import Output, Query, Response, ResponseAlias, digest, table
 
+OWN_ID = "Give this response an id of its own."
 
-class HeldQuery(NamedTuple):
+Problem = tuple[str, str]
+"""What is wrong, and what to do."""
+
+
+class ExistingQuery(NamedTuple):
     """A query by digests: a study's texts need not fit in memory."""
 
     key: str
@@ -19,7 +24,7 @@ class HeldQuery(NamedTuple):
     """None where there are none."""
 
 
-class HeldResponse(NamedTuple):
+class ExistingResponse(NamedTuple):
     """A response that the study holds, or will when the import ends well."""
 
     key: str
@@ -28,14 +33,14 @@ class HeldResponse(NamedTuple):
     content: bytes
 
 
-class Held:
+class ExistingContent:
     """Keys and digests of a study's content, kept up to date while a file is stored."""
 
     def __init__(self, connection: Connection) -> None:
-        self.queries: dict[int, HeldQuery] = {}
+        self.queries: dict[int, ExistingQuery] = {}
         self.query_ids: dict[str, int] = {}
         self.queries_by_text: dict[bytes, list[int]] = {}
-        self.responses: dict[int, HeldResponse] = {}
+        self.responses: dict[int, ExistingResponse] = {}
         self.further_keys: dict[str, int] = {}
         """A further key to the response that has it."""
         self._versions: dict[str, list[int]] = {}
@@ -48,17 +53,17 @@ class Held:
         """(query, system) to the current (response, revision)."""
         self._load(connection)
 
-    def add_query(self, query: int, held: HeldQuery) -> None:
+    def add_query(self, query: int, entry: ExistingQuery) -> None:
         """Take in a query under its database key."""
-        self.queries[query] = held
-        self.query_ids[held.key] = query
-        self.queries_by_text.setdefault(held.text, []).append(query)
+        self.queries[query] = entry
+        self.query_ids[entry.key] = query
+        self.queries_by_text.setdefault(entry.text, []).append(query)
 
-    def add_response(self, response: int, held: HeldResponse) -> None:
+    def add_response(self, response: int, entry: ExistingResponse) -> None:
         """Take in a response, the newest version of its key."""
-        self.responses[response] = held
-        self._versions.setdefault(held.key, []).append(response)
-        self.by_content[held.query, held.content] = response
+        self.responses[response] = entry
+        self._versions.setdefault(entry.key, []).append(response)
+        self.by_content[entry.query, entry.content] = response
 
     def add_further_key(self, key: str, response: int) -> None:
         """Take in another key of a response."""
@@ -117,12 +122,12 @@ class Held:
         for row in connection.execute(select(t).order_by(t.c.id)):
             text = digest(row.text.encode())
             references, attributes = digest_of(row.references), digest_of(row.attributes)
-            self.add_query(row.id, HeldQuery(row.key, text, references, attributes))
+            self.add_query(row.id, ExistingQuery(row.key, text, references, attributes))
         t = table(Response)
         columns = (t.c.id, t.c.key, t.c.version, t.c.query_id, t.c.content_hash)
         for row in connection.execute(select(*columns).order_by(t.c.version, t.c.id)):
             content = bytes(row.content_hash)
-            self.add_response(row.id, HeldResponse(row.key, row.version, row.query_id, content))
+            self.add_response(row.id, ExistingResponse(row.key, row.version, row.query_id, content))
         t = table(ResponseAlias)
         for row in connection.execute(select(t)):
             self.add_further_key(row.key, row.response_id)
@@ -136,3 +141,46 @@ def digest_of(value: list[str] | dict[str, Any]) -> bytes | None:
     if not value:
         return None
     return digest(json.dumps(value, sort_keys=True, ensure_ascii=False).encode())
+
+
+def not_revisable(
+    existing: ExistingContent, key: str, current: int, same: int | None, system: str | None
+) -> Problem | None:
+    """Say why an id can't take another content; None when it can.
+
+    `current` is the response that the id means now, `same` the one with the new content where
+    the study has it, and `system` the one that the row names.
+    """
+    was = existing.responses[current]
+    if key != was.key:
+        further = key in existing.further_keys
+        what = "a further id" if further else f"version {was.version}"
+        return f"{key!r} is {what} of response {was.key!r}, with another content.", OWN_ID
+    if same is not None:
+        return _not_revertible(existing, key, same, system)
+    # Tables name the first version too once there is a second.
+    for version in (1, existing.versions(key) + 1):
+        taken = existing.find(f"{key}@{version}")
+        if taken is not None and existing.responses[taken].key != key:
+            return (
+                f"response {key!r} can't be revised: {f'{key}@{version}'!r}, the id of its "
+                f"version {version}, is that of another response.",
+                OWN_ID,
+            )
+    return None
+
+
+def _not_revertible(
+    existing: ExistingContent, key: str, same: int, system: str | None
+) -> Problem | None:
+    """Say why an id can't go back to a content that the study has."""
+    was = existing.responses[same]
+    if was.key == key and (system is not None or existing.in_use(same)):
+        return None
+    problem = (
+        f"response {key!r} can't be revised: its content is that of {was.key!r}, version "
+        f"{was.version}."
+    )
+    if was.key == key:
+        return problem, f"Name the system that went back to it. {OWN_ID}"
+    return problem, OWN_ID

@@ -44,9 +44,9 @@ def import_file(
     Parameters
     ----------
     path
-        CSV or TSV, JSON lines, JSON or Parquet, told from its content.
+        CSV or TSV, JSON lines, JSON or Parquet, detected from its content.
     importer
-        Name of the format; recognised unless given.
+        Name of the format; default: recognized from the content.
     kinds
         Scorer to kind (human, adjudicated, judge, metric), where the file does not say it.
     scorer, system, construct
@@ -70,7 +70,7 @@ def import_file(
     InputError
         With every fault of the file; nothing was stored.
     """
-    said = _checked_kinds(kinds or {})
+    checked_kinds = _checked_kinds(kinds or {})
     source = RecordSource(Path(path), advance=progress or unseen)
     constructs = tuple(c.key for c in study.config.constructs)
     instead = {"scorer": scorer, "system": system, "construct": construct}
@@ -89,8 +89,8 @@ def import_file(
         ).all()
     options = FormatOptions(
         constructs=constructs,
-        kinds={**stored, **said},
-        said=said,
+        kinds={**stored, **checked_kinds},
+        said=checked_kinds,
         scorer=scorer,
         system=system,
         construct=construct,
@@ -104,8 +104,8 @@ def import_file(
         pulled=[(row.server, row.external_id, row.code) for row in pulled],
         queries=queries,
     )
-    given = {
-        "kinds": said,
+    recorded = {
+        "kinds": checked_kinds,
         **instead,
         "controls": dict(controls or {}),
         "ranges": {control: list(ends) for control, ends in (ranges or {}).items()},
@@ -118,7 +118,7 @@ def import_file(
         source=source.path.name,
         sha256=source.sha256,
         importer=chosen.name,
-        options={name: value for name, value in given.items() if value},
+        options={name: value for name, value in recorded.items() if value},
         allow_unmatched=allow_unmatched,
         revise=revise,
         conflicts_as_repeats=conflicts_as_repeats,
@@ -143,21 +143,21 @@ def open_questions(
     source = RecordSource(Path(path))
     constructs = tuple(c.key for c in study.config.constructs)
     chosen, _ = importer_for(source, constructs, importer)
-    if chosen.asks is None:
+    if chosen.unmapped is None:
         return []
     options = FormatOptions(
         constructs=constructs,
         names={c.key: c.name for c in study.config.constructs},
         controls={**study.config.label_studio.controls, **(controls or {})},
     )
-    return chosen.asks(source, options)
+    return chosen.unmapped(source, options)
 
 
 def _checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
     for scorer, kind in kinds.items():
         if kind not in KINDS:
             raise StudyError(
-                f"{kind!r} is no kind of scorer ({scorer!r}). {nearest(kind, KINDS)} "
+                f"{kind!r} is not a kind of scorer ({scorer!r}). {nearest(kind, KINDS)} "
                 f"Write one of {', '.join(KINDS)}."
             )
     return dict(kinds)

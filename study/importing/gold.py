@@ -25,7 +25,7 @@ class _Key(NamedTuple):
     purpose: Literal["training", "check"]
 
 
-class _Said(NamedTuple):
+class _Bounds(NamedTuple):
     low: float
     high: float
     why: str | None
@@ -46,7 +46,7 @@ class ExpectedStore:
         self._content = content
         self._tally = tally
         self._batch: Batch | None = None
-        self._stored: dict[_Key, _Said] = {}
+        self._stored: dict[_Key, _Bounds] = {}
         self._rows_of: dict[_Key, int] = {}
         self._answers: frozenset[int] = frozenset()
 
@@ -56,7 +56,7 @@ class ExpectedStore:
             # Only now is it known that there is such material at all.
             self._batch = Batch(self._connection, table(ExpectedValue))
             self._load()
-        fits = [self._fits(placed, row, key, said) for key, said in row.expected.items()]
+        fits = [self._fits(placed, row, key, bounds) for key, bounds in row.expected.items()]
         if not row.expected:
             self._fault(placed, "expects nothing.", "Give a range for one construct or more.")
         response = self._content.add(placed.number, row)
@@ -78,46 +78,48 @@ class ExpectedStore:
                 f"Give references, or leave {', '.join(blind)} out.",
             )
             return
-        for key, said in row.expected.items():
-            self._enter(self._batch, placed, _Key(response, key, row.purpose), said)
+        for key, bounds in row.expected.items():
+            self._enter(self._batch, placed, _Key(response, key, row.purpose), bounds)
 
     def finish(self) -> None:
         """Write what was added; the responses are written before."""
         if self._batch is not None:
             self._batch.finish()
 
-    def _enter(self, batch: Batch, placed: LocatedRow, key: _Key, given: ExpectedRange) -> None:
-        said = _Said(given.low, given.high, given.why)
+    def _enter(self, batch: Batch, placed: LocatedRow, key: _Key, expected: ExpectedRange) -> None:
+        bounds = _Bounds(expected.low, expected.high, expected.why)
         before = self._stored.get(key)
         if before is None:
             noun = ExpectedValueBase(
                 construct_key=key.construct,
                 purpose=key.purpose,
-                low=said.low,
-                high=said.high,
-                explanation=said.why,
+                low=bounds.low,
+                high=bounds.high,
+                explanation=bounds.why,
             )
             batch.add(**noun.model_dump(), response_id=key.response, created_at=now())
-            self._stored[key] = said
+            self._stored[key] = bounds
             self._rows_of[key] = placed.number
             self._tally.added["expected values"] += 1
-        elif before == said:
+        elif before == bounds:
             if key in self._rows_of:
                 self._tally.rules[TWICE] += 1
             else:
                 self._tally.already["expected values"] += 1
         else:
             where = f"row {self._rows_of[key]}" if key in self._rows_of else "the study"
-            what = "another explanation" if before[:2] == said[:2] else _range(before)
+            what = "another explanation" if before[:2] == bounds[:2] else _range(before)
             self._fault(
                 placed,
-                f"expects {_range(said)} on {key.construct}, but {where} has {what} for this "
+                f"expects {_range(bounds)} on {key.construct}, but {where} has {what} for this "
                 "response.",
                 NEW_RESPONSE,
                 "expected",
             )
 
-    def _fits(self, placed: LocatedRow, row: ExpectedRow, key: str, said: ExpectedRange) -> bool:
+    def _fits(
+        self, placed: LocatedRow, row: ExpectedRow, key: str, expected: ExpectedRange
+    ) -> bool:
         spec = self._config.construct_spec(key)
         if spec is None:
             known = [construct.key for construct in self._config.constructs]
@@ -128,9 +130,9 @@ class ExpectedStore:
                 "expected",
             )
             return False
-        problem = spec.scale.problem(said.low) or spec.scale.problem(said.high)
-        if problem is None and said.low > said.high:
-            problem = f"low {said.low:g} lies above high {said.high:g}"
+        problem = spec.scale.problem(expected.low) or spec.scale.problem(expected.high)
+        if problem is None and expected.low > expected.high:
+            problem = f"low {expected.low:g} lies above high {expected.high:g}"
         remedy = "Correct the range."
         if problem is None and "context" in spec.sees and not row.passages:
             problem = "raters see passages for it, and the response has none"
@@ -158,12 +160,12 @@ class ExpectedStore:
         answers = self._connection.execute(select(r.c.id).where(is_answer()))
         self._answers = frozenset(answers.scalars())
         self._stored = {
-            _Key(row.response_id, row.construct_key, row.purpose): _Said(
+            _Key(row.response_id, row.construct_key, row.purpose): _Bounds(
                 row.low, row.high, row.explanation
             )
             for row in self._connection.execute(select(e))
         }
 
 
-def _range(said: _Said) -> str:
-    return f"{said.low:g} to {said.high:g}"
+def _range(bounds: _Bounds) -> str:
+    return f"{bounds.low:g} to {bounds.high:g}"

@@ -10,12 +10,12 @@ from sqlalchemy import Connection, select
 from study.errors import Fault, InputError, nearest
 from study.importing.bulk_insert import Batch
 from study.importing.content_store import ContentStore
-from study.importing.existing_content import Held
+from study.importing.existing_content import ExistingContent
 from study.importing.gold import ExpectedStore
 from study.importing.import_report import ImportReport
 from study.importing.import_summary import ImportSummary
 from study.importing.rows import ExpectedRow, LocatedRow, PreferenceRow, ResponseRow
-from study.importing.value_checks import Scoring
+from study.importing.value_checks import ValueChecks
 from study.schema import ImportedFile, now, table
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def import_rows(
     Parameters
     ----------
     rows
-        Validated rows with their place in the source; a `Fault` stands for a row that can't be
-        read. Responses come before the scores that name them.
+        Validated rows with their place in the source; a `Fault` takes the place of a row that
+        can't be read. Responses come before the scores that name them.
     source, sha256, importer, options
         What was read, and how. The same four change nothing a second time, and the summary says
         when they came in. `options` holds values that JSON can hold.
@@ -83,10 +83,10 @@ def import_rows(
         before, complete = _earlier(connection, record)
         if before is not None and complete:
             return ImportSummary.of(tally, source, importer, before)
-        held = Held(connection)
-        content = ContentStore(connection, held, tally, revise=revise)
-        scoring = Scoring(
-            connection, study.config, held, tally, conflicts_as_repeats=conflicts_as_repeats
+        existing = ExistingContent(connection)
+        content = ContentStore(connection, existing, tally, revise=revise)
+        scoring = ValueChecks(
+            connection, study.config, existing, tally, conflicts_as_repeats=conflicts_as_repeats
         )
         expected = ExpectedStore(connection, study.config, content, tally)
         _take(rows, content, expected, scoring, tally)
@@ -95,7 +95,7 @@ def import_rows(
         versions = study.construct_versions(connection)
         scoring.join(connection, versions)
         if not allow_unmatched:
-            tally.faults += _unjoined(held, scoring, tally)
+            tally.faults += _unjoined(existing, scoring, tally)
         if tally.faults:
             in_order = sorted(tally.faults, key=lambda fault: fault.row or math.inf)
             raise InputError(source, in_order, tally.notes)
@@ -133,7 +133,7 @@ def _take(
     rows: Iterable[LocatedRow | Fault],
     content: ContentStore,
     expected: ExpectedStore,
-    scoring: Scoring,
+    scoring: ValueChecks,
     tally: ImportReport,
 ) -> None:
     try:
@@ -150,7 +150,7 @@ def _take(
             else:
                 scoring.add_score(placed, placed.row)
     except InputError as error:
-        # The source can't be read on from here; what was found before is told with it.
+        # The source can't be read on from here; earlier faults are reported with it.
         tally.faults += error.faults
 
 
@@ -168,14 +168,14 @@ def _earlier(connection: Connection, record: Mapping[str, Any]) -> tuple[datetim
     return None, False
 
 
-def _unjoined(held: Held, scoring: Scoring, tally: ImportReport) -> list[Fault]:
+def _unjoined(existing: ExistingContent, scoring: ValueChecks, tally: ImportReport) -> list[Fault]:
     """Return a fault for each row whose response is not in the study, and one for the others.
 
     Where there are no others, their number is a note.
     """
     faults = []
-    known = {"query_id": list(held.query_ids)}
-    responses = held.response_ids()
+    known = {"query_id": list(existing.query_ids)}
+    responses = existing.response_ids()
     for order, (name, numbers) in enumerate(tally.unmatched.items()):
         field, column = scoring.columns[name]
         there = known.get(field, responses)
@@ -191,8 +191,8 @@ def _unjoined(held: Held, scoring: Scoring, tally: ImportReport) -> list[Fault]:
             for number in numbers
         ]
     if faults:
-        current = held.current_responses()
-        bare = sorted(held.id_of(response) for response in current - scoring.scored)
+        current = existing.current_responses()
+        bare = sorted(existing.id_of(response) for response in current - scoring.scored)
         names = ", ".join(bare[:_LISTED]) + (", ..." if len(bare) > _LISTED else "")
         if bare:
             faults.append(

@@ -52,7 +52,7 @@ class ImportSummary:
         return bool(self.added)
 
     def lines(self) -> list[str]:
-        """Return the summary as lines of text, each of which stands by itself."""
+        """Return the summary as lines of text that can be read independently."""
         if self.imported_before is not None:
             when = self.imported_before.strftime("%Y-%m-%d %H:%M UTC")
             return [

@@ -11,41 +11,40 @@ from study.importing.formats.format_options import FormatOptions
 from study.importing.readers.column_layout import missing_column
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
-from study.text import names
+from study.text import quoted_names
 
 GROUP = "ccrs.importers"
 
 
 @dataclass(frozen=True)
 class Importer:
-    """A format: what it wants, how it is recognised, how it is read.
+    """A format: what it needs, how it is recognized, how it is read.
 
-    An entry point names a module with `recognises(head)` and `rows(source, options)`, and if it
-    likes `WANTS` (what it is for, in a line), `lacks(head)` (columns that are missing),
-    `refuses(head)` (a `Fault` where a file is of its kind and tells too little, so that no other
-    format takes it for its own) and `asks(source, options)` (controls whose construct nobody has
-    said).
-    `recognises` may take the study's constructs as a second argument.
+    An entry point names a module with `matches(head)` and `rows(source, options)`, and
+    optionally `WANTS` (what it is for, in a line), `missing_columns(head)` (absent columns),
+    `reject_reason(head)` (a `Fault` where a file is of its kind but says too little, so that no
+    other format accepts it) and `unmapped(source, options)` (controls without a construct).
+    `matches` may take the study's constructs as a second argument.
     """
 
     name: str
     wants: str
-    recognises: Callable[[Head, tuple[str, ...]], bool]
+    matches: Callable[[Head, tuple[str, ...]], bool]
     rows: Callable[[RecordSource, FormatOptions], Rows]
-    lacks: Callable[[Head], list[tuple[str, ...]]] | None = None
-    asks: Callable[[RecordSource, FormatOptions], list[str]] | None = None
-    refuses: Callable[[Head], Fault | None] | None = None
+    missing_columns: Callable[[Head], list[tuple[str, ...]]] | None = None
+    unmapped: Callable[[RecordSource, FormatOptions], list[str]] | None = None
+    reject_reason: Callable[[Head], Fault | None] | None = None
 
 
 def importers() -> tuple[list[Importer], list[str]]:
     """Return the installed importers, and a line for each that can't be used."""
-    found, broken = [], []
+    loaded, broken = [], []
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
-            found.append(_loaded(point))
+            loaded.append(_loaded(point))
         except Exception as error:  # noqa: BLE001  (anybody's code; the others still work)
             broken.append(f"importer {point.name!r} ({point.value}) can't be used: {error}")
-    return found, broken
+    return loaded, broken
 
 
 def importer_for(
@@ -63,11 +62,11 @@ def importer_for(
     StudyError
         There is no importer of this name.
     """
-    found, broken = importers()
+    candidates, broken = importers()
     if name is not None:
-        named = next((importer for importer in found if importer.name == name), None)
+        named = next((importer for importer in candidates if importer.name == name), None)
         if named is None:
-            there = [importer.name for importer in found]
+            there = [importer.name for importer in candidates]
             hint = nearest(name, there)
             lost = "".join(f"\n{line}" for line in broken)
             raise StudyError(
@@ -76,22 +75,22 @@ def importer_for(
         _refused(source, [named], broken)
         return named, broken
     head = source.head
-    _refused(source, found, broken)
-    takers = _takers(found, head, constructs, broken)
+    _refused(source, candidates, broken)
+    takers = _takers(candidates, head, constructs, broken)
     missing = [column for column in said if column not in head.columns]
     if not takers and missing:
         head = head._replace(columns=(*head.columns, *missing))
-        takers = _takers(found, head, constructs, broken)
+        takers = _takers(candidates, head, constructs, broken)
     if len(takers) == 1:
         return takers[0], broken
-    raise InputError(source.path.name, _undecided(head, takers, found), broken)
+    raise InputError(source.path.name, _undecided(head, takers, candidates), broken)
 
 
-def _refused(source: RecordSource, found: list[Importer], broken: list[str]) -> None:
+def _refused(source: RecordSource, candidates: list[Importer], broken: list[str]) -> None:
     faults = []
-    for importer in found:
+    for importer in candidates:
         try:
-            fault = None if importer.refuses is None else importer.refuses(source.head)
+            fault = None if importer.reject_reason is None else importer.reject_reason(source.head)
         except InputError:
             raise
         except Exception as error:  # noqa: BLE001  (as above)
@@ -103,12 +102,12 @@ def _refused(source: RecordSource, found: list[Importer], broken: list[str]) -> 
 
 
 def _takers(
-    found: list[Importer], head: Head, constructs: Sequence[str], broken: list[str]
+    candidates: list[Importer], head: Head, constructs: Sequence[str], broken: list[str]
 ) -> list[Importer]:
     takers = []
-    for importer in found:
+    for importer in candidates:
         try:
-            if importer.recognises(head, tuple(constructs)):
+            if importer.matches(head, tuple(constructs)):
                 takers.append(importer)
         except Exception as error:  # noqa: BLE001  (as above)
             line = f"importer {importer.name!r} failed on this file: {error}"
@@ -116,18 +115,18 @@ def _takers(
     return takers
 
 
-def _undecided(head: Head, takers: list[Importer], found: list[Importer]) -> list[Fault]:
+def _undecided(head: Head, takers: list[Importer], candidates: list[Importer]) -> list[Fault]:
     if takers:
         those = ", ".join(importer.name for importer in takers)
         return [Fault(f"several formats fit: {those}.", "Choose one with --as NAME.")]
-    close = [_lacking(head, importer) for importer in found]
+    close = [_lacking(head, importer) for importer in candidates]
     closest = min((c for c in close if c is not None), key=lambda c: c.rank, default=None)
     if closest is not None:
-        faults = [missing_column(names, head.columns) for names in closest.missing]
+        faults = [missing_column(quoted_names, head.columns) for quoted_names in closest.missing]
         name = closest.importer.name
         return [Fault(f"it looks like {name}, but {f.problem}", f.remedy, 1) for f in faults]
-    wants = "".join(f"\n    {importer.name}: {importer.wants}" for importer in found)
-    there = names(head.columns) or "nothing that is named"
+    wants = "".join(f"\n    {importer.name}: {importer.wants}" for importer in candidates)
+    there = quoted_names(head.columns) or "nothing that is named"
     problem = f"no format fits. There are: {there}."
     return [Fault(problem, f"Choose one with --as NAME. They want:{wants}")]
 
@@ -141,8 +140,10 @@ class _Close(NamedTuple):
 
 
 def _lacking(head: Head, importer: Importer) -> _Close | None:
-    missing = importer.lacks(head) if importer.lacks is not None else []
-    lost = sum(not any(nearest(name, head.columns) for name in names) for names in missing)
+    missing = importer.missing_columns(head) if importer.missing_columns is not None else []
+    lost = sum(
+        not any(nearest(name, head.columns) for name in quoted_names) for quoted_names in missing
+    )
     if not missing or (lost and len(missing) > 1):
         return None
     return _Close((lost, len(missing)), importer, missing)
@@ -150,14 +151,14 @@ def _lacking(head: Head, importer: Importer) -> _Close | None:
 
 def _loaded(point: EntryPoint) -> Importer:
     module: Any = point.load()
-    recognises = module.recognises
-    with_constructs = len(signature(recognises).parameters) > 1
+    matches = module.matches
+    with_constructs = len(signature(matches).parameters) > 1
     return Importer(
         name=point.name,
         wants=str(getattr(module, "WANTS", "not said")),
-        recognises=recognises if with_constructs else lambda head, _: bool(recognises(head)),
+        matches=matches if with_constructs else lambda head, _: bool(matches(head)),
         rows=module.rows,
-        lacks=getattr(module, "lacks", None),
-        asks=getattr(module, "asks", None),
-        refuses=getattr(module, "refuses", None),
+        missing_columns=getattr(module, "missing_columns", None),
+        unmapped=getattr(module, "unmapped", None),
+        reject_reason=getattr(module, "reject_reason", None),
     )

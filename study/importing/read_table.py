@@ -89,12 +89,12 @@ def read_scores(
         raise InputError(source.path.name, [missing_column(("query_id",), columns)])
 
     def scale(row: Any) -> Ranged | None:
-        own = (scorer_scales or {}).get((row.scorer, row.construct_key))
-        return own or (scales or {}).get(row.construct_key)
+        specific = (scorer_scales or {}).get((row.scorer, row.construct_key))
+        return specific or (scales or {}).get(row.construct_key)
 
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     # By key: the row that said it first, and by system as well.
-    held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
+    first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
     for placed in _checked(source, form.rows(source, options), scale):
         row = placed.row
         if not isinstance(row, ScoreRow):
@@ -107,9 +107,9 @@ def read_scores(
         cells = row.model_dump(exclude={"construct_key"}) | _valued(row)
         cells |= {"response_id": name, "construct": row.construct_key}
         key = (name, row.construct_key, row.scorer, row.repeat)
-        if _first(source.tally, held, key, placed, row):
-            found.append(cells)
-    return _frame(source, found, SCORE_COLUMNS)
+        if _first(source.tally, first_values, key, placed, row):
+            records.append(cells)
+    return _frame(source, records, SCORE_COLUMNS)
 
 
 def read_preferences(
@@ -123,10 +123,10 @@ def read_preferences(
 ) -> "DataFrame":
     """Read a table of comparisons of two responses; as `read_scores`."""
     source = RecordSource(Path(path), advance=progress or unseen)
-    given = dict(kinds or {})
-    options = FormatOptions(kinds=given, said=given, scorer=scorer, construct=construct)
-    found: list[dict[str, Any]] = []
-    held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
+    known_kinds = dict(kinds or {})
+    options = FormatOptions(kinds=known_kinds, said=known_kinds, scorer=scorer, construct=construct)
+    records: list[dict[str, Any]] = []
+    first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
     for placed in _checked(source, preferences.rows(source, options), lambda _: scale):
         row = placed.row
         if not isinstance(row, PreferenceRow):
@@ -135,9 +135,9 @@ def read_preferences(
         cells["construct"] = row.construct_key
         pair = (row.query_id, row.response_a, row.response_b)
         key = (*pair, row.construct_key, row.scorer, row.repeat)
-        if _first(source.tally, held, key, placed, row):
-            found.append(cells)
-    return _frame(source, found, PREFERENCE_COLUMNS)
+        if _first(source.tally, first_values, key, placed, row):
+            records.append(cells)
+    return _frame(source, records, PREFERENCE_COLUMNS)
 
 
 def _form(head: Head) -> Any:
@@ -145,7 +145,7 @@ def _form(head: Head) -> Any:
     if there & {"response_a", "response_b"}:
         fault = Fault("the file compares responses.", "Read it as preferences.")
         raise InputError("scores", [fault])
-    if responses.recognises(head):
+    if responses.matches(head):
         fault = Fault("the file holds responses, no scores.", "Import it into a study.")
         raise InputError("scores", [fault])
     long = any(there & set(scores.FIELDS[name]) for name in ("construct_key", "value"))
@@ -214,17 +214,17 @@ def _checked(source: RecordSource, rows: Rows, scale: Any) -> Iterator[LocatedRo
 
 def _first(
     tally: ImportReport,
-    held: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]],
+    first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]],
     key: tuple[Any, ...],
     placed: LocatedRow,
     row: ScoreRow | PreferenceRow,
 ) -> bool:
     """Whether a row is the first to say something; another value for its key is a fault."""
-    number, said = placed.number, (row.value, row.missing_reason)
-    first, before = held.setdefault(key, (number, said))
+    number, content = placed.number, (row.value, row.missing_reason)
+    first, before = first_values.setdefault(key, (number, content))
     system = row.system if isinstance(row, ScoreRow) else None
-    if before != said:
-        value, kept = (f"{v:g}" if v is not None else "no value" for v in (said[0], before[0]))
+    if before != content:
+        value, kept = (f"{v:g}" if v is not None else "no value" for v in (content[0], before[0]))
         tally.fault(
             f"{value} by {row.scorer!r} on {row.construct_key}, repeat {row.repeat}, but row "
             f"{first} has {kept} for the same response.",
@@ -233,7 +233,7 @@ def _first(
             placed.column("value"),
         )
         return False
-    again, _ = held.setdefault((*key, "system", system), (number, said))
+    again, _ = first_values.setdefault((*key, "system", system), (number, content))
     if again != number:
         tally.rules[TWICE] += 1
     return again == number
@@ -244,7 +244,7 @@ def _valued(row: ScoreRow | PreferenceRow) -> dict[str, Any]:
 
 
 def _frame(
-    source: RecordSource, found: list[dict[str, Any]], columns: dict[str, str]
+    source: RecordSource, records: list[dict[str, Any]], columns: dict[str, str]
 ) -> "DataFrame":
     import numpy as np
     import pandas as pd
@@ -258,7 +258,7 @@ def _frame(
     frame = pd.DataFrame(
         {
             name: pd.Series(
-                [row[name] for row in found], dtype=np.dtype(object if kind == "str" else kind)
+                [row[name] for row in records], dtype=np.dtype(object if kind == "str" else kind)
             )
             for name, kind in columns.items()
         }

@@ -55,7 +55,7 @@ class ResponseRow(_Row):
 
 
 class ExpectedRange(_Row):
-    """The range in which a value should lie, with the reason that raters are told."""
+    """The range in which a value should lie, with the reason shown to raters."""
 
     low: float
     high: float
@@ -91,7 +91,7 @@ class ScoreRow(_Row):
     repeat: int = Field(default=0, ge=0, le=_MOST_REPEATS)
     value: float | None = None
     missing_reason: Key | None = None
-    """Why there is no value; "blank" unless given."""
+    """Why there is no value; default: "blank"."""
     rule: Key | None = None
     """How a judge's answer was read."""
     inclusion_prob: float = Field(default=1.0, gt=0, le=1)
@@ -138,7 +138,7 @@ class PreferenceRow(_Row):
     repeat: int = Field(default=0, ge=0, le=_MOST_REPEATS)
     value: float | None = None
     missing_reason: Key | None = None
-    """Why there is no value; "blank" unless given."""
+    """Why there is no value; default: "blank"."""
 
     @model_validator(mode="after")
     def _a_value_or_a_reason(self) -> Self:
@@ -162,7 +162,7 @@ class LocatedRow(NamedTuple):
     """Field to the file's own column, where there is one; empty where nothing is known of it."""
 
     def column(self, field: str) -> str | None:
-        """Return the column that a fault in a field is told under."""
+        """Return the column under which a fault in a field is reported."""
         return self.columns.get(field) if self.columns else _DOCUMENTED.get(field, field)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from study.errors import nearest
-from study.importing.existing_content import Held
+from study.importing.existing_content import ExistingContent
 from study.importing.import_report import BLANK, ImportReport
 from study.importing.rows import LocatedRow, PreferenceRow, ScoreRow
 from study.importing.value_store import Entry, ValueStore
@@ -23,20 +23,20 @@ IN_USE = "an id of a response with several versions taken as the version in use"
 _NAMED = 5
 
 
-class Scoring:
+class ValueChecks:
     """Joins scores and preferences of a file with the study, and gathers them for storing."""
 
     def __init__(
         self,
         connection: Connection,
         config: StudyConfig,
-        held: Held,
+        existing: ExistingContent,
         tally: ImportReport,
         *,
         conflicts_as_repeats: bool = False,
     ) -> None:
         self._config = config
-        self._held = held
+        self._held = existing
         self._tally = tally
         self._constructs = [construct.key for construct in config.constructs]
         self.kinds = known_kinds(connection, config)
@@ -190,10 +190,10 @@ class Scoring:
         return good
 
     def _response(self, placed: LocatedRow, row: ScoreRow, name: str) -> int | None:
-        held = self._held
-        query = None if row.query_id is None else held.query_ids.get(row.query_id)
+        existing = self._held
+        query = None if row.query_id is None else existing.query_ids.get(row.query_id)
         if row.response_id is None:
-            output = held.outputs.get((query or 0, row.system or ""))
+            output = existing.outputs.get((query or 0, row.system or ""))
             if output is None:
                 self._unmatched(placed, name, "query_id" if query is None else "system")
                 return None
@@ -202,13 +202,13 @@ class Scoring:
         if response is None:
             self._unmatched(placed, name, "response_id")
             return None
-        own = held.responses[response].query
+        own_query = existing.responses[response].query
         problem = column = ""
-        if row.query_id is not None and query != own:
+        if row.query_id is not None and query != own_query:
             column = "query_id"
-            problem = f"answers query {held.queries[own].key!r}, not {row.query_id!r}"
+            problem = f"answers query {existing.queries[own_query].key!r}, not {row.query_id!r}"
         elif row.system is not None and (
-            held.outputs.get((own, row.system), (None,))[0] != response
+            existing.outputs.get((own_query, row.system), (None,))[0] != response
         ):
             column, problem = "system", f"is not what system {row.system!r} answered"
         if problem:
@@ -229,15 +229,15 @@ class Scoring:
         return response
 
     def _side(self, placed: LocatedRow, key: str, column: str, query_id: str) -> int | None:
-        held = self._held
+        existing = self._held
         response = self._found(key)
         if response is None:
             self._unmatched(placed, key, column)
             return None
-        own = held.queries[held.responses[response].query].key
-        if own != query_id and query_id in held.query_ids:
+        query_key = existing.queries[existing.responses[response].query].key
+        if query_key != query_id and query_id in existing.query_ids:
             self._tally.fault(
-                f"response {key!r} answers query {own!r}, not {query_id!r}.",
+                f"response {key!r} answers query {query_key!r}, not {query_id!r}.",
                 "Both responses of a comparison answer the row's query; correct the row.",
                 placed.number,
                 placed.column(column),

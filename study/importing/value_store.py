@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     extra: tuple[Any, ...] = ()
     """The noun's further columns."""
     number: int = 0
-    """Row of the file; 0 when it stands in the study."""
+    """Row of the file; 0 for a value already in the study."""
     name: str = ""
     """How the file names what is scored."""
     column: str | None = None
@@ -62,7 +62,7 @@ class ValueStore:
         self._given: dict[Key, Entry] = {}
 
     def add(self, key: Key, entry: Entry) -> None:
-        """Take a value, or note the value that stands against it."""
+        """Take a value, or note the existing value that contradicts it."""
         first = self._given.setdefault(key, entry)
         if first is entry:
             return
@@ -133,7 +133,7 @@ class ValueStore:
 
     def _stored(self, connection: Connection, versions: Mapping[str, int]) -> dict[Key, Entry]:
         t = self._table
-        held: dict[Key, Entry] = {}
+        stored: dict[Key, Entry] = {}
         wanted = {key[0] for key in self._given}
         for scorer in sorted({key[2] for key in self._given}):
             rows: Any = connection.execute(select(t).where(t.c.scorer == scorer)).mappings()
@@ -142,19 +142,19 @@ class ValueStore:
                 construct = row["construct_key"]
                 if responses in wanted and row["construct_version"] == versions.get(construct):
                     extra = tuple(row[column] for column in self._extra)
-                    held[responses, construct, scorer, row["repeat"]] = Entry(
+                    stored[responses, construct, scorer, row["repeat"]] = Entry(
                         row["value"], row["missing_reason"], extra
                     )
-        return held
+        return stored
 
     def _conflict(self, key: Key, first: Entry, second: Entry) -> None:
         _, construct, scorer, repeat = key
-        column, said, kept = self._difference(first, second)
+        column, new, stored = self._difference(first, second)
         where = "the study" if not first.number else f"row {first.number}"
         other = f" under {first.name}" if first.name not in ("", second.name) else ""
         self._tally.fault(
-            f"{said} for {second.name} by {scorer!r} on {construct}, repeat {repeat}, but {where} "
-            f"has {kept} for the same response{other}.",
+            f"{new} for {second.name} by {scorer!r} on {construct}, repeat {repeat}, but {where} "
+            f"has {stored} for the same response{other}.",
             "Keep one of them, number them as repeats, or import with --conflicts-as-repeats."
             if first.number
             else "What is stored stays: take the row out. Where it was given a second time, and "
@@ -165,18 +165,18 @@ class ValueStore:
 
     def _difference(self, first: Entry, second: Entry) -> tuple[str | None, str, str]:
         if first[:2] != second[:2]:
-            return second.column, _said(second), _said(first)
-        name, said, kept = next(
-            (name, said, kept)
-            for name, said, kept in zip(self._extra, second.extra, first.extra, strict=True)
-            if said != kept
+            return second.column, _described(second), _described(first)
+        name, new, stored = next(
+            (name, new, stored)
+            for name, new, stored in zip(self._extra, second.extra, first.extra, strict=True)
+            if new != stored
         )
-        return name, f"{name} {said}", f"{name} {kept}"
+        return name, f"{name} {new}", f"{name} {stored}"
 
 
 def _next_repeat(key: Key) -> Key:
     return (*key[:3], key[3] + 1)
 
 
-def _said(entry: Entry) -> str:
+def _described(entry: Entry) -> str:
     return f"{entry.value:g}" if entry.value is not None else f"no value ({entry.reason})"

@@ -11,7 +11,7 @@ _TRIGGERS = "SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'trigger
 
 
 @contextmanager
-def append_only_lifted(connection: Connection, tables: Iterable[str]) -> Iterator[None]:
+def append_only_suspended(connection: Connection, tables: Iterable[str]) -> Iterator[None]:
     """Allow UPDATE and DELETE on these tables inside the block.
 
     The triggers are lifted in the transaction of `connection`, so nobody else ever sees the tables
@@ -20,18 +20,18 @@ def append_only_lifted(connection: Connection, tables: Iterable[str]) -> Iterato
     """
     tables = sorted(set(tables))
     if connection.dialect.name == "postgresql":
-        held = [
+        protected = [
             row[0]
             for row in connection.execute(
                 text("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'append_only'")
             )
         ]
         for name in tables:
-            if name in held:
+            if name in protected:
                 connection.exec_driver_sql(f'ALTER TABLE "{name}" DISABLE TRIGGER append_only')
         yield
         for name in tables:
-            if name in held:
+            if name in protected:
                 connection.exec_driver_sql(f'ALTER TABLE "{name}" ENABLE TRIGGER append_only')
         return
     before = list(connection.execute(text(_TRIGGERS)))

@@ -16,10 +16,10 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from study.errors import StudyError
 from study.export.study_export import export_study
-from study.lifecycle.append_only import append_only_lifted
+from study.lifecycle.append_only import append_only_suspended
 from study.lifecycle.backup import beside_files, prompt_files
 from study.lifecycle.backup_file import give_name
-from study.lifecycle.erasure_log import Ledger
+from study.lifecycle.erasure_log import ErasureLog
 from study.lifecycle.sqlite_copy import sqlite_rows
 from study.progress import Advance
 from study.schema import (
@@ -97,13 +97,13 @@ def archive(
     if out.exists():
         raise StudyError(f"{out} already exists; name another file.")
     if not out.parent.is_dir():
-        raise StudyError(f"{out.parent} is no folder; make it first.")
+        raise StudyError(f"{out.parent} is not a folder; create it first.")
     if out.resolve().is_relative_to(study.folder.resolve()):
         raise StudyError(
             f"{out} lies inside the study's folder, which keeps no copies of itself. Name another "
             "place."
         )
-    ledger = Ledger.of(study)
+    ledger = ErasureLog.of(study)
     with (
         ledger.noted("archive", out),
         tempfile.TemporaryDirectory(prefix=".ccrs-archive-", dir=out.parent) as made,
@@ -141,7 +141,7 @@ def _copy_database(study: Study, target: Path, comments: bool, advance: Advance)
             driver = connection.connection.driver_connection
             assert isinstance(driver, sqlite3.Connection)  # noqa: S101
             driver.execute("PRAGMA foreign_keys=OFF")
-            with connection.begin(), append_only_lifted(connection, [t.name for t in tables]):
+            with connection.begin(), append_only_suspended(connection, [t.name for t in tables]):
                 left_out: dict[str, int] = {}
                 for number, t in enumerate(tables):
                     connection.execute(delete(t))

@@ -22,9 +22,9 @@ from study.lifecycle.backup_file import (
     SQLITE,
     is_bare,
     is_prompt_file,
-    seal,
+    write_backup_file,
 )
-from study.lifecycle.erasure_log import Ledger, identity
+from study.lifecycle.erasure_log import ErasureLog, identity
 from study.lifecycle.postgresql_dump import dump, need, table_names
 from study.lifecycle.remaining_copies import SUFFIX
 from study.lifecycle.sqlite_copy import check_sqlite, copy_sqlite, sqlite_rows
@@ -62,7 +62,7 @@ def backup(
     """Copy a study, its settings and the files that these name into one compressed file.
 
     The copy is of one moment, holds everything committed before, and is read back before it gets
-    its name. `ccrs serve` and whoever writes go on meanwhile.
+    its name. `ccrs serve` and other writers continue meanwhile.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def backup(
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     path = _place(study, out)
-    ledger = Ledger.of(study)
+    ledger = ErasureLog.of(study)
     beside = beside_files(study)
     with study.read() as connection:
         about = {
@@ -102,7 +102,7 @@ def backup(
         else:
             database, name, kind = folder / "dump", POSTGRESQL, "postgresql"
             rows = _dump(study, database)
-        manifest = seal(
+        manifest = write_backup_file(
             path, {**members, name: database}, {**about, "database": kind, "rows": rows}, advance
         )
     return Backup(path, path.stat().st_size, manifest.rows, tuple(beside))
@@ -116,13 +116,13 @@ def beside_files(study: Study) -> dict[str, Path]:
     StudyError
         One of them is missing or no file.
     """
-    found = {}
+    files = {}
     for name in named_files(study.config):
         path = study.folder / name
         if path.is_symlink() or not path.is_file():
-            raise StudyError(f"study.toml names {name}, but {path} is no file; put it there.")
-        found[name] = path
-    return found
+            raise StudyError(f"study.toml names {name}, but {path} is not a file; put it there.")
+        files[name] = path
+    return files
 
 
 def prompt_files(study: Study) -> dict[str, Path]:
@@ -159,7 +159,7 @@ def _place(study: Study, out: Path | str | None) -> Path:
             "folder with --out, best on another disk."
         )
     if not path.parent.is_dir():
-        raise StudyError(f"{path.parent} is no folder; make it first.")
+        raise StudyError(f"{path.parent} is not a folder; create it first.")
     if path.exists():
         raise StudyError(f"{path} already exists; name another file.")
     return path
@@ -167,7 +167,7 @@ def _place(study: Study, out: Path | str | None) -> Path:
 
 @contextmanager
 def _room(path: Path, study: Study) -> Iterator[Path]:
-    """Make a folder for the copy, beside the backup and closed to others."""
+    """Create a folder for the copy, next to the backup and closed to others."""
     if study.engine.dialect.name == "sqlite":
         size = (study.folder / study.config.database).stat().st_size
         free = shutil.disk_usage(path.parent).free

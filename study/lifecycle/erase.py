@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from study.lifecycle.append_only import append_only_lifted
-from study.lifecycle.erasure_log import ErasureKind, Ledger
+from study.lifecycle.append_only import append_only_suspended
+from study.lifecycle.erasure_log import ErasureKind, ErasureLog
 from study.lifecycle.personal_data import Person, count_rows, names, people, person, rows_of
-from study.lifecycle.pseudonymize import reword
+from study.lifecycle.pseudonymize import pseudonymize
 from study.lifecycle.remaining_copies import RemainingCopy, remaining_copies
-from study.lifecycle.secure_delete import alone_with, rewrite
+from study.lifecycle.secure_delete import exclusive_write, rewrite_database
 from study.lifecycle.slot_release import release_unfinished, reopen, take_out_of_chains
 from study.progress import Advance
 from study.schema import (
@@ -62,7 +62,7 @@ class Erased:
         return {**asdict(self), "copies": [copy.as_json() for copy in self.copies]}
 
 
-def held_about(study: Study, code: str) -> dict[str, int]:
+def stored_about(study: Study, code: str) -> dict[str, int]:
     """Return how many rows of each table are about a person.
 
     Raises
@@ -79,23 +79,23 @@ def erase(
 ) -> Erased:
     """Remove everything that the study holds about a person, or sever it from them.
 
-    Severing keeps values under a fresh random code, which is not told; comments, reasons in their
+    Severing keeps values under a new random code, which is not shown; comments, reasons in their
     own words, consents, links, ids and attributes go. Imported values of the same name are theirs
     too. One row without a name says that it was done; a list outside the study has backups follow
-    suit when they are restored. Then the file is written anew, so that no deleted byte stays in
+    suit when they are restored. Then the file is rewritten, so that no deleted byte stays in
     it. It is safe while `ccrs serve` runs: the person's sessions end at the next request.
 
     Raises
     ------
     StudyError
         The study holds nothing about that code, or the list of erasures can't be kept (nothing
-        changed); or the file could not be written anew (the data is gone from the tables).
+        changed); or the file could not be rewritten (the data is gone from the tables).
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
-    ledger, kind, at = Ledger.of(study), _kind(sever), now()
+    ledger, kind, at = ErasureLog.of(study), _kind(sever), now()
     noted = False
     try:
-        with alone_with(study, _tables()) as connection:
+        with exclusive_write(study, _tables()) as connection:
             who = person(connection, study, code)
             rows, reopened = erase_person(connection, study, who, kind)
             connection.execute(insert(table(Erasure)).values(kind=kind, created_at=at))
@@ -107,7 +107,7 @@ def erase(
             ledger.forget_erasure(at)
         raise
     advance(1, 2)
-    notes = rewrite(study, rows)
+    notes = rewrite_database(study, rows)
     advance(2, 2)
     return Erased(kind, rows, reopened, remaining_copies(study, ledger, code), notes)
 
@@ -116,7 +116,7 @@ def erase_person(
     connection: Connection, study: Study, who: Person, kind: ErasureKind
 ) -> tuple[dict[str, int], int]:
     """Erase inside a transaction; return the rows by table, and how many slots were opened."""
-    with append_only_lifted(connection, _tables()):
+    with append_only_suspended(connection, _tables()):
         if kind == "severed":
             return _sever(connection, who)
         return _remove(connection, study, who)
@@ -130,12 +130,12 @@ def names_of(who: Person, rows: dict[str, int]) -> list[str]:
     return names
 
 
-def erase_again(study: Study, ledger: Ledger) -> int:
+def erase_again(study: Study, ledger: ErasureLog) -> int:
     """Erase from a restored study whom the list names since; return how many erasures that were."""
     done = 0
     changed: dict[str, int] = {}
     for note in ledger.erasures():
-        with alone_with(study, _tables()) as connection:
+        with exclusive_write(study, _tables()) as connection:
             e = table(Erasure)
             if connection.execute(select(e.c.id).where(e.c.created_at == note.at)).first():
                 continue
@@ -151,7 +151,7 @@ def erase_again(study: Study, ledger: Ledger) -> int:
             connection.execute(insert(e).values(kind=note.kind, created_at=note.at))
             done += 1
     if done:
-        rewrite(study, changed)
+        rewrite_database(study, changed)
     return done
 
 
@@ -180,7 +180,7 @@ def _remove(connection: Connection, study: Study, who: Person) -> tuple[dict[str
         if counts.get(t.name):
             connection.execute(delete(t).where(where))
     opened = reopen(connection, study, slots)
-    return counts | reword(connection, who.code, None), opened
+    return counts | pseudonymize(connection, who.code, None), opened
 
 
 def _sever(connection: Connection, who: Person) -> tuple[dict[str, int], int]:
@@ -189,12 +189,12 @@ def _sever(connection: Connection, who: Person) -> tuple[dict[str, int], int]:
     for t, where in rows_of(who):
         if t.name in {"score", "preference"}:
             for name, other in zip(names(who.code), names(alias), strict=True):
-                own = where & (t.c.scorer == name)
-                connection.execute(update(t).where(own).values(scorer=other))
+                theirs = where & (t.c.scorer == name)
+                connection.execute(update(t).where(theirs).values(scorer=other))
     released = 0
     if who.rater_id is not None:
         released = _sever_rater(connection, who.rater_id, alias)
-    return counts | reword(connection, who.code, alias), released
+    return counts | pseudonymize(connection, who.code, alias), released
 
 
 def _disown(connection: Connection, rater_id: int) -> None:
@@ -208,11 +208,11 @@ def _sever_rater(connection: Connection, rater_id: int, alias: str) -> int:
     gone: tuple[type[Noun], ...] = (Consent, Enrolment, Invitation, SetAside)
     for noun in gone:
         connection.execute(delete(table(noun)).where(table(noun).c.rater_id == rater_id))
-    own = {"comment": None, "reason": None, "idempotency_key": None}
+    emptied = {"comment": None, "reason": None, "idempotency_key": None}
     where = {t.name: condition for t, condition in rows_of(Person("", rater_id))}
     rating, decision, closing = table(Rating), table(Decision), table(ClosingAnswer)
-    connection.execute(update(rating).where(where["rating"]).values(**own, external_id=None))
-    connection.execute(update(decision).where(where["decision"]).values(**own))
+    connection.execute(update(rating).where(where["rating"]).values(**emptied, external_id=None))
+    connection.execute(update(decision).where(where["decision"]).values(**emptied))
     connection.execute(update(closing).where(where["closing_answer"]).values(comment=None))
     in_addresses: tuple[type[Noun], ...] = (Assignment, Comparison)
     for noun in in_addresses:

@@ -2,7 +2,7 @@
 
 It lies in the user's state folder, by the study's identity, which a study shares with its
 backups. A backup that is brought back must not bring an erased person back, so the list can't be
-in the study itself. It holds no name: a person stands there as a keyed hash.
+in the study itself. It holds no name: a person is a keyed hash in it.
 """
 
 import hmac
@@ -48,13 +48,13 @@ class NotedErasure:
 
 def identity(connection: Connection) -> str:
     """Return the random name that a study shares with its backups."""
-    found = connection.execute(select(table(StudyIdentity).c.public_id)).scalars().first()
-    if found is None:
+    name = connection.execute(select(table(StudyIdentity).c.public_id)).scalars().first()
+    if name is None:
         raise StudyError("The database names no study; restore it from a backup.")
-    return str(found)
+    return str(name)
 
 
-class Ledger:
+class ErasureLog:
     """The list of one study's copies and erasures.
 
     Raises
@@ -77,7 +77,7 @@ class Ledger:
             )
 
     @classmethod
-    def of(cls, study: Study) -> "Ledger":
+    def of(cls, study: Study) -> "ErasureLog":
         """Return the ledger of a study."""
         with study.read() as connection:
             return cls(identity(connection), study.folder)
@@ -95,13 +95,13 @@ class Ledger:
 
     def copies(self) -> list[NotedCopy]:
         """Return the copies that were made, each path once, the oldest first."""
-        found: dict[str, NotedCopy] = {}
+        by_path: dict[str, NotedCopy] = {}
         for line in self._lines("copies.jsonl"):
-            found[line["path"]] = NotedCopy(line["kind"], Path(line["path"]), line["made_at"])
-        return list(found.values())
+            by_path[line["path"]] = NotedCopy(line["kind"], Path(line["path"]), line["made_at"])
+        return list(by_path.values())
 
     def note_erasure(self, kind: ErasureKind, at: datetime, names: Iterable[str]) -> None:
-        """Remember that whoever bears these names was erased; the names can't be read there."""
+        """Record that the person of these names was erased; the names can't be read from it."""
         with self._alone():
             marks = sorted(self._mark(name) for name in names)
             self._append("erasures.jsonl", {"kind": kind, "at": at.isoformat(), "marks": marks})
@@ -141,7 +141,7 @@ class Ledger:
     def noted(self, kind: str, path: Path) -> Iterator[None]:
         """Remember a copy that is made in the block, from its beginning on.
 
-        Who is erased meanwhile may still be in it.
+        People erased in the meantime may still be in it.
         """
         self.note_copy(kind, path)
         try:
@@ -204,8 +204,8 @@ def _only_ours(folder: Path) -> None:
     if os.name == "nt":
         # Modes and owners say nothing there; a user's profile is closed to others.
         return
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise StudyError(f"{folder} is no folder of yours; move it away.")
-    if stat.S_IMODE(found.st_mode) & 0o077:
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise StudyError(f"{folder} is not your folder; move it away.")
+    if stat.S_IMODE(status.st_mode) & 0o077:
         raise StudyError(f"Others can get at {folder}; close it to them: chmod 700 {folder}")

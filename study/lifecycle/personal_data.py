@@ -49,15 +49,15 @@ def names(code: str) -> tuple[str, str]:
 
 def people(connection: Connection) -> dict[str, Person]:
     """Return everybody whom the study holds something about, by code."""
-    r, found = table(Rater), {}
+    r, by_code = table(Rater), {}
     for noun in (Score, Preference):
         t = table(noun)
         codes = connection.execute(select(t.c.scorer).where(t.c.scorer_kind.in_(PEOPLE)).distinct())
-        own = (str(code).removesuffix(ADJUDICATED) for code in codes.scalars())
-        found.update({code: Person(code, None) for code in own})
+        imported = (str(code).removesuffix(ADJUDICATED) for code in codes.scalars())
+        by_code.update({code: Person(code, None) for code in imported})
     for row in connection.execute(select(r.c.id, r.c.code, r.c.public_id)):
-        found[row.code] = Person(row.code, row.id, row.public_id)
-    return found
+        by_code[row.code] = Person(row.code, row.id, row.public_id)
+    return by_code
 
 
 def person(connection: Connection, study: Study, code: str) -> Person:
@@ -71,13 +71,13 @@ def person(connection: Connection, study: Study, code: str) -> Person:
     known = people(connection)
     if code not in known:
         hint = nearest(code, known) or f"`ccrs status {study.folder}` shows the raters."
-        raise StudyError(f"{code!r} is no rater of {study.folder}. {hint}")
+        raise StudyError(f"{code!r} is not a rater of {study.folder}. {hint}")
     return known[code]
 
 
 def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
     """Return each table that may hold rows about a person, and which; children come first."""
-    found: list[tuple[Table, ColumnElement[bool]]] = []
+    conditions: list[tuple[Table, ColumnElement[bool]]] = []
     on_assignments: tuple[type[Noun], ...] = (Rating, Reveal, OpenedPassage)
     of_raters: tuple[type[Noun], ...] = (
         *(ClosingAnswer, Consent, Departure, ElsewhereRater, Enrolment, Invitation, SetAside),
@@ -88,19 +88,21 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
         assignments = select(a.c.id).where(a.c.rater_id == person.rater_id)
         comparisons = select(c.c.id).where(c.c.rater_id == person.rater_id)
         for noun in on_assignments:
-            found.append((table(noun), table(noun).c.assignment_id.in_(assignments)))
-        found.append((table(Decision), table(Decision).c.comparison_id.in_(comparisons)))
+            conditions.append((table(noun), table(noun).c.assignment_id.in_(assignments)))
+        conditions.append((table(Decision), table(Decision).c.comparison_id.in_(comparisons)))
         for noun in of_raters:
-            found.append((table(noun), table(noun).c.rater_id == person.rater_id))
-        found += [
+            conditions.append((table(noun), table(noun).c.rater_id == person.rater_id))
+        conditions += [
             (c, c.c.rater_id == person.rater_id),
             (a, a.c.rater_id == person.rater_id),
             (table(Rater), table(Rater).c.id == person.rater_id),
         ]
     for noun in imported:
         t = table(noun)
-        found.append((t, and_(t.c.scorer.in_(names(person.code)), t.c.scorer_kind.in_(PEOPLE))))
-    return found
+        conditions.append(
+            (t, and_(t.c.scorer.in_(names(person.code)), t.c.scorer_kind.in_(PEOPLE)))
+        )
+    return conditions
 
 
 def count_rows(connection: Connection, person: Person) -> dict[str, int]:

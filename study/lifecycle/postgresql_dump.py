@@ -57,13 +57,13 @@ def need(program: str) -> str:
     StudyError
         It is not installed.
     """
-    found = shutil.which(program)
-    if found is None:
+    program_path = shutil.which(program)
+    if program_path is None:
         raise StudyError(
             f"{program} is not installed, and a PostgreSQL study is copied by nothing else. "
             "Install PostgreSQL's client programs, of the server's version or later."
         )
-    return found
+    return program_path
 
 
 def table_names(connection: Connection) -> list[str]:
@@ -84,5 +84,5 @@ def _run(program: str, *words: str, address: str) -> None:
         check=False,
     )
     if done.returncode:
-        said = " ".join(done.stderr.split())[-500:]
-        raise StudyError(f"{program} failed: {said}")
+        message = " ".join(done.stderr.split())[-500:]
+        raise StudyError(f"{program} failed: {message}")

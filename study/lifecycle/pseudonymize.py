@@ -24,17 +24,17 @@ def word_of(code: str, *, in_a_name: bool = False) -> re.Pattern[str]:
 
 def mentions(connection: Connection, code: str) -> dict[str, list[dict[str, Any]]]:
     """Return the rows that speak of a person, by table."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    rows_by_table: dict[str, list[dict[str, Any]]] = {}
     for noun, columns in _SPEAKING.items():
         t = table(noun)
         rows = [dict(row._mapping) for row in connection.execute(select(t).order_by(t.c.id))]
         speaking = [row for row in rows if _row_speaks(noun, row, columns, code)]
         if speaking:
-            found[t.name] = speaking
-    return found
+            rows_by_table[t.name] = speaking
+    return rows_by_table
 
 
-def reword(connection: Connection, code: str, alias: str | None) -> dict[str, int]:
+def pseudonymize(connection: Connection, code: str, alias: str | None) -> dict[str, int]:
     """Let those rows speak of `alias` instead, or, without one, take out what is about the person.
 
     A look stays, since a design is sequential from it on. The caller has lifted the triggers.
@@ -86,8 +86,8 @@ def _look_anew(value: Any, code: str, alias: str | None, key: str = "") -> Any:
     if isinstance(value, dict):
         return {name: _look_anew(inner, code, alias, str(name)) for name, inner in value.items()}
     if isinstance(value, list):
-        kept = [one for one in value if alias is not None or not _is_of(one, code, key)]
-        return [_look_anew(one, code, alias, key) for one in kept]
+        kept = [entry for entry in value if alias is not None or not _is_of(entry, code, key)]
+        return [_look_anew(entry, code, alias, key) for entry in kept]
     if key in _NAMES and value in names(code):
         return GONE if alias is None else names(alias)[names(code).index(value)]
     if key in _WORDS and isinstance(value, str):
@@ -95,12 +95,12 @@ def _look_anew(value: Any, code: str, alias: str | None, key: str = "") -> Any:
     return value
 
 
-def _is_of(one: Any, code: str, key: str) -> bool:
+def _is_of(entry: Any, code: str, key: str) -> bool:
     """Say whether an entry of a list is a person's name, or a record of theirs alone."""
-    if isinstance(one, dict):
-        named = one.get("scorers") or [one.get("rater")]
+    if isinstance(entry, dict):
+        named = entry.get("scorers") or [entry.get("rater")]
         return len(named) == 1 and named[0] in names(code)
-    return key in _NAMES and one in names(code)
+    return key in _NAMES and entry in names(code)
 
 
 def _row_speaks(noun: type[Noun], row: dict[str, Any], columns: tuple[str, ...], code: str) -> bool:
@@ -134,9 +134,9 @@ def _without(value: Any, code: str, word: re.Pattern[str]) -> Any:
         }
     if isinstance(value, list):
         return [
-            _without(one, code, word)
-            for one in value
-            if one != code and not (isinstance(one, dict) and code in _scalars(one))
+            _without(entry, code, word)
+            for entry in value
+            if entry != code and not (isinstance(entry, dict) and code in _scalars(entry))
         ]
     return word.sub(GONE, value) if isinstance(value, str) else value
 

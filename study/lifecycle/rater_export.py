@@ -38,8 +38,8 @@ def export_rater(study: Study, code: str, out: Path | str) -> dict[str, int]:
             "elsewhere."
         )
     with study.read() as connection:
-        held = rater_data(connection, study, code)
-    content = json.dumps(held, ensure_ascii=False, indent=1) + "\n"
+        data = rater_data(connection, study, code)
+    content = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
     try:
         descriptor = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -48,7 +48,7 @@ def export_rater(study: Study, code: str, out: Path | str) -> dict[str, int]:
         raise StudyError(f"{out} can't be made ({error.strerror}); name another file.") from None
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(content)
-    return {name: len(rows) for name, rows in held["tables"].items()}
+    return {name: len(rows) for name, rows in data["tables"].items()}
 
 
 def rater_data(connection: Connection, study: Study, code: str) -> dict[str, Any]:
@@ -114,13 +114,13 @@ def _responses(
         for name in ("response_id", "response_a_id", "response_b_id")
         if name in row
     }
-    found: dict[int, dict[str, Any]] = {}
+    responses: dict[int, dict[str, Any]] = {}
     statement = select(r.c.id, r.c.text, q.c.key, q.c.text.label("query")).join_from(
         r, q, r.c.query_id == q.c.id
     )
     for row in connection.execute(statement):
         if row.id in wanted:
-            found[row.id] = {
+            responses[row.id] = {
                 "response_id": ids[row.id],
                 "query_id": row.key,
                 "query": row.query,
@@ -130,9 +130,9 @@ def _responses(
     rp, p = table(ResponsePassage), table(Passage)
     joined = select(rp.c.response_id, p.c.text).join_from(rp, p, rp.c.passage_id == p.c.id)
     for passage in connection.execute(joined.order_by(rp.c.response_id, rp.c.position)):
-        if passage.response_id in found:
-            found[passage.response_id]["passages"].append(passage.text)
-    return found
+        if passage.response_id in responses:
+            responses[passage.response_id]["passages"].append(passage.text)
+    return responses
 
 
 def _name(row: dict[str, Any], responses: dict[int, dict[str, Any]]) -> None:

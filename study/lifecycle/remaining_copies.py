@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from study.lifecycle.erasure_log import Ledger
+from study.lifecycle.erasure_log import ErasureLog
 from study.study import Study
 
 SUFFIX = ".ccrs-backup"
@@ -25,23 +25,25 @@ class RemainingCopy:
         return {"path": str(self.path), "why": self.why}
 
 
-def remaining_copies(study: Study, ledger: Ledger, code: str | None) -> tuple[RemainingCopy, ...]:
+def remaining_copies(
+    study: Study, ledger: ErasureLog, code: str | None
+) -> tuple[RemainingCopy, ...]:
     """Return the known copies of a study, and the files in its folder that mention a person."""
-    found: dict[Path, str] = {}
+    reasons: dict[Path, str] = {}
     for copy in ledger.copies():
         where = "" if copy.path.exists() else "; not found there now"
-        found[copy.path] = f"{copy.kind}, made {copy.made_at[:10]}{where}"
+        reasons[copy.path] = f"{copy.kind}, made {copy.made_at[:10]}{where}"
     word = None if code is None else re.compile(_anywhere(code), re.IGNORECASE)
     for path in _files(study.folder, study.config.database):
-        if path.resolve() in found:
+        if path.resolve() in reasons:
             continue
         if "-before-upgrade-" in path.name:
-            found[path] = "the database as it was before an upgrade"
+            reasons[path] = "the database as it was before an upgrade"
         elif path.name.endswith(SUFFIX):
-            found[path] = "backup"
+            reasons[path] = "backup"
         elif word is not None and _holds(path, word):
-            found[path] = "mentions the code"
-    return tuple(RemainingCopy(path, why) for path, why in found.items())
+            reasons[path] = "mentions the code"
+    return tuple(RemainingCopy(path, why) for path, why in reasons.items())
 
 
 def _anywhere(code: str) -> bytes:
@@ -50,9 +52,9 @@ def _anywhere(code: str) -> bytes:
 
 
 def _files(folder: Path, database: str) -> Iterator[Path]:
-    own = {folder / f"{database}{suffix}" for suffix in ("", "-wal", "-shm")}
+    database_files = {folder / f"{database}{suffix}" for suffix in ("", "-wal", "-shm")}
     for path in sorted(folder.rglob("*")):
-        if path not in own and path.is_file() and not path.is_symlink():
+        if path not in database_files and path.is_file() and not path.is_symlink():
             yield path
 
 
@@ -63,5 +65,5 @@ def _holds(path: Path, word: re.Pattern[bytes]) -> bool:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return word.search(data) is not None
     except OSError:
-        # What can't be read is told rather than passed over.
+        # What can't be read is reported rather than skipped.
         return True

@@ -19,12 +19,12 @@ from study.lifecycle.backup_file import (
     PROMPTS,
     SETTINGS,
     SQLITE,
+    BackupFile,
     Manifest,
-    Sealed,
-    opened,
+    open_backup_file,
 )
 from study.lifecycle.erase import erase_again
-from study.lifecycle.erasure_log import Ledger, identity
+from study.lifecycle.erasure_log import ErasureLog, identity
 from study.lifecycle.postgresql_dump import load, need, table_names
 from study.lifecycle.sqlite_copy import check_sqlite, sqlite_rows
 from study.lifecycle.untrusted_schema import check_schema
@@ -86,13 +86,13 @@ def restore(
     Raises
     ------
     StudyError
-        The file is no backup, is damaged, or holds what no backup holds; the folder or database
+        The file is not a backup, is damaged, or holds what no backup holds; the folder or database
         is in use; the study was made by a later version. Nothing is left behind.
     """
     path, folder = Path(path), Path(folder)
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     _check_free(folder)
-    with opened(path) as sealed:
+    with open_backup_file(path) as sealed:
         manifest = sealed.manifest
         settings, config = _settings(sealed, database)
         _check_members(path, sealed, config)
@@ -117,7 +117,7 @@ def restore(
                 again = _restore_postgresql(sealed, draft, folder, settings, config, advance)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    known = Ledger(manifest.study, folder).is_kept_here()
+    known = ErasureLog(manifest.study, folder).is_kept_here()
     return Restored(folder, manifest.made_at, manifest.rows, again, known)
 
 
@@ -127,10 +127,10 @@ def _check_free(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise StudyError(f"{folder} is not empty; choose another folder.")
     if not folder.resolve().parent.is_dir():
-        raise StudyError(f"{folder.parent} is no folder; make it first.")
+        raise StudyError(f"{folder.parent} is not a folder; create it first.")
 
 
-def _settings(sealed: Sealed, database: str | None) -> tuple[bytes, StudyConfig]:
+def _settings(sealed: BackupFile, database: str | None) -> tuple[bytes, StudyConfig]:
     data = sealed.text(SETTINGS)
     try:
         content = data.decode("utf-8-sig")
@@ -157,19 +157,19 @@ def with_database(content: str, address: str) -> str:
     return tomlkit.dumps(document)
 
 
-def _check_members(path: Path, sealed: Sealed, config: StudyConfig) -> None:
+def _check_members(path: Path, sealed: BackupFile, config: StudyConfig) -> None:
     wanted = {f"{BESIDE}{name}" for name in named_files(config)}
     wanted |= {SETTINGS, sealed.manifest.database_member}
     wanted |= _prompts(sealed)
     odd = sorted(wanted.symmetric_difference(sealed.manifest.members))
     if odd:
         raise StudyError(f"{path}: {odd[0]} does not fit its study.toml. Nothing was restored.")
-    own = {"study.toml", *(f"{config.database}{suffix}" for suffix in ("", "-wal", "-shm"))}
-    if own.intersection(named_files(config)):
+    reserved = {"study.toml", *(f"{config.database}{suffix}" for suffix in ("", "-wal", "-shm"))}
+    if reserved.intersection(named_files(config)):
         raise StudyError(f"{path}: its study.toml names the database as a text.")
 
 
-def _prompts(sealed: Sealed) -> set[str]:
+def _prompts(sealed: BackupFile) -> set[str]:
     """Return the members that are words of the study's own prompts."""
     return {name for name in sealed.manifest.members if name.startswith(PROMPTS)}
 
@@ -204,10 +204,10 @@ def _finish(
         with study.read() as connection:
             if identity(connection) != manifest.study:
                 raise StudyError(f"{path}: database and manifest are of different studies.")
-        again = erase_again(study, Ledger(manifest.study, folder))
+        again = erase_again(study, ErasureLog(manifest.study, folder))
     finally:
         study.close()
-    # An empty folder gives way to it; one that was filled meanwhile does not.
+    # An empty folder is replaced; one that was filled in the meantime is not.
     with suppress(FileNotFoundError):
         folder.rmdir()
     os.rename(draft, folder)  # noqa: PTH104  (Path.rename is the same)
@@ -215,7 +215,7 @@ def _finish(
 
 
 def _restore_postgresql(
-    sealed: Sealed,
+    sealed: BackupFile,
     draft: Path,
     folder: Path,
     settings: bytes,

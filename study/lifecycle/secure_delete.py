@@ -19,7 +19,7 @@ _LOCK_TIMEOUT = "400ms"
 
 
 @contextmanager
-def alone_with(study: Study, tables: Iterable[str]) -> Iterator[Connection]:
+def exclusive_write(study: Study, tables: Iterable[str]) -> Iterator[Connection]:
     """Open a writing transaction that nobody else writes these tables beside."""
     if study.engine.dialect.name == "sqlite":
         with study.write() as connection:
@@ -57,8 +57,8 @@ def _lock(connection: Connection, names: str) -> None:
     connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
 
 
-def rewrite(study: Study, tables: Iterable[str]) -> tuple[str, ...]:
-    """Write the database anew, without what was deleted; return what this can't reach.
+def rewrite_database(study: Study, tables: Iterable[str]) -> tuple[str, ...]:
+    """Rewrite the database without deleted data; return notes on copies this can't reach.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def rewrite(study: Study, tables: Iterable[str]) -> tuple[str, ...]:
         connection.exec_driver_sql(f"SET lock_timeout = '{int(_PATIENCE)}s'")
         try:
             for name in sorted(set(tables)):
-                # With fresh statistics: those of before quote common values.
+                # With new statistics: old ones contain common values.
                 connection.exec_driver_sql(f'VACUUM (FULL, ANALYZE) "{name}"')
         except OperationalError as error:
             raise _unfinished(study, error) from error
@@ -108,7 +108,7 @@ def _rewrite_sqlite(study: Study) -> None:
 def _unfinished(study: Study, error: Exception) -> StudyError:
     cause = " ".join(str(error).split()).rstrip(".")
     return StudyError(
-        "The data is gone from the study's tables, but its database could not be written anew "
+        "The data is gone from the study's tables, but its database could not be rewritten "
         f"({cause}), so deleted bytes may stay in it. Free some space, end what reads the study "
         f"(a report, a backup), and run `ccrs erase {study.folder}` without a code."
     )

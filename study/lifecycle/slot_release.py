@@ -38,10 +38,10 @@ def take_out_of_chains(connection: Connection, rater_id: int) -> list[dict[str, 
     successors = {row.replaces_id: row.id for row in rows.values() if row.replaces_id is not None}
 
     def before(id_: int) -> int | None:
-        found = rows[id_].replaces_id
-        while found in theirs:
-            found = rows[found].replaces_id
-        return None if found is None else int(found)
+        id_before = rows[id_].replaces_id
+        while id_before in theirs:
+            id_before = rows[id_before].replaces_id
+        return None if id_before is None else int(id_before)
 
     joined = {
         successors[id_]: before(id_)

@@ -1,4 +1,4 @@
-"""A consistent copy of an SQLite database that others write to meanwhile."""
+"""A consistent copy of an SQLite database while others write to it."""
 
 import sqlite3
 from contextlib import closing
@@ -7,12 +7,12 @@ from pathlib import Path
 from study.errors import StudyError
 from study.progress import Advance
 
-# 16 MB at a time, so that progress is told and Ctrl-C is heard.
+# 16 MB at a time, so that progress is shown and Ctrl-C works.
 _PAGES = 4096
 
 
 def copy_sqlite(source: Path, target: Path, advance: Advance) -> None:
-    """Copy a database as it stands at one moment, into one file without a log beside it.
+    """Copy the state of a database at one moment into one file without a separate log.
 
     Writers go on: the copy is of what was committed when it began.
 
@@ -58,12 +58,12 @@ def check_sqlite(path: Path, what: str) -> None:
         with closing(sqlite3.connect(f"file:{path.as_posix()}?mode=ro", uri=True)) as connection:
             # Nothing that a file brings with it is run.
             connection.execute("PRAGMA trusted_schema=OFF")
-            found = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
+            problems = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
             broken = connection.execute("PRAGMA foreign_key_check").fetchone()
     except sqlite3.DatabaseError as error:
         raise StudyError(f"{what}: the database can't be read ({error}).") from None
-    if found != ["ok"]:
-        raise StudyError(f"{what}: the database is damaged ({found[0]}).")
+    if problems != ["ok"]:
+        raise StudyError(f"{what}: the database is damaged ({problems[0]}).")
     if broken is not None:
         raise StudyError(f"{what}: table {broken[0]} refers to rows that are not there.")
 

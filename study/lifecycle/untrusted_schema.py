@@ -1,4 +1,4 @@
-"""What a database of unknown hands may hold beside tables: statements that would run later."""
+"""What an untrusted database may contain besides tables: statements that would run later."""
 
 import re
 import sqlite3
@@ -58,7 +58,7 @@ def check_schema(path: Path, source: Path) -> None:
 
 
 def _is_ours(sql: str, of: str) -> bool:
-    found = _TRIGGER.fullmatch(sql)
-    return found is not None and (
-        {found[1], found[4], found[5], of} == {of} and found[2].upper() == found[3]
+    match = _TRIGGER.fullmatch(sql)
+    return match is not None and (
+        {match[1], match[4], match[5], of} == {of} and match[2].upper() == match[3]
     )

@@ -146,7 +146,7 @@ def _explained() -> Iterator[None]:
 
 
 def schema_revision(engine: Engine) -> str | None:
-    """Return the migration that the database stands at; None if it holds no study."""
+    """Return the schema revision of the database; None if it holds no study."""
     with reading(engine) as connection:
         if not engine.dialect.has_table(connection, "alembic_version"):
             return None

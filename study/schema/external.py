@@ -20,7 +20,7 @@ class ElsewhereProject(Noun, table=True):
     server: Text = Field(sa_type=LongText)
     """The server's address."""
     instance: Text
-    """Which server it is, whatever its address: one that is set up anew is another."""
+    """Identity of the server, whatever its address: a new installation is another server."""
     external_id: Text
     """The project's number over there."""
     stage: int = Field(ge=1)

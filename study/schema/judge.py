@@ -236,7 +236,7 @@ class JudgeCallEndBase(Noun):
     """calls, and tokens as above, of questions of the engine's own: its probe, prompts counted
     again."""
     uncounted: int = Field(default=0, ge=0)
-    """Answers whose prompt tokens nobody told."""
+    """Answers without a count of prompt tokens."""
     seconds: float = Field(ge=0)
     cost: float | None = None
     """By the prices of the call, questions of the engine's own included; null without prices."""

@@ -30,12 +30,12 @@ class OwnerPassword(Noun, table=True):
 
 
 class Pause(Noun, table=True):
-    """The campaign was paused or taken up again; the newest row is how it stands."""
+    """The campaign was paused or resumed; the newest row is its state."""
 
     id: int | None = Field(default=None, primary_key=True)
     paused: bool
     message: Text | None = Field(default=None, sa_type=LongText, max_length=500)
-    """What raters are told meanwhile."""
+    """What raters are shown while it is paused."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
@@ -44,7 +44,7 @@ class Look(Noun, table=True):
 
     id: int | None = Field(default=None, primary_key=True)
     kind: Literal["agreement", "judge", "stopping"] = Field(sa_type=LongText)
-    """Raters among themselves; the judge beside them; the stopping rule."""
+    """Agreement among raters; judge and raters; the stopping rule."""
     seen_in: Key
     """`page` or `command`."""
     ratings: int = Field(ge=0)

@@ -21,7 +21,7 @@ class Consent(Noun, table=True):
 
 
 class EnrolmentLinkBase(Noun):
-    """One link for many people: whoever opens it becomes a rater, up to a quota."""
+    """One link for many people: each who opens it becomes a rater, up to a quota."""
 
     name: Key = Field(unique=True)
     quota: int = Field(ge=1)

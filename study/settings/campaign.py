@@ -13,7 +13,7 @@ class DesignSpec(SettingsSection):
     """`[design]`: who is to rate what. Options of `ccrs assign` go before it."""
 
     sample: int | None = Field(
-        default=None, ge=1, description="how many are drawn at random for rating; all unless given"
+        default=None, ge=1, description="how many are drawn at random for rating; default: all"
     )
     sample_of: Literal["queries", "responses"] = Field(
         default="queries",
@@ -33,7 +33,7 @@ class DesignSpec(SettingsSection):
     )
     judge_construct: str | None = Field(
         default=None,
-        description="construct of those scores; the mean over constructs unless given",
+        description="construct of those scores; default: the mean over constructs",
     )
     bands: tuple[float, ...] = Field(
         default=(), description="scores at which a new band begins, rising; 50 and 80 make three"
@@ -89,7 +89,7 @@ class DesignSpec(SettingsSection):
         "of its own after the ratings",
     )
     comparison_constructs: tuple[str, ...] = Field(
-        default=(), description="constructs on which pairs are compared; all unless given"
+        default=(), description="constructs on which pairs are compared; default: all"
     )
     ratings: bool = Field(
         default=True, description="whether responses are rated; without it pairs are compared only"
@@ -117,7 +117,7 @@ class RaterSpec(SettingsSection):
 
     languages: tuple[str, ...] = Field(
         default=(),
-        description="languages of queries that the rater is given; all unless given",
+        description="languages of queries that the rater is given; default: all",
     )
 
 
@@ -130,7 +130,7 @@ class StoppingSpec(SettingsSection):
         "judge's values minus people's",
     )
     constructs: tuple[str, ...] = Field(
-        default=(), description="constructs that must all be there; all unless given"
+        default=(), description="constructs that must all be there; default: all"
     )
     judge: str | None = Field(default=None, description="scorer of judge_error")
     half_width: float | None = Field(
@@ -223,7 +223,7 @@ class RatingSpec(SettingsSection):
             parts = urlsplit(address)
             _ = parts.port
         except ValueError as error:
-            raise ValueError(f"is no address: {error}") from None
+            raise ValueError(f"is not a valid address: {error}") from None
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ValueError("begin with http:// or https:// and a host")
         if "@" in parts.netloc:

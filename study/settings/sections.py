@@ -147,10 +147,10 @@ class HypothesisSpec(SettingsSection):
         description="greater tests each pair one-sided, different two-sided",
     )
     constructs: tuple[str, ...] = Field(
-        default=(), description="keys of the constructs it speaks of; all of them unless given"
+        default=(), description="keys of the constructs it speaks of; default: all"
     )
     scorer: str | None = Field(
-        default=None, description="whose scores test it; each judge's unless given"
+        default=None, description="whose scores test it; default: each judge's"
     )
     aggregation: Literal["maximum", "bonferroni_minimum"] = Field(
         default="maximum",

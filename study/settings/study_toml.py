@@ -51,7 +51,7 @@ class StudyConfig(SettingsSection):
         description="file beside study.toml, or a postgresql+psycopg:// address without password",
     )
     constructs: tuple[ConstructSpec, ...] = Field(
-        default=CCRS, description="what is measured; the five CCRS constructs unless given"
+        default=CCRS, description="what is measured; default: the five CCRS constructs"
     )
     scorers: dict[Key, ScorerSpec] = Field(
         default={}, description="what is known of scorers beforehand"
@@ -114,8 +114,8 @@ class StudyConfig(SettingsSection):
         return self
 
     def _problem_of_jury(self, name: str, jury: JurySpec) -> str | None:
-        own = self.scorers.get(name, ScorerSpec())
-        if own.scale is not None or own.kind not in {None, "judge"}:
+        settings = self.scorers.get(name, ScorerSpec())
+        if settings.scale is not None or settings.kind not in {None, "judge"}:
             return "a jury is a judge on its judges' scale; leave kind and scale out of scorers"
         for judge in jury.of:
             if judge in self.juries:
@@ -161,7 +161,7 @@ def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
     Raises
     ------
     StudyError
-        The text is no TOML, a key is unknown (the nearest known one is named), or a value is
+        The text is not valid TOML, a key is unknown (the nearest known one is named), or a value is
         not allowed. All faults are listed.
     """
     try:

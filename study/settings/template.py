@@ -21,7 +21,7 @@ seed = 0
 # question = "How well does the response read?"
 # sees = ["question", "response"]
 # flags = ["unfinished"]
-# control = "points"         # or "slider"; chosen by the scale unless given
+# control = "points"         # or "slider"; default: chosen by the scale
 # anchors = {{ "1" = "hardly readable", "5" = "reads like print" }}
 # scale = {{ min = 1, max = 5, step = 1, level = "ordinal" }}
 
@@ -42,12 +42,12 @@ seed = 0
 # scale = {{ min = -2, max = 2, step = 1, level = "ordinal" }}
 
 # [design]                      # who rates what; see "Who rates what" in study/README.md
-# sample = 200                  # queries drawn at random; all unless given
+# sample = 200                  # queries drawn at random; default: all
 # sample_of = "queries"         # or "responses", one by one
 # strata = []                   # ["domain"]; for responses also "system" and "judge_score"
 # allocation = "proportional"   # or "equal"
 # judge = "judge-1"             # whose scores make the bands of judge_score
-# judge_construct = "QR"        # the mean over constructs unless given
+# judge_construct = "QR"        # default: the mean over constructs
 # bands = []                    # [50, 80]: below 50, 50 to below 80, from 80
 # per_item = 3                  # raters for each response
 # overlap = 1.0                 # share of the queries that go to per_item raters
@@ -61,11 +61,11 @@ seed = 0
 # one_construct_a_pass = false
 # layout = "single"             # or "side_by_side"
 # comparisons = 0.0             # share of the pairs of systems that are compared directly
-# comparison_constructs = []    # all unless given
+# comparison_constructs = []    # default: all
 # ratings = true                # false: comparisons only
 
 # [raters."anna"]
-# languages = ["de", "en"]      # all unless given
+# languages = ["de", "en"]      # default: all
 
 # [rating]
 # disclosure = "staged"          # or "all": every field at once
@@ -84,7 +84,7 @@ seed = 0
 
 # [stopping]                    # when enough is rated; declare it before any interim analysis
 # quantity = "human_mean"       # or "judge_error", with judge = "NAME"
-# constructs = []               # that must all be narrow enough; all unless given
+# constructs = []               # that must all be narrow enough; default: all
 # half_width = 4                # points to each side that are enough; no rule without it
 # least_queries = 30
 

@@ -242,7 +242,7 @@ def test_a_construct_changed_in_the_settings_is_a_new_version(any_study: Study) 
 
 
 def test_a_held_study_keeps_its_constructs_while_others_change_them(study: Study) -> None:
-    held = study.held()
+    held = study.pinned()
     path = study.folder / "study.toml"
     path.write_text('[[constructs]]\nkey = "QR"\nname = "Q"\nquestion = "?"\n')
     changed = Study.open(study.folder)

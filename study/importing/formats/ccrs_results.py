@@ -31,7 +31,7 @@ def composed_scorer(scorer: str) -> str:
     return f"{scorer} (composed AC)"
 
 
-def recognises(head: Head) -> bool:
+def matches(head: Head) -> bool:
     """Whether the file is a document with CCRS results."""
     return head.form == "json document" and "ccrs_results" in head.first
 
@@ -49,7 +49,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     if not isinstance(results, list):
         fault = Fault('the document holds no list "ccrs_results".', f"Give {WANTS}.")
         raise InputError(source.path.name, [fault])
-    judge, system = _said(source, options, len(results))
+    judge, system = _named(source, options, len(results))
     kind = options.kinds.get(judge, "judge")
     reader = Reader(source, FIELDS)
     leave_out_beside(source, document, "ccrs_results")
@@ -63,7 +63,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         for name in metrics:
             if name not in CONSTRUCTS:
                 hint = nearest(name, CONSTRUCTS)
-                cells.fault(f"{name!r} is no metric of CCRS.", f"{hint} Correct it.", "metrics")
+                cells.fault(f"{name!r} is not a metric of CCRS.", f"{hint} Correct it.", "metrics")
         for name, construct in CONSTRUCTS.items():
             composed = construct == "AC"
             scorer = composed_scorer(judge) if composed else judge
@@ -81,11 +81,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             )
 
 
-def _said(source: RecordSource, options: FormatOptions, items: int) -> tuple[str, str]:
+def _named(source: RecordSource, options: FormatOptions, items: int) -> tuple[str, str]:
     faults = [
         Fault(f"the file names no {name}.", f"Give it with --{name} NAME.")
-        for name, given in (("scorer", options.scorer), ("system", options.system))
-        if given is None
+        for name, value in (("scorer", options.scorer), ("system", options.system))
+        if value is None
     ]
     if items != len(options.queries):
         faults.append(

@@ -4,7 +4,7 @@ from typing import Any
 
 from study.importing.readers.cells import blank
 from study.importing.readers.record_cells import RecordCells
-from study.text import shown
+from study.text import abbreviate
 
 _DOCUMENT = ("document", "doc_id", "id")
 
@@ -13,7 +13,7 @@ def passages_of(cells: RecordCells) -> list[dict[str, Any]]:
     """Return passages as rows, each with its document where that is known.
 
     A passage is a text, or an object with its text under text and its identifier under document,
-    doc_id or id. They stand in one list, with their documents in a second one, or in columns.
+    doc_id or id. They are in one list, with their documents in a second one, or in columns.
     """
     listed, numbered = cells.listed("passages"), cells.numbered_passages()
     documents = cells.listed("documents")
@@ -42,15 +42,16 @@ def _passage(cells: RecordCells, place: int, passage: Any, listed: Any) -> dict[
     if not isinstance(passage, dict):
         return {"text": passage, "document": document}
     column = f"{cells.column('passages')}, item {place}"
-    own = next((passage[name] for name in _DOCUMENT if not blank(passage.get(name))), None)
-    named = None if own is None else cells.key_in(column, own)
+    document_id = next((passage[name] for name in _DOCUMENT if not blank(passage.get(name))), None)
+    named = None if document_id is None else cells.key_in(column, document_id)
     if document is not None and named not in (None, document):
         cells.fault(
-            f"the passage is of {shown(named)} by itself and of {shown(document)} by documents.",
+            f"the passage names the document {abbreviate(named)}, and the file's documents "
+            f"{abbreviate(document)}.",
             "Keep one of the two.",
             column,
         )
     for name, cell in passage.items():
         if name not in ("text", *_DOCUMENT) and not blank(cell):
-            cells.left_out(f"what passages have under {shown(name)}")
+            cells.left_out(f"what passages have under {abbreviate(name)}")
     return {"text": passage.get("text"), "document": named or document}

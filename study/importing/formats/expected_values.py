@@ -11,7 +11,7 @@ from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ExpectedRow, Rows
-from study.text import shown
+from study.text import abbreviate
 
 WANTS = "a query, a response, and expected values of it: {construct: {low, high, why}}"
 
@@ -20,7 +20,7 @@ FIELDS: Fields = {**OF_RESPONSES, "purpose": ("purpose",), "expected": ("expecte
 _OF_A_RANGE = ("low", "high", "why")
 
 
-def recognises(head: Head) -> bool:
+def matches(head: Head) -> bool:
     """Whether rows hold responses with expected values."""
     return has(FIELDS, head.columns, "query", "response", "expected")
 
@@ -36,14 +36,14 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         system = options.system_of(cells)
         if system is not None:
             cells.fault(
-                f"names the system {shown(system)}.",
+                f"names the system {abbreviate(system)}.",
                 "What raters learn from or are checked with is of no system; leave it out.",
                 cells.column("system"),
             )
         purpose = cells.key("purpose")
         if purpose not in (None, "training", "check"):
             cells.fault(
-                f"{shown(purpose)} is no purpose.",
+                f"{abbreviate(purpose)} is not a purpose.",
                 "Write training or check, or leave it out: then it is training.",
                 cells.column("purpose"),
             )
@@ -62,25 +62,25 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
 
 
 def _ranges(cells: RecordCells) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for key, given in cells.mapping("expected").items():
+    ranges: dict[str, dict[str, Any]] = {}
+    for key, bounds in cells.mapping("expected").items():
         place = f"{cells.column('expected')}, {key}"
-        if isinstance(given, list) and len(given) == 2:
-            given = dict(zip(("low", "high"), given, strict=True))  # noqa: PLW2901
-        ends = [given.get(name) for name in ("low", "high")] if isinstance(given, dict) else []
-        if not isinstance(given, dict) or any(blank(end) for end in ends):
+        if isinstance(bounds, list) and len(bounds) == 2:
+            bounds = dict(zip(("low", "high"), bounds, strict=True))  # noqa: PLW2901
+        ends = [bounds.get(name) for name in ("low", "high")] if isinstance(bounds, dict) else []
+        if not isinstance(bounds, dict) or any(blank(end) for end in ends):
             cells.fault(
-                f"{shown(given)} is no range.",
+                f"{abbreviate(bounds)} is not a range.",
                 'Write {"low": 70, "high": 100, "why": "..."} or [70, 100].',
                 place,
             )
             continue
-        for name in given:
+        for name in bounds:
             if name not in _OF_A_RANGE:
-                cells.left_out(f"what expected values have under {shown(name)}")
+                cells.left_out(f"what expected values have under {abbreviate(name)}")
         low, high = (cells.number_in(place, end) for end in ends)
         if low is None or high is None:
-            continue  # what can't be read is told
-        why = given.get("why")
-        found[key] = {"low": low, "high": high, "why": None if blank(why) else why}
-    return found
+            continue  # what can't be read is reported
+        why = bounds.get("why")
+        ranges[key] = {"low": low, "high": high, "why": None if blank(why) else why}
+    return ranges

@@ -11,7 +11,7 @@ from study.scales import RatingScale
 class FormatOptions:
     """What the caller says about a file, and what the study knows.
 
-    `scorer`, `system` and `construct` stand for columns that the file lacks.
+    `scorer`, `system` and `construct` replace columns that the file lacks.
     """
 
     constructs: tuple[str, ...] = ()
@@ -44,11 +44,13 @@ class FormatOptions:
 
     def kind(self, cells: RecordCells, scorer: str | None) -> str | None:
         """Return the kind of a scorer, from the record or from what is known."""
-        given = cells.key("scorer_kind")
-        said = self.said.get(scorer or "", given)
-        if given in KINDS and given != said:
-            _contradicted(cells, f"{scorer!r} is {given}", f"--kind {scorer}={said}", "scorer_kind")
-        known = given or self.kinds.get(scorer or "")
+        from_column = cells.key("scorer_kind")
+        named = self.said.get(scorer or "", from_column)
+        if from_column in KINDS and from_column != named:
+            _contradicted(
+                cells, f"{scorer!r} is {from_column}", f"--kind {scorer}={named}", "scorer_kind"
+            )
+        known = from_column or self.kinds.get(scorer or "")
         if known is None and scorer is not None:
             cells.unsaid("scorer_kind")
             cells.fault_once(
@@ -60,28 +62,28 @@ class FormatOptions:
         return known
 
     def scorer_of(self, cells: RecordCells) -> str | None:
-        """Return the scorer that the record names, or the one that stands for all."""
-        return _own(cells, "scorer", self.scorer, "--scorer")
+        """Return the scorer that the record names, or the one given for all."""
+        return _from_file(cells, "scorer", self.scorer, "--scorer")
 
     def system_of(self, cells: RecordCells) -> str | None:
-        """Return the system that the record names, or the one that stands for all."""
-        return _own(cells, "system", self.system, "--system")
+        """Return the system that the record names, or the one given for all."""
+        return _from_file(cells, "system", self.system, "--system")
 
     def construct_of(self, cells: RecordCells) -> str | None:
-        """Return the construct that the record names, or the one that stands for all."""
-        return _own(cells, "construct_key", self.construct, "construct =")
+        """Return the construct that the record names, or the one given for all."""
+        return _from_file(cells, "construct_key", self.construct, "construct =")
 
 
-def _own(cells: RecordCells, name: str, option: str | None, flag: str) -> str | None:
-    own = cells.key(name)
-    if own is not None and option not in (None, own):
-        _contradicted(cells, f"{name.partition('_')[0]} {own!r}", f"{flag} {option}", name)
-    return own or option
+def _from_file(cells: RecordCells, name: str, option: str | None, flag: str) -> str | None:
+    value = cells.key(name)
+    if value is not None and option not in (None, value):
+        _contradicted(cells, f"{name.partition('_')[0]} {value!r}", f"{flag} {option}", name)
+    return value or option
 
 
-def _contradicted(cells: RecordCells, own: str, option: str, name: str) -> None:
+def _contradicted(cells: RecordCells, value: str, option: str, name: str) -> None:
     cells.fault_once(
-        f"the file says {own}, but the option {option}.",
+        f"the file says {value}, but the option {option}.",
         "Options say what a file leaves unsaid: leave it out, or correct the file.",
         cells.column(name),
     )

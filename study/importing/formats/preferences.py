@@ -19,12 +19,12 @@ FIELDS: Fields = {
 }
 
 
-def recognises(head: Head) -> bool:
+def matches(head: Head) -> bool:
     """Whether rows compare two responses."""
     return has(FIELDS, head.columns, "response_a", "response_b")
 
 
-def lacks(head: Head) -> list[tuple[str, ...]]:
+def missing_columns(head: Head) -> list[tuple[str, ...]]:
     """Return the columns that a file of preferences needs and this one has not."""
     wanted = ("query_id", "response_a", "response_b", "construct_key", "scorer", "value")
     return [FIELDS[name] for name in wanted if not has(FIELDS, head.columns, name)]

@@ -21,12 +21,12 @@ FIELDS: Fields = {
 }
 
 
-def recognises(head: Head) -> bool:
+def matches(head: Head) -> bool:
     """Whether rows are single-turn samples."""
     return has(FIELDS, head.columns, "query", "response")
 
 
-def lacks(head: Head) -> list[tuple[str, ...]]:
+def missing_columns(head: Head) -> list[tuple[str, ...]]:
     """Return the columns that a sample needs and this one has not."""
     return [FIELDS[name] for name in ("query", "response") if not has(FIELDS, head.columns, name)]
 

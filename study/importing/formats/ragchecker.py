@@ -27,7 +27,7 @@ _UNSAID = "RAGChecker's metrics that are no construct of the study"
 _NAMELESS = "RAGChecker's metrics, since --system is not given"
 
 
-def recognises(head: Head) -> bool:
+def matches(head: Head) -> bool:
     """Whether the file is a document with results."""
     return head.form == "json document" and isinstance(head.first.get("results"), list)
 

@@ -25,14 +25,14 @@ FIELDS: Fields = {
 }
 
 
-def recognises(head: Head) -> bool:
+def matches(head: Head) -> bool:
     """Whether rows hold queries and responses, and no single score."""
     return has(FIELDS, head.columns, "query", "response") and not (
         {"construct", "value"} <= folded(head.columns) or "expected" in folded(head.columns)
     )
 
 
-def lacks(head: Head) -> list[tuple[str, ...]]:
+def missing_columns(head: Head) -> list[tuple[str, ...]]:
     """Return the columns that a file of responses needs and this one has not."""
     return [FIELDS[name] for name in ("query", "response") if not has(FIELDS, head.columns, name)]
 

@@ -42,15 +42,15 @@ def names_responses(head: Head) -> bool:
     return has(FIELDS, head.columns, "response_id") or has(FIELDS, head.columns, "query_id")
 
 
-def recognises(head: Head) -> bool:
+def matches(head: Head) -> bool:
     """Whether each row holds one score."""
     # A JSON object without a value says why; its columns are no table's.
     wanted = "missing_reason" if head.form.startswith("json") else "value"
-    said = any(has(FIELDS, head.columns, name, "construct_key") for name in ("value", wanted))
-    return said and names_responses(head) and "response_a" not in folded(head.columns)
+    has_value = any(has(FIELDS, head.columns, name, "construct_key") for name in ("value", wanted))
+    return has_value and names_responses(head) and "response_a" not in folded(head.columns)
 
 
-def lacks(head: Head) -> list[tuple[str, ...]]:
+def missing_columns(head: Head) -> list[tuple[str, ...]]:
     """Return the columns that a file of scores needs and this one has not."""
     wanted = ("construct_key", "scorer", "value")
     missing = [FIELDS[name] for name in wanted if not has(FIELDS, head.columns, name)]

@@ -11,7 +11,7 @@ from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.record_reader import Reader
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
-from study.text import names as names_of
+from study.text import quoted_names
 
 WANTS = (
     "response_id (or query_id and system) and a column for each construct (with scorer), or for "
@@ -20,7 +20,7 @@ WANTS = (
 FIELDS: Fields = {**NAMING, **BESIDE}
 
 
-def recognises(head: Head, constructs: Iterable[str] = ()) -> bool:
+def matches(head: Head, constructs: Iterable[str] = ()) -> bool:
     """Whether columns are constructs, or scorers with constructs."""
     there = folded(head.columns)
     plain = not there & {"construct", "value", "response_a"} and not (
@@ -43,17 +43,17 @@ def measured(column: str, constructs: tuple[str, ...]) -> tuple[str | None, str]
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows; a blank cell is a missing value."""
     keys = options.constructs
-    found = [measured(column, keys) for column in source.head.columns]
-    if not any(found):
+    measures = [measured(column, keys) for column in source.head.columns]
+    if not any(measures):
         known = ", ".join(keys)
         fault = Fault(
-            f"no column is a construct. There are: {names_of(source.head.columns)}. The "
+            f"no column is a construct. There are: {quoted_names(source.head.columns)}. The "
             f"constructs are: {known}.",
             "Name the columns QR or anna:QR, for example.",
         )
         raise InputError(source.path.name, [fault])
     reader = Reader(source, FIELDS, kept=lambda c: c == MARK or measured(c, keys) is not None)
-    unnamed = any(pair is not None and pair[0] is None for pair in found)
+    unnamed = any(pair is not None and pair[0] is None for pair in measures)
     if options.scorer is None and unnamed:
         reader.require("scorer", instead="--scorer NAME")
     if options.scorer is not None and not unnamed:
@@ -68,7 +68,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         if not isinstance(cells, RecordCells):
             yield cells
             continue
-        own = options.scorer_of(cells)
+        row_scorer = options.scorer_of(cells)
         named, further = naming(cells, options), beside(cells)
         reason, rule = cells.key("missing_reason"), cells.key("rule")
         there = [(c, pair) for c in cells.columns if (pair := measured(c, keys)) is not None]
@@ -81,10 +81,10 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
                 "Remove the reason, or the values that are not meant.",
                 cells.column("missing_reason"),
             )
-        scorers = dict.fromkeys(pair[0] or own for _, pair in there)
+        scorers = dict.fromkeys(pair[0] or row_scorer for _, pair in there)
         kinds = {who: options.kind(cells, who) for who in scorers}
         judged = any(
-            value is not None and kinds[pair[0] or own] == "judge"
+            value is not None and kinds[pair[0] or row_scorer] == "judge"
             for (_, pair), value in zip(there, values, strict=True)
         )
         if rule is not None and not judged and not cells.faulty:
@@ -93,10 +93,10 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
                 "Leave the cell blank, or give the column another name.",
                 cells.column("rule"),
             )
-        if own is not None and all(pair[0] is not None for _, pair in there):
+        if row_scorer is not None and all(pair[0] is not None for _, pair in there):
             cells.left_out("scorers of rows whose columns name theirs")
         for (column, (scorer, construct)), value in zip(there, values, strict=True):
-            who = scorer or own
+            who = scorer or row_scorer
             yield from cells.row(
                 ScoreRow,
                 at=column,

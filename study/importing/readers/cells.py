@@ -9,7 +9,7 @@ from typing import Any
 
 from study.importing.import_report import ImportReport
 from study.importing.readers.json_text import DuplicateNameError, loaded
-from study.text import bare, shown
+from study.text import abbreviate, shorten
 
 BLANKS = "blank cells read as missing"
 WORDS_FOR_MISSING = "cells that say NaN, NA, null or none read as missing"
@@ -46,7 +46,7 @@ def number(cell: Any, tally: ImportReport, *, typed: bool, decimal_comma: bool) 
         tally.rules[BLANKS] += 1
         return None
     if isinstance(cell, bool):
-        raise CellError(f"{shown(cell)} is no number.", "Write 0 or 1 if that is meant.")
+        raise CellError(f"{abbreviate(cell)} is not a number.", "Write 0 or 1 if that is meant.")
     if isinstance(cell, int | float | Decimal):
         value = _float(cell)
         if math.isnan(value):
@@ -54,7 +54,7 @@ def number(cell: Any, tally: ImportReport, *, typed: bool, decimal_comma: bool) 
             return None
         return _finite(value, cell)
     if not isinstance(cell, str):
-        raise CellError(f"{shown(cell)} is no number.", "Give one number a cell.")
+        raise CellError(f"{abbreviate(cell)} is not a number.", "Give one number a cell.")
     return _number_of(cell, tally, typed=typed, decimal_comma=decimal_comma)
 
 
@@ -71,17 +71,17 @@ def _number_of(cell: str, tally: ImportReport, *, typed: bool, decimal_comma: bo
         "Write a bare number, such as 85, or leave the cell empty and say why in missing_reason."
     )
     if _COMMA_NUMBER.fullmatch(text):
-        decimal, thousands = bare(text.replace(",", ".")), bare(text.replace(",", ""))
+        decimal, thousands = shorten(text.replace(",", ".")), shorten(text.replace(",", ""))
         if decimal_comma:
             if _THOUSANDS.fullmatch(text):
-                problem = f"{shown(cell)} may be {thousands} or {decimal}."
+                problem = f"{abbreviate(cell)} may be {thousands} or {decimal}."
                 raise CellError(problem, "Write the one that is meant.")
             tally.rules[DECIMAL_COMMA] += 1
             return _finite(float(text.replace(",", ".")), cell)
         remedy = f"Write {decimal} if a decimal number is meant."
     elif text.casefold().lstrip("+-") in {"inf", "infinity"}:
         return _finite(math.inf, cell)
-    raise CellError(f"{shown(cell)} is no number.", remedy)
+    raise CellError(f"{abbreviate(cell)} is not a number.", remedy)
 
 
 def whole(value: float | None) -> int | None:
@@ -89,7 +89,7 @@ def whole(value: float | None) -> int | None:
     if value is None:
         return None
     if not value.is_integer():
-        raise CellError(f"{value:g} is no whole number.", "Count repeats 0, 1, 2 and so on.")
+        raise CellError(f"{value:g} is not a whole number.", "Count repeats 0, 1, 2 and so on.")
     return int(value)
 
 
@@ -103,32 +103,32 @@ def key(cell: Any, tally: ImportReport) -> str | None:
     if isinstance(cell, float) and math.isnan(cell):
         return None
     if not isinstance(cell, str):
-        raise CellError(f"{shown(cell)} is no id.", "Write ids as text.")
+        raise CellError(f"{abbreviate(cell)} is not an id.", "Write ids as text.")
     return cell
 
 
 def blank(cell: Any) -> bool:
-    """Whether nothing stands in a cell; tables of numbers say NaN."""
+    """Whether a cell is empty; NaN counts as empty."""
     return cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell))
 
 
 def text(cell: Any) -> str | None:
-    """Read a text as it stands; None when there is none, which is not the empty text."""
+    """Read a text unchanged; None where it is missing, which differs from an empty text."""
     if cell is None or isinstance(cell, str):
         return cell
     if isinstance(cell, float) and math.isnan(cell):
         return None
-    raise CellError(f"{shown(cell)} is no text.", "Write a text.")
+    raise CellError(f"{abbreviate(cell)} is not a text.", "Write a text.")
 
 
 def words(cell: Any) -> str | None:
-    """Read a text as it stands, or a number as it is written; None when there is none."""
+    """Read a text unchanged, or a number as it is written; None where it is missing."""
     if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and not blank(cell):
         return str(cell)
     return text(cell)
 
 
-def listed(cell: Any) -> list[Any]:
+def as_list(cell: Any) -> list[Any]:
     """Read a list: as it is, or written in a cell as a JSON array; a bare text is a list of one.
 
     Lists that Python printed ("['a', 'b']") are read as well; pandas writes them into CSV.
@@ -138,7 +138,7 @@ def listed(cell: Any) -> list[Any]:
     if isinstance(cell, list | tuple):
         return list(cell)
     if not isinstance(cell, str):
-        raise CellError(f"{shown(cell)} is no list.", "Write a list of texts.")
+        raise CellError(f"{abbreviate(cell)} is not a list.", "Write a list of texts.")
     start = cell.lstrip()
     if not start.startswith(("[", "array(")):
         return [cell]
@@ -147,7 +147,7 @@ def listed(cell: Any) -> list[Any]:
         return read
     if _LIST_BEGUN.match(start):
         raise CellError(
-            f"{shown(cell)} begins as a list and can't be read as one; it may be cut off.",
+            f"{abbreviate(cell)} begins as a list and can't be read as one; it may be cut off.",
             _AS_JSON,
         )
     return [cell]
@@ -161,7 +161,7 @@ def mapping(cell: Any) -> dict[str, Any]:
     if isinstance(cell, str):
         value = _literal(cell)
     if not isinstance(value, dict):
-        raise CellError(f"{shown(cell)} is no JSON object.", 'Write {"name": "value"}.')
+        raise CellError(f"{abbreviate(cell)} is not a JSON object.", 'Write {"name": "value"}.')
     return value
 
 
@@ -170,9 +170,9 @@ def _literal(cell: str) -> Any:
     try:
         return loaded(cell)
     except DuplicateNameError as error:
-        raise CellError(f"{shown(cell)} holds {error}.", "Keep one of them.") from None
+        raise CellError(f"{abbreviate(cell)} holds {error}.", "Keep one of them.") from None
     except RecursionError:
-        raise CellError(f"{shown(cell)} is nested too deeply to be read.", _AS_JSON) from None
+        raise CellError(f"{abbreviate(cell)} is nested too deeply to be read.", _AS_JSON) from None
     except ValueError:
         pass
     import ast
@@ -183,7 +183,7 @@ def _literal(cell: str) -> Any:
         return None
     if _runs_on(cell):
         raise CellError(
-            f"{shown(cell)} has texts with no comma between them, as NumPy prints an array.",
+            f"{abbreviate(cell)} has texts with no comma between them, as NumPy prints an array.",
             _AS_JSON,
         )
     return read
@@ -207,6 +207,6 @@ def _float(cell: float | Decimal) -> float:
 
 def _finite(value: float, cell: Any) -> float:
     if math.isinf(value):
-        problem = f"{bare(str(cell))} is not a finite number."
+        problem = f"{shorten(str(cell))} is not a finite number."
         raise CellError(problem, "Leave the cell empty if missing.")
     return value

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from study.errors import Fault, nearest
-from study.text import names as names_of
+from study.text import quoted_names
 
 Fields = Mapping[str, tuple[str, ...]]
 """Field to the column names that are understood for it, the documented one first."""
@@ -53,9 +53,9 @@ def layout_of(
     by_fold = {column.casefold(): column for column in reversed(there) if not kept(column)}
     for name, names in fields.items():
         exact = (column for column in names if column in there)
-        found = next(exact, None) or next((by_fold[n] for n in names if n in by_fold), None)
-        if found is not None:
-            known[name] = found
+        match = next(exact, None) or next((by_fold[n] for n in names if n in by_fold), None)
+        if match is not None:
+            known[name] = match
     others = tuple(column for name, column in known.items() if column not in fields[name])
     rest = [c for c in there if c not in known.values() and not kept(c)]
     passages: list[str] = []
@@ -84,13 +84,16 @@ def missing_column(
 ) -> Fault:
     """Return the fault of a table without a column, with what is there and the nearest.
 
-    `instead` names an option that can stand for the column.
+    `instead` names an option that can replace the column.
     """
     there = list(columns)
-    hint = next((found for found in (nearest(name, there) for name in names) if found), "")
+    hint = next(
+        (suggestion for suggestion in (nearest(name, there) for name in names) if suggestion),
+        "",
+    )
     also = f" (or {', '.join(names[1:])})" if len(names) > 1 else ""
     return Fault(
-        f"the column {names[0]!r}{also} is missing. There are: {names_of(there)}.",
+        f"the column {names[0]!r}{also} is missing. There are: {quoted_names(there)}.",
         f"{hint} Rename or add it{f', or give {instead}' if instead else ''}.".strip(),
         row,
     )

@@ -1,4 +1,4 @@
-"""Delimited text: comma, semicolon or tab, told from the header."""
+"""Delimited text: comma, semicolon or tab, detected from the header."""
 
 import csv
 import re
@@ -9,7 +9,7 @@ from typing import TextIO
 from study.errors import Fault, InputError
 from study.importing.readers.input_file import InputFile, Record
 from study.importing.readers.text_file import decoding, open_text
-from study.text import shown
+from study.text import abbreviate
 
 SEMICOLON = "semicolons as delimiter"
 STATED = "a first line that states the delimiter, as Excel has it; row 1 is the header below it"
@@ -30,7 +30,7 @@ def header(source: InputFile) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        A name stands twice, or there is no header.
+        A name occurs twice, or there is no header.
     """
     with decoding(source.path), _opened(source) as stream:
         _stated(stream)
@@ -66,25 +66,25 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
         columns = _header(source, reader)
         width = len(columns)
         number = 1
-        told = found = 0
+        reported = rows = 0
         try:
             for fields in reader:
                 number += 1
-                found += bool(fields)
+                rows += bool(fields)
                 if not fields:
                     source.tally.rules[BLANK_LINES] += 1
                 elif len(fields) == width:
                     yield Record(number, dict(zip(columns, fields, strict=True)))
                 else:
                     yield _ragged(number, fields, width, sign)
-                if number - told >= 500:
-                    told = number
+                if number - reported >= 500:
+                    reported = number
                     source.advance(stream.buffer.tell(), source.size)
         except csv.Error as error:
             raise InputError(source.path.name, [_unquoted(number + 1, str(error))]) from None
         if reader.line_num > number and COUNTED not in source.tally.notes:
             source.tally.notes.append(COUNTED)
-    if not found:
+    if not rows:
         raise InputError(
             source.path.name,
             [Fault("the file has a header and no rows.", "Save it again with its rows.")],
@@ -94,10 +94,10 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
 def _stated(stream: TextIO) -> str | None:
     """Return the delimiter that a first line such as "sep=;" states, and skip that line."""
     line = stream.readline(_STATED_LENGTH)
-    found = _STATED.fullmatch(line)
-    if found is None:
+    match = _STATED.fullmatch(line)
+    if match is None:
         stream.seek(0)
-    return found and found[1]
+    return match and match[1]
 
 
 def _opened(source: InputFile) -> TextIO:
@@ -116,7 +116,7 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
     if twice:
         faults = [
             Fault(
-                f"the column {shown(name)} stands there "
+                f"the column {abbreviate(name)} occurs "
                 f"{columns.count(name)} times, at places "
                 f"{', '.join(str(i) for i, n in enumerate(columns, start=1) if n == name)}.",
                 "Rename or remove all but one.",

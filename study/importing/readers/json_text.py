@@ -8,7 +8,7 @@ from typing import Any
 from study.errors import Fault, InputError
 from study.importing.readers.input_file import Form, InputFile, Record
 from study.importing.readers.text_file import decoding, open_text
-from study.text import shown
+from study.text import abbreviate
 
 ITEMS = "Rows are the items of the JSON array, counted from 1."
 LINES = "Rows are the lines of the file, counted from 1."
@@ -17,26 +17,26 @@ _LINES_SUFFIXES = {".jsonl", ".ndjson", ".jsonlines"}
 
 
 class DuplicateNameError(ValueError):
-    """A name stands twice in one JSON object; readers differ in which value they take."""
+    """A name occurs twice in one JSON object; readers differ in which value they take."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"the name {shown(name)} twice in one object")
+        super().__init__(f"the name {abbreviate(name)} twice in one object")
 
 
 def loaded(text: str) -> Any:
-    """Read JSON; a name that stands twice in one object is a `DuplicateNameError`."""
+    """Read JSON; a name that occurs twice in one object is a `DuplicateNameError`."""
     return json.loads(text, object_pairs_hook=_object)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
                 raise DuplicateNameError(name)
             seen.add(name)
-    return found
+    return result
 
 
 def form(path: Path, suffix: str, start: bytes) -> Form:
@@ -83,10 +83,10 @@ def document(source: InputFile) -> Any:
 
 
 def leave_out_beside(source: InputFile, document: dict[str, Any], name: str) -> None:
-    """Count what a document holds beside its list `name`."""
+    """Count what a document holds in addition to its list `name`."""
     for other in document:
         if other != name:
-            source.tally.left_out[f"the document's {shown(other)} beside {name!r}"] += 1
+            source.tally.left_out[f"the document's {abbreviate(other)} beside {name!r}"] += 1
 
 
 def objects(source: InputFile, items: list[Any], name: str = "item") -> Iterator[Record | Fault]:
@@ -143,5 +143,5 @@ def _unreadable(error: Exception) -> tuple[str, str]:
 def _record(number: int, item: Any, name: str) -> Record | Fault:
     if isinstance(item, dict):
         return Record(number, item)
-    found = type(item).__name__ if item is not None else "null"
-    return Fault(f"this {name} is no JSON object but {found}.", "Write {...}.", number)
+    kind = type(item).__name__ if item is not None else "null"
+    return Fault(f"this {name} is not a JSON object but {kind}.", "Write {...}.", number)

@@ -5,7 +5,7 @@ from typing import Any
 
 from study.errors import Fault, InputError
 from study.importing.readers.input_file import InputFile, Record
-from study.text import bare
+from study.text import shorten
 
 COUNTED = "Rows of a Parquet file are counted from 1."
 
@@ -27,7 +27,7 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
     columns = file.schema_arrow.names
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
-        fault = Fault(f"the column {twice[0]!r} stands there twice.", "Rename one of them.")
+        fault = Fault(f"the column {twice[0]!r} occurs twice.", "Rename one of them.")
         raise InputError(source.path.name, [fault])
     number, total = 0, file.metadata.num_rows
     if total == 0:
@@ -63,7 +63,7 @@ def _opened(source: InputFile) -> Any:
 
 
 def _unreadable(source: InputFile, error: Exception, number: int | None = None) -> InputError:
-    first = bare(str(error).partition("\n")[0], 200)
+    first = shorten(str(error).partition("\n")[0], 200)
     where = "" if number is None else f" after row {number}"
     fault = Fault(
         f"the Parquet file can't be read{where}: {first}",

@@ -6,11 +6,11 @@ from typing import Any
 
 from study.importing.import_report import ImportReport
 from study.importing.readers.column_layout import Fields
-from study.text import shown
+from study.text import abbreviate
 
 
 @dataclass
-class Manner:
+class ReadOptions:
     """What holds for every record of a file."""
 
     tally: ImportReport
@@ -21,22 +21,22 @@ class Manner:
     defused: bool
     """Whether the file is an export of ours, with apostrophes before formulas."""
     told: set[tuple[str, ...]] = field(default_factory=set)
-    """What was told once and holds for all of the file."""
+    """What is reported once for the whole file."""
     _decimals: dict[str, set[str]] = field(default_factory=dict)
     """By column: the signs of its decimal numbers, where both are understood."""
 
     def see_decimal(self, column: str, cell: Any) -> None:
         """Note which decimal sign a cell of numbers has."""
         if self.decimal_comma and isinstance(cell, str):
-            found = {sign for sign in ",." if sign in cell}
-            if found:
-                self._decimals.setdefault(column, set()).update(found)
+            signs = {sign for sign in ",." if sign in cell}
+            if signs:
+                self._decimals.setdefault(column, set()).update(signs)
 
     def mixed_decimals(self) -> Iterator[str]:
         """Yield a warning for each column with decimal commas and decimal points."""
         for column, signs in self._decimals.items():
             if len(signs) > 1:
                 yield (
-                    f"the column {shown(column)} holds decimal commas and decimal points; "
+                    f"the column {abbreviate(column)} holds decimal commas and decimal points; "
                     "see whether both are meant as such."
                 )

@@ -5,15 +5,15 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from study.csv_injection import restored
+from study.csv_injection import unescape_formula
 from study.errors import Fault, nearest
 from study.importing.readers import cells
 from study.importing.readers.cells import CellError
 from study.importing.readers.column_layout import ATTRIBUTE, ColumnLayout, missing_column
 from study.importing.readers.input_file import Record
-from study.importing.readers.read_options import Manner
+from study.importing.readers.read_options import ReadOptions
 from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, ScoreRow
-from study.text import shown
+from study.text import abbreviate
 from study.types import ScorerKind
 
 KINDS = get_args(ScorerKind)
@@ -26,7 +26,7 @@ class RecordCells:
 
     __slots__ = ("_faults", "_layout", "_manner", "_record", "_unsaid", "number")
 
-    def __init__(self, record: Record, layout: ColumnLayout, manner: Manner) -> None:
+    def __init__(self, record: Record, layout: ColumnLayout, manner: ReadOptions) -> None:
         self.number = record.number
         self._record = record.cells
         self._layout = layout
@@ -36,7 +36,7 @@ class RecordCells:
 
     @property
     def faulty(self) -> bool:
-        """Whether something is wrong that its row has not told yet."""
+        """Whether the row has a fault that was not reported yet."""
         return bool(self._faults)
 
     @property
@@ -57,7 +57,7 @@ class RecordCells:
         cell = self._record[column]
         if type(cell) is str and not self._manner.defused:
             return cell or None  # nearly every cell of a table of scores
-        return self._tried(column, lambda found: cells.key(found, self._manner.tally))
+        return self._tried(column, lambda raw: cells.key(raw, self._manner.tally))
 
     def text(self, name: str) -> str | None:
         """Read a text."""
@@ -85,13 +85,13 @@ class RecordCells:
         return self._tried(column, self._number, defused=False)
 
     def number_in(self, name: str, cell: Any) -> float | None:
-        """Read a number that stands inside a cell, under a name of its own."""
+        """Read a number inside a cell, under a name of its own."""
         return self._reported(name, cell, self._number)
 
     def key_in(self, name: str, cell: Any) -> str | None:
-        """Read an id that stands inside a cell, under a name of its own."""
+        """Read an id inside a cell, under a name of its own."""
         tally = self._manner.tally
-        return self._reported(name, cell, lambda found: cells.key(found, tally))
+        return self._reported(name, cell, lambda value: cells.key(value, tally))
 
     def whole(self, name: str) -> int | None:
         """Read a whole number, if there is one."""
@@ -105,7 +105,7 @@ class RecordCells:
 
     def listed(self, name: str) -> list[Any]:
         """Read a list."""
-        return self._read(name, cells.listed) or []
+        return self._read(name, cells.as_list) or []
 
     def mapping(self, name: str) -> dict[str, Any]:
         """Read an object."""
@@ -113,16 +113,16 @@ class RecordCells:
 
     def numbered_passages(self) -> list[str]:
         """Return the cells of passage_1, passage_2, ... that are not blank."""
-        found = (self._tried(column, cells.text) for column in self._layout.passages)
-        return [passage for passage in found if passage]
+        texts = (self._tried(column, cells.text) for column in self._layout.passages)
+        return [passage for passage in texts if passage]
 
     def attributes(self) -> dict[str, Any]:
         """Return the cells of the columns attribute.NAME that are not blank."""
-        found = {
+        values = {
             column.removeprefix(ATTRIBUTE): self._tried(column, lambda cell: cell)
             for column in self._layout.attributes
         }
-        return {name: cell for name, cell in found.items() if not cells.blank(cell)}
+        return {name: cell for name, cell in values.items() if not cells.blank(cell)}
 
     def column(self, name: str) -> str | None:
         """Return the file's own column of a field, if it has one."""
@@ -143,11 +143,11 @@ class RecordCells:
             self.fault(problem, remedy, column)
 
     def unsaid(self, name: str) -> None:
-        """Say that it is told elsewhere that a field is missing."""
+        """Note that a missing field is reported elsewhere."""
         self._unsaid.add(name)
 
     def untold(self) -> Iterator[Fault]:
-        """Yield the faults that no row has told."""
+        """Yield the faults that no row has reported."""
         faults, self._faults = self._faults, []
         yield from faults
 
@@ -167,12 +167,12 @@ class RecordCells:
         try:
             row = model.model_validate({k: v for k, v in values.items() if v is not None})
         except ValidationError as error:
-            told = {fault.column for fault in faults}
+            reported = {fault.column for fault in faults}
             for detail in error.errors(include_url=False):
                 if detail["loc"] and detail["loc"][0] in self._unsaid:
                     continue
                 fault = self._described(detail, columns)
-                if fault.column is None or fault.column not in told:
+                if fault.column is None or fault.column not in reported:
                     faults.append(fault)
             yield from faults
             return
@@ -189,19 +189,24 @@ class RecordCells:
             if name in columns:
                 return Fault("is blank.", "Give it in every row.", self.number, column)
             return missing_column(names, self._record, self.number)
-        found, message = detail["input"], detail["msg"].removeprefix("Value error, ")
+        value, message = detail["input"], detail["msg"].removeprefix("Value error, ")
         if name == "scorer_kind":
-            hint = nearest(str(found), KINDS)
+            hint = nearest(str(value), KINDS)
             remedy = f"{hint} Write one of {', '.join(KINDS)}.".strip()
-            return Fault(f"{shown(found)} is no kind of scorer.", remedy, self.number, column)
+            return Fault(
+                f"{abbreviate(value)} is not a kind of scorer.", remedy, self.number, column
+            )
         if len(place) > 1:
             column = f"{column}, item {int(place[1]) + 1 if place[1].isdigit() else place[1]}"
         if detail["type"] == "string_type":
             return Fault(
-                f"{shown(found)} is no text.", "Write a text, or leave it out.", self.number, column
+                f"{abbreviate(value)} is not a text.",
+                "Write a text, or leave it out.",
+                self.number,
+                column,
             )
-        if isinstance(found, int | float):
-            message = f"{shown(found)}: {message[:1].lower()}{message[1:]}"
+        if isinstance(value, int | float):
+            message = f"{abbreviate(value)}: {message[:1].lower()}{message[1:]}"
         problem, _, remedy = message.partition("; ")
         remedy = f"{remedy[:1].upper()}{remedy[1:]}." if remedy else "Correct it."
         return Fault(f"{problem}.", remedy, self.number, column)
@@ -219,7 +224,7 @@ class RecordCells:
     def _tried(self, column: str, read: Callable[[Any], T], *, defused: bool = True) -> T | None:
         cell = self._record[column]
         if defused and self._manner.defused and isinstance(cell, str):
-            cell = restored(cell)
+            cell = unescape_formula(cell)
         return self._reported(column, cell, read)
 
     def _reported(self, column: str, cell: Any, read: Callable[[Any], T]) -> T | None:

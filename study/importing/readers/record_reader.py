@@ -1,4 +1,4 @@
-"""A file's records, laid out by field; what is found in many of them is counted or told once."""
+"""A file's records, laid out by field; what occurs in many of them is counted or reported once."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -8,10 +8,10 @@ from study.errors import Fault, InputError
 from study.importing.readers import delimited
 from study.importing.readers.column_layout import ColumnLayout, Fields, layout_of, missing_column
 from study.importing.readers.input_file import Record
-from study.importing.readers.read_options import Manner
+from study.importing.readers.read_options import ReadOptions
 from study.importing.readers.record_cells import RecordCells
 from study.importing.readers.source import RecordSource
-from study.text import shown
+from study.text import abbreviate
 
 IN_ANOTHER_CASE = "columns whose names have other capital letters"
 
@@ -30,7 +30,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         text = self.source.form == "delimited"
-        self.manner = Manner(
+        self.manner = ReadOptions(
             self.source.tally,
             self.fields,
             typed=not text,
@@ -42,7 +42,7 @@ class Reader:
         return self.read(self.source.records())
 
     def read(self, records: Iterable[Record | Fault]) -> Iterator[RecordCells | Fault]:
-        """Yield the cells of each record, and then what was found wrong with them and not told."""
+        """Yield the cells of each record, and then the faults that were not reported with them."""
         for record in records:
             if isinstance(record, Fault):
                 yield record
@@ -64,13 +64,13 @@ class Reader:
                     self.manner.told.add(("case", column))
                     self.source.tally.rules[IN_ANOTHER_CASE] += 1
         for name in layout.unknown:
-            self.source.tally.left_out[f"cells of the unknown column {shown(name)}"] += 1
+            self.source.tally.left_out[f"cells of the unknown column {abbreviate(name)}"] += 1
         return RecordCells(record, layout, self.manner)
 
     def require(self, *names: str, instead: str = "") -> None:
         """Refuse a table whose header lacks a column; JSON objects are asked one by one.
 
-        `instead` names an option that can stand for it.
+        `instead` names an option that can replace it.
 
         Raises
         ------

@@ -16,8 +16,7 @@ class RecordSource(InputFile):
 
     @cached_property
     def form(self) -> Form:
-        """What kind of file it is, told from its content, and from its name only where that says
-        nothing.
+        """The kind of file: detected from its content, and from its name where that is not enough.
 
         Raises
         ------

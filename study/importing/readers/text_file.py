@@ -63,10 +63,10 @@ def _bad_lines(path: Path) -> Iterator[Fault]:
         try:
             line.decode("utf-8")
         except UnicodeDecodeError as error:
-            found = line[error.start : error.start + 4].hex(" ")
+            invalid = line[error.start : error.start + 4].hex(" ")
             context = line[max(0, error.start - 20) : error.start + 20].decode("latin-1", "replace")
             yield Fault(
-                f"line {number} is not UTF-8: bytes {found} at byte {error.start + 1} of the "
+                f"line {number} is not UTF-8: bytes {invalid} at byte {error.start + 1} of the "
                 f"line (near {context.strip()!r}).",
                 SAVE_AGAIN,
             )

@@ -84,7 +84,7 @@ def test_a_task_that_is_rated_at_that_moment_stays(study: Study) -> None:
 def test_what_runs_with_an_earlier_study_toml_leaves_later_tasks(study: Study) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=2)
-    running = asking(study, "wel").held()
+    running = asking(study, "wel").pinned()
     assign(running, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
     push(running, server)
     edited = asking(study, "well")

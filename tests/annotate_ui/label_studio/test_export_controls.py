@@ -136,7 +136,7 @@ def test_a_part_of_a_star_is_missing_on_a_range_that_is_said(study: Study, tmp_p
     path = written(tmp_path, task(1, stars(1, 5, 4), stars(2, 6, 2.5)))
     done = import_file(study, path, controls={"stars": "AC"}, ranges={"stars": (1, 5)})
     assert values(study) == {"ls-5": 75}
-    assert [rule for rule in done.rules if "2.5 is no point of the scale 1 to 5" in rule]
+    assert [rule for rule in done.rules if "2.5 is not a point of the scale 1 to 5" in rule]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_values_that_fall_on_points_are_mapped(
 
 def test_a_range_that_misses_the_points_is_refused(fluency: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, q=5)), task(2, annotation(2, 5, q=7)))
-    with pytest.raises(InputError, match=r"row 2: .*7 on 0 to 10: 3\.8 is no point.*steps of 1"):
+    with pytest.raises(InputError, match=r"row 2: .*7 on 0 to 10: 3\.8 is not a point.*steps of 1"):
         import_file(fluency, path, controls={"q": "FL"}, ranges={"q": (0, 10)})
 
 
@@ -164,7 +164,7 @@ def test_a_value_that_misses_the_points_is_missing(fluency: Study, tmp_path: Pat
     assert values(fluency) == {"ls-5": 4}
     scores = fluency.score_table().set_index("scorer")
     assert scores["missing_reason"].dropna().to_dict() == {"ls-6": "out_of_range"}
-    assert [rule for rule in done.rules if "2.5 on 0 to 4: 3.5 is no point" in rule]
+    assert [rule for rule in done.rules if "2.5 on 0 to 4: 3.5 is not a point" in rule]
 
 
 def test_numbers_of_a_tenth_of_the_scale_are_warned_of(study: Study, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_who_works_on_while_study_toml_is_edited_keeps_to_its_constructs(study: 
     fill(study, queries=1, systems=1)
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
     server: Any = StandIn()
-    held = study.held()
+    held = study.pinned()
     path = study.folder / "study.toml"
     before = path.read_text()
     path.write_text(f'{before}\n[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "Other?"\n')

@@ -257,7 +257,9 @@ def test_a_scale_with_steps_takes_its_points_only(tmp_path: Any) -> None:
     anna = give(made, "anna", keys=["FL"])
     assert anna is not None
     step = opened(made, anna)
-    with pytest.raises(InvalidError, match=r"3\.5 is no point of the scale 1 to 5 in steps of 1"):
+    with pytest.raises(
+        InvalidError, match=r"3\.5 is not a point of the scale 1 to 5 in steps of 1"
+    ):
         rate(made, anna, step, "FL", 3.5)
     assert rate(made, anna, step, "FL", 4.0).value == 4.0
     made.close()

@@ -14,7 +14,7 @@ from judge.cli.judge_command import judge
 from judge.inspect.export import COLUMNS
 from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
 from study import Study, StudyError, import_file
-from study.csv_injection import MARK, restored
+from study.csv_injection import MARK, unescape_formula
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored
@@ -64,7 +64,7 @@ def test_every_format_has_the_same_rows(judged: Study, tmp_path: Path) -> None:
     for line, row in zip(lines, cells, strict=True):
         for name, cell in line.items():
             text = cell if isinstance(cell, str) else json.dumps(cell).removesuffix(".0")
-            assert restored(row[name]) == ("" if cell in (None, []) else text)
+            assert unescape_formula(row[name]) == ("" if cell in (None, []) else text)
 
 
 def test_rows_say_what_was_judged_and_how_often(judged: Study, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_answers_are_read_back_as_they_were(
     export_run(campaign, "j", path)
     records = [record for record in RecordSource(path).records() if isinstance(record, Record)]
     assert len(records) == 12
-    undo = restored if MARK in records[0].cells else str
+    undo = unescape_formula if MARK in records[0].cells else str
     # What shares a prompt shares its answer.
     assert {undo(record.cells["answer"]) for record in records} == set(ODD)
 

@@ -188,7 +188,7 @@ def test_who_was_given_a_response_to_rate_does_not_adjudicate_it(any_study: Stud
     ben, a = give(any_study, "ben"), table(Assignment)
     with any_study.write() as connection:
         connection.execute(delete(a).where(a.c.rater_id == ben, a.c.response_id > 2))
-    with pytest.raises(StudyError, match="given all 6 rated responses"):
+    with pytest.raises(StudyError, match="assigned all 6 rated responses"):
         adjudicate(any_study, "anna", sample=1)
     done = adjudicate(any_study, "ben", sample=10)
     assert (done.own, done.rated, done.random) == (2, 4, 4)

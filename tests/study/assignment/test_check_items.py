@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 
 from study import Study
 from study.assignment import assign
-from study.assignment.damaged_copies import must_fall
+from study.assignment.damaged_copies import expected_lower
 from study.schema import (
     CheckPair,
     ExpectedValue,
@@ -168,9 +168,9 @@ def test_one_construct_a_pass_checks_in_every_round(study: Study) -> None:
     ids=["response alone", "question", "passages"],
 )
 def test_what_must_fall_looks_at_more_than_the_response(sees: Any, falls: bool) -> None:
-    assert must_fall(CCRS) == ["QR", "CC", "AC", "IR"]
+    assert expected_lower(CCRS) == ["QR", "CC", "AC", "IR"]
     own = ConstructSpec(key="FL", name="Fluency", question="?", sees=sees)
-    assert must_fall([own]) == ["FL"] * falls
+    assert expected_lower([own]) == ["FL"] * falls
 
 
 def test_copies_take_their_texts_from_answers_that_nobody_is_given(study: Study) -> None:

@@ -302,11 +302,11 @@ def test_hours_count_what_the_constructs_of_each_assignment_show(study: Study) -
         ([" anna"], {"per_item": 1}, "white space"),
         (None, {}, "has no raters yet"),
         (0, {}, "give 1 to 1000"),
-        (50_000, {}, "Slots for whoever joins are made with --open"),
+        (50_000, {}, "Slots for raters who join are created with --open"),
         (3, {"per_item": 0}, "give 1 to 1000"),
         (3, {"open_slots": True}, "leave the raters out"),
         (3, {"constructs": []}, "No construct is named"),
-        (3, {"constructs": ["QQ"]}, "'QQ' is no construct"),
+        (3, {"constructs": ["QQ"]}, "'QQ' is not a construct"),
     ],
 )
 def test_what_cannot_be_assigned_is_refused_and_nothing_is_stored(

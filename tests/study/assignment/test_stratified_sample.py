@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from study.assignment.existing_assignments import ExistingAssignment
 from study.assignment.sample import Sample, draw_sample
-from study.assignment.sampling_frame import Frame, FrameQuery, FrameResponse
+from study.assignment.sampling_frame import FrameQuery, FrameResponse, SamplingFrame
 from study.assignment.stratified_sample import Unit, draw, probabilities
 from study.settings.campaign import DesignSpec
 from study.settings.constructs import CCRS
@@ -114,7 +114,7 @@ def test_where_cells_differ_a_probability_is_the_share_of_its_cell() -> None:
 # -- probabilities by simulation ---------------------------------------------------------------
 
 
-def frame_of(queries: int, systems: int) -> Frame:
+def frame_of(queries: int, systems: int) -> SamplingFrame:
     """Return a frame in which the first systems share every third query's response."""
     answers, questions = [], {}
     for q in range(queries):
@@ -125,7 +125,7 @@ def frame_of(queries: int, systems: int) -> Frame:
             names = [("s0", "s1"), *names[2:]]
         for place, who in enumerate(names):
             answers.append(FrameResponse(100 * q + place, f"r{q}-{place}", q, who, True, True))
-    return Frame(answers, questions)
+    return SamplingFrame(answers, questions)
 
 
 def everybody(_: int) -> frozenset[int]:
@@ -133,7 +133,7 @@ def everybody(_: int) -> frozenset[int]:
 
 
 def sample_of(
-    frame: Frame,
+    frame: SamplingFrame,
     seed: int,
     given: Sequence[ExistingAssignment] = (),
     takers: Callable[[int], frozenset[int]] = everybody,
@@ -188,7 +188,7 @@ IN_LANGUAGES: dict[str, list[dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", IN_LANGUAGES)
 def test_calibration_in_the_languages_that_all_read_biases_nothing(name: str) -> None:
-    def drawn(frame: Frame, seed: int) -> Sample:
+    def drawn(frame: SamplingFrame, seed: int) -> Sample:
         given: list[ExistingAssignment] = []
         for design in IN_LANGUAGES[name]:
             found = sample_of(frame, seed, given, reads_english, **design)
@@ -209,7 +209,7 @@ def was_given(answer: FrameResponse, purpose: str) -> ExistingAssignment:
     )  # fmt: skip
 
 
-def drawn_as_stored(frame: Frame, drawn: Callable[[Frame, int], Sample]) -> None:
+def drawn_as_stored(frame: SamplingFrame, drawn: Callable[[SamplingFrame, int], Sample]) -> None:
     """Assert that units are drawn as often as their probabilities say."""
     by_queries = drawn(frame, 0).of_queries
     ids = list(frame.questions) if by_queries else [answer.id for answer in frame.answers]
@@ -244,7 +244,7 @@ def test_systems_differ_by_one_response_and_queries_are_spread() -> None:
         for q in range(60)
         for s in range(4)
     ]
-    frame = Frame(answers, {q: FrameQuery(f"q{q}", {}) for q in range(60)})
+    frame = SamplingFrame(answers, {q: FrameQuery(f"q{q}", {}) for q in range(60)})
     for seed in range(20):
         found = sample_of(frame, seed, sample=30, sample_of="responses")
         responses = found.responses()

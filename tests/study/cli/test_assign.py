@@ -172,7 +172,7 @@ def test_settings_of_the_design_count_and_options_go_before_them(study: Study) -
         (["--raters", "anna,,ben"], "Rater code ''"),
         (["--raters", "0"], "give 1 to 1000"),
         (["--raters", "9" * 5000], "give 1 to 1000"),
-        (["--raters", "3", "--constructs", "QR,AB"], "'AB' is no construct"),
+        (["--raters", "3", "--constructs", "QR,AB"], "'AB' is not a construct"),
         (["--raters", "3", "--constructs", "cc"], "Did you mean 'CC'?"),
         (["--open", "--raters", "3"], "leave --raters out"),
         (["--channel", "label_studio", "--raters", "3"], "--channel label_studio"),

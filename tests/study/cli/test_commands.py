@@ -185,7 +185,7 @@ def test_a_plug_in_that_is_no_command_is_said_to_be_broken(
     monkeypatch.setattr(root, "entry_points", lambda group: [wrong])  # noqa: ARG005
     command = root.cli.get_command(click.Context(root.cli), "shiny")
     assert command is not None
-    assert "no click command" in (command.short_help or "")
+    assert "not a click command" in (command.short_help or "")
 
 
 def test_a_folder_that_hides_one_of_our_packages_is_named(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def serving(served: Mapping[str, bytes]) -> Iterator[str]:
 @pytest.fixture
 def plain_http(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let downloads come over plain HTTP, which only a test's own server may."""
-    monkeypatch.setattr("study.datasets.download.https_opener", build_opener)
+    monkeypatch.setattr("study.datasets.dataset_source.https_opener", build_opener)
 
 
 @pytest.fixture

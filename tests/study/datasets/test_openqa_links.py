@@ -1,7 +1,7 @@
 import pytest
 
 from study.datasets.openqa_files import RatedAnswer, SystemOutput
-from study.datasets.openqa_links import (
+from study.datasets.openqa_nq301 import (
     LIST,
     NO_SYSTEM,
     NORMALIZED,

@@ -12,8 +12,15 @@ from sqlalchemy import select
 
 from study import Study
 from study.datasets import FetchSummary, fetch, openqa_table1
-from study.datasets.openqa_links import LIST, NO_SYSTEM, NORMALIZED, NUMBER, PLAIN, TWICE
-from study.datasets.openqa_nq301 import leading_verdict
+from study.datasets.openqa_nq301 import (
+    LIST,
+    NO_SYSTEM,
+    NORMALIZED,
+    NUMBER,
+    PLAIN,
+    TWICE,
+    leading_verdict,
+)
 from study.schema import Assignment, Query, Rater, Rating, Response, table
 from tests.study.datasets.conftest import published_files
 

@@ -153,7 +153,7 @@ class TestRefused:
 
     def test_a_column_that_stands_twice(self, filled: Study, write: Write) -> None:
         path = write("s.csv", "response_id,construct,scorer,value,value\nr1A,QR,anna,3,4\n")
-        assert "'value' stands there 2 times, at places 4, 5" in refused(filled, path)
+        assert "'value' occurs 2 times, at places 4, 5" in refused(filled, path)
 
     @pytest.mark.parametrize("row", ["r1A,QR,anna,human,0", "r1A,QR,anna,human,0,1,2"])
     def test_rows_with_fewer_or_more_cells_than_the_header(

@@ -24,7 +24,7 @@ FOREIGN = """
 from study.importing.rows import LocatedRow, ResponseRow
 WANTS = "lines of question | answer"
 
-def recognises(head):
+def matches(head):
     return head.columns == ("question | answer",)
 
 def rows(source, options):
@@ -43,10 +43,10 @@ def test_the_formats_of_the_house_are_installed() -> None:
 REFUSING = """
 from study.errors import Fault
 
-def recognises(head):
+def matches(head):
     return False
 
-def refuses(head):
+def reject_reason(head):
     if "anger" in head.columns:
         raise OSError("no disk")
     return Fault("tells too little.", "Ask for more.") if "fury" in head.columns else None
@@ -59,7 +59,7 @@ rows = None
 def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "foreign_format.py").write_text(FOREIGN)
     (tmp_path / "failing_format.py").write_text(
-        "def recognises(head):\n    raise OSError('no disk')\nrows = None\n"
+        "def matches(head):\n    raise OSError('no disk')\nrows = None\n"
     )
     (tmp_path / "refusing_format.py").write_text(REFUSING)
     monkeypatch.syspath_prepend(tmp_path)

@@ -54,7 +54,7 @@ class TestCells:
             ('[ "a" "b" ]x', "begins as a list"),
             ("[" * 100_000, "nested too deeply"),
             ('[{"text": "a", "text": "b"}]', "the name 'text' twice"),
-            ("[1]", "column passages, item 1: 1 is no text. Write a text"),
+            ("[1]", "column passages, item 1: 1 is not a text. Write a text"),
         ],
     )
     def test_a_list_that_is_none(self, study: Study, write: Write, cell: str, said: str) -> None:

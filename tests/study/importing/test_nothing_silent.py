@@ -19,14 +19,14 @@ class TestContext:
             ({"passage_1": "two"}, "has passages in a list and in passage_1"),
             ({"documents": ["a", "b"]}, "there are 2 documents, but 1 passages"),
             ({"documents": ["a"], "passages": []}, "there are 1 documents, but 0 passages"),
-            ({"documents": [{"a": 1}]}, "column documents, item 1: {'a': 1} is no id"),
+            ({"documents": [{"a": 1}]}, "column documents, item 1: {'a': 1} is not an id"),
             (
                 {"documents": ["a"], "passages": [{"text": "t", "doc_id": "b"}]},
-                "is of 'b' by itself and of 'a' by documents",
+                "the passage names the document 'b', and the file's documents 'a'",
             ),
-            ({"passages": [None]}, "column passages, item 1: null is no text. Write a text"),
-            ({"passages": [{"id": "a"}]}, "column passages, item 1: null is no text"),
-            ({"references": [3]}, "column references, item 1: 3 is no text"),
+            ({"passages": [None]}, "column passages, item 1: null is not a text. Write a text"),
+            ({"passages": [{"id": "a"}]}, "column passages, item 1: null is not a text"),
+            ({"references": [3]}, "column references, item 1: 3 is not a text"),
         ],
     )
     def test_what_does_not_fit(
@@ -51,7 +51,7 @@ class TestDocuments:
         document = {"results": [{**RESULT, "metrics": metrics}]}
         message = refused(study, write("r.json", json.dumps(document)), system="A")
         assert "row 1, column metrics" in message
-        assert "is no JSON object" in message
+        assert "is not a JSON object" in message
 
     def test_what_stands_beside_the_results(self, study: Study, write: Write) -> None:
         document = {"results": [RESULT], "metrics": {"overall": 3}, "run": "x"}
@@ -118,7 +118,7 @@ class TestWide:
 
     def test_a_bare_table_names_its_columns_too(self, write: Write) -> None:
         text = "Query_ID,response_id,anna:QR\nq1,r1,good\n"
-        with pytest.raises(InputError, match="row 2, column anna:QR: 'good' is no number"):
+        with pytest.raises(InputError, match="row 2, column anna:QR: 'good' is not a number"):
             read_scores(write("s.csv", text), kinds={"anna": "human"})
 
 

@@ -104,7 +104,7 @@ def test_a_file_that_is_there_stays(owned: Study, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="already exists"):
         archive(owned, out)
     assert out.read_text() == "mine"
-    with pytest.raises(StudyError, match="no folder"):
+    with pytest.raises(StudyError, match="not a folder"):
         archive(owned, tmp_path / "none" / "a.zip")
     with pytest.raises(StudyError, match="inside the study's folder"):
         archive(owned, owned.folder / "a.zip")

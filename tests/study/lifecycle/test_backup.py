@@ -19,7 +19,7 @@ from study import Study, StudyError
 from study.errors import StudyExistsError
 from study.lifecycle.backup import backup
 from study.lifecycle.erase import erase
-from study.lifecycle.erasure_log import Ledger
+from study.lifecycle.erasure_log import ErasureLog
 from study.lifecycle.restore import restore
 from study.schema import Erasure, Noun, Rater, Score, table
 from tests.study.lifecycle.conftest import (
@@ -92,7 +92,7 @@ def test_what_comes_back_is_what_was_there(
     assert done.path.suffix == ".ccrs-backup"
     assert stat.S_IMODE(done.path.stat().st_mode) == 0o600
     assert done.rows["rating"] == 2
-    assert [copy.path for copy in Ledger.of(study).copies()] == [done.path.resolve()]
+    assert [copy.path for copy in ErasureLog.of(study).copies()] == [done.path.resolve()]
     back = restore(done.path, tmp_path / "back", database=elsewhere)
     assert back.erased_again == 0
     again = Study.open(tmp_path / "back")
@@ -158,7 +158,7 @@ def test_files_that_the_settings_name_go_along(tmp_path: Path) -> None:
 def test_places_that_are_refused(study: Study, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="inside the study's folder"):
         backup(study, study.folder)
-    with pytest.raises(StudyError, match="no folder"):
+    with pytest.raises(StudyError, match="not a folder"):
         backup(study, tmp_path / "none" / "b.ccrs-backup")
     done = backup(study, tmp_path / "b.ccrs-backup")
     with pytest.raises(StudyError, match="already exists"):
@@ -255,10 +255,10 @@ def test_a_backup_that_fails_leaves_nothing_and_is_on_no_list(
     def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(backing_up, "seal", fails)
+    monkeypatch.setattr(backing_up, "write_backup_file", fails)
     with pytest.raises(OSError, match="No space"):
         backup(study, tmp_path)
-    assert Ledger.of(study).copies() == []
+    assert ErasureLog.of(study).copies() == []
     assert {path.name for path in tmp_path.iterdir()} == {"study", "state"}
 
 

@@ -11,8 +11,8 @@ from sqlalchemy.exc import DBAPIError
 
 from study import Study, StudyError
 from study.lifecycle import erase as erasing
-from study.lifecycle.erase import erase, held_about
-from study.lifecycle.erasure_log import Ledger
+from study.lifecycle.erase import erase, stored_about
+from study.lifecycle.erasure_log import ErasureLog
 from study.schema import (
     Assignment,
     ClosingAnswer,
@@ -64,7 +64,7 @@ def test_no_row_speaks_of_the_person_afterwards(planted: Planted, sever: bool) -
         assert repr(word) not in shown
     assert [row["kind"] for row in rows(planted.study, Erasure)] == [done.kind]
     assert is_protected(planted.study)
-    with pytest.raises(StudyError, match="no rater"):
+    with pytest.raises(StudyError, match="not a rater"):
         erase(planted.study, CODE)
 
 
@@ -80,7 +80,7 @@ def test_no_byte_of_the_files_is_the_persons(planted_sqlite: Planted, sever: boo
 
 def test_removing_takes_their_rows_and_nobody_elses(planted: Planted) -> None:
     before = everything(planted.study)
-    held = held_about(planted.study, CODE)
+    held = stored_about(planted.study, CODE)
     done = erase(planted.study, CODE)
     after = everything(planted.study)
     changed = {name: count - after[name] for name, count in before.items() if count != after[name]}
@@ -151,7 +151,7 @@ def test_values_as_an_adjudicator_are_the_persons_too(any_study: Study) -> None:
         for name, kind in (("dora", "human"), ("dora (adjudicated)", "adjudicated"))
     ]
     add(any_study, Score, *values)
-    assert held_about(any_study, "dora") == {"score": 2}
+    assert stored_about(any_study, "dora") == {"score": 2}
     erase(any_study, "dora", sever=True)
     severed, adjudicated = sorted(str(row["scorer"]) for row in rows(any_study, Score))
     assert adjudicated == f"{severed} (adjudicated)"
@@ -167,9 +167,9 @@ def test_imported_values_alone_are_a_persons_too(planted_sqlite: Planted) -> Non
         {**store, "response_id": 1, "scorer": "dora", "scorer_kind": "human", "value": 3.0},
         {**store, "response_id": 1, "scorer": "EM", "scorer_kind": "metric", "value": 3.0},
     )
-    assert held_about(planted_sqlite.study, "dora") == {"score": 1}
+    assert stored_about(planted_sqlite.study, "dora") == {"score": 1}
     assert erase(planted_sqlite.study, "dora").rows["score"] == 1
-    with pytest.raises(StudyError, match="no rater"):
+    with pytest.raises(StudyError, match="not a rater"):
         erase(planted_sqlite.study, "EM")
 
 
@@ -182,25 +182,25 @@ def test_a_failure_leaves_everything_as_it_was(
     def fails(*_: object) -> None:
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(erasing, "reword", fails)
+    monkeypatch.setattr(erasing, "pseudonymize", fails)
     with pytest.raises(RuntimeError, match="middle"):
         erase(planted.study, CODE, sever=sever)
     assert texts_of(planted.study) == before
     assert is_protected(planted.study)
-    assert Ledger.of(planted.study).erasures() == []
+    assert ErasureLog.of(planted.study).erasures() == []
 
 
 def test_a_commit_that_fails_is_taken_off_the_list(
     planted_sqlite: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = planted_sqlite.study
-    noted = Ledger.note_erasure
+    noted = ErasureLog.note_erasure
 
-    def note_and_fail(self: Ledger, *arguments: object) -> None:
+    def note_and_fail(self: ErasureLog, *arguments: object) -> None:
         noted(self, *arguments)  # type: ignore[arg-type]
         raise OSError("no space left")
 
-    monkeypatch.setattr(Ledger, "note_erasure", note_and_fail)
+    monkeypatch.setattr(ErasureLog, "note_erasure", note_and_fail)
     with pytest.raises(OSError, match="no space"):
         erase(study, CODE)
     assert CODE in texts_of(study)
@@ -235,7 +235,7 @@ def test_copies_that_remain_are_named(planted_sqlite: Planted) -> None:
     (study.folder / "export" / "scores.csv").write_text(f"r1,AC,{CODE},human,5\n")
     (study.folder / "export" / "responses.csv").write_text("r1,hello\n")
     gone = study.folder.parent / "gone.ccrs-backup"
-    Ledger.of(study).note_copy("backup", gone)
+    ErasureLog.of(study).note_copy("backup", gone)
     found = {copy.path.name: copy.why for copy in erase(study, CODE).copies}
     assert found["study-before-upgrade-0003.db"] == "the database as it was before an upgrade"
     assert found["scores.csv"] == "mentions the code"

@@ -11,7 +11,7 @@ from study.lifecycle import secure_delete
 from study.lifecycle.backup import backup
 from study.lifecycle.erase import erase
 from study.lifecycle.restore import restore
-from study.lifecycle.secure_delete import rewrite
+from study.lifecycle.secure_delete import rewrite_database
 from study.schema import Assignment, Rater, Rating, Score, table
 from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, rows
 from tests.study.lifecycle.test_erase import files_of, texts_of
@@ -79,7 +79,7 @@ def test_whoever_reads_on_is_named_and_the_rest_is_done_later(
             erase(study, CODE)
     reader.close()
     assert SECRETS["comment"] not in texts_of(study)
-    rewrite(study, [])
+    rewrite_database(study, [])
     found = files_of(study)
     assert [word for word in planted_sqlite.words if word in found] == []
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import sqlite3
 import stat
 import zipfile
@@ -150,8 +151,6 @@ def test_any_changed_bit(good: bytes, tmp_path: Path, place: float, bit: int, cu
     found = members(good)
     assert (tmp_path / "back" / "study.toml").read_bytes() == found["study.toml"]
     assert (tmp_path / "back" / "consent.md").read_bytes() == found["files/consent.md"]
-    import shutil
-
     shutil.rmtree(tmp_path / "back")
 
 
@@ -164,9 +163,15 @@ def test_any_bytes(tmp_path: Path, data: bytes) -> None:
 @pytest.mark.parametrize(
     "kind", [stat.S_IFLNK, stat.S_IFDIR, stat.S_IFIFO], ids=["link", "folder", "pipe"]
 )
-def test_members_that_are_no_files(good: bytes, tmp_path: Path, kind: int) -> None:
-    for name in ("files/consent.md", "study.toml", "manifest.json"):
-        refuses(packed(members(good), modes={name: kind | 0o777}), tmp_path, "link or no file")
+def test_members_come_out_as_plain_files(good: bytes, tmp_path: Path, kind: int) -> None:
+    path, found = tmp_path / "b", members(good)
+    path.write_bytes(packed(found, modes=dict.fromkeys(found, kind | 0o777)))
+    restore(path, tmp_path / "back")
+    for name in ("consent.md", "study.toml", "study.db"):
+        mode = (tmp_path / "back" / name).lstat().st_mode
+        assert stat.S_ISREG(mode)
+        assert not mode & 0o111
+    assert (tmp_path / "back" / "consent.md").read_text() == "Agree?"
 
 
 def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
@@ -181,8 +186,8 @@ def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
     ("change", "why"),
     [
         (lambda m: m["members"]["study.toml"].update(sha256="0" * 64), "checksum"),
-        (lambda m: m["members"]["database.sqlite"].update(bytes=10), "manifest states"),
-        (lambda m: m["members"].pop("files/consent.md"), "manifest states"),
+        (lambda m: m["members"]["database.sqlite"].update(bytes=10), "more than is stated"),
+        (lambda m: m["members"].pop("files/consent.md"), "not those"),
         (lambda m: m["members"].update({"files/x": {"bytes": 0, "sha256": ""}}), "not those"),
         (lambda m: m.update(format_version=2), "format_version"),
         (lambda m: m.update(schema_revision="9999"), "later version"),
@@ -190,7 +195,7 @@ def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
         (lambda m: m.update(study="a" * 32), "different studies"),
         (lambda m: m["rows"].update(rating=1), "other rows"),
         (lambda m: m.update(extra=1), "extra"),
-        (lambda m: m.update(database="postgresql"), "no part of a backup"),
+        (lambda m: m.update(database="postgresql"), "not part of a backup"),
     ],
     ids=[
         "checksum",
@@ -222,13 +227,28 @@ def test_a_member_twice(good: bytes, tmp_path: Path) -> None:
     refuses(stream.getvalue(), tmp_path)
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(good: bytes, tmp_path: Path) -> None:
+def test_a_bomb_is_refused_before_it_is_unpacked(
+    good: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = members(good)
-    found["database.sqlite"] = bytes(200 << 20)
-    refuses(packed(found), tmp_path, "too many for its size")
+    found["database.sqlite"] = bytes(64 << 20)
+    disk = shutil.disk_usage(tmp_path)._replace(free=32 << 20)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda _: disk)
+        refuses(packed(found), tmp_path, "unpacks to 64 MB, and .* has 32 MB free")
     found = members(good)
-    found["files/consent.md"] = bytes(65 << 20)
-    refuses(packed(found), tmp_path, "are the most")
+    found["study.toml"] += b"#" * (9 << 20)
+    refuses(packed(found), tmp_path, "are allowed")
+
+
+def test_a_large_manifest_is_not_read_whole(good: bytes, tmp_path: Path) -> None:
+    found = members(good)
+    found["manifest.json"] += b" " * (9 << 20)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, data in found.items():
+            target.writestr(name, data)
+    refuses(stream.getvalue(), tmp_path, "too large")
 
 
 def test_more_than_is_stated_is_not_unpacked(good: bytes, tmp_path: Path) -> None:

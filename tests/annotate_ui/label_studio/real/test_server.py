@@ -17,7 +17,7 @@ from annotate_ui.label_studio.access_token import VARIABLE
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.server_error import ServerError
 from study import Study
-from study.study import HeldStudy
+from study.study import PinnedStudy
 
 pytestmark = pytest.mark.usefixtures("sdk")
 
@@ -103,7 +103,7 @@ def test_a_command_works_under_the_constructs_that_it_began_with(
 ) -> None:
     monkeypatch.setenv(VARIABLE, "legacy")
     with _opened(study.folder, "http://127.0.0.1:1", None, None, 1.0, None) as (opened, _):
-        assert isinstance(opened, HeldStudy)
+        assert isinstance(opened, PinnedStudy)
 
 
 def test_a_skip_holds_its_place() -> None:

@@ -3,7 +3,7 @@ from urllib.error import URLError
 
 import pytest
 
-from study.datasets.download import download, https_opener
+from study.datasets.dataset_source import download, https_opener
 from tests.study.datasets.conftest import serving
 
 
@@ -27,7 +27,7 @@ def test_what_is_not_there_is_an_error(plain_http: None) -> None:
 
 
 def test_what_takes_too_long_is_given_up(plain_http: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("study.datasets.download._FILE_SECONDS", -1)
+    monkeypatch.setattr("study.datasets.dataset_source._FILE_SECONDS", -1)
     with serving({"/file": b"x" * 10}) as address, pytest.raises(TimeoutError, match="finished"):
         download(f"{address}/file", size=10, advance=print)
 
