@@ -188,9 +188,9 @@ class Study:
             versions = self.construct_versions(connection)
         pinned = PinnedStudy(self.folder, self.config, self.config_hash, versions)
         # One engine, so that there is one pool of connections to close.
-        held.__dict__["engine"] = self.engine
-        _close_with(held, self.engine)
-        return held
+        pinned.__dict__["engine"] = self.engine
+        _close_with(pinned, self.engine)
+        return pinned
 
     def close(self) -> None:
         """Let go of the database's connections."""
