@@ -1,5 +1,7 @@
 import math
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ from analysis import Options, Scale
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import estimates_of
+from analysis.topics.reliability.estimates import raters_per_response
 from analysis.topics.reliability.section import SECTION
 from tests.analysis.scores import POINTS, rows, simulated, table
 
@@ -197,3 +200,14 @@ def test_the_scale_makes_no_difference_to_what_has_no_unit(factor: float) -> Non
             assert b.value == pytest.approx(a.value, nan_ok=True, abs=1e-9)
         if a.statistic in {"sem", "rater_severity", "mean_absolute_difference"}:
             assert b.value == pytest.approx(factor * a.value, abs=1e-9)
+
+
+def test_ratings_of_a_response_are_averaged_harmonically() -> None:
+    ratings = np.full((5, 4), np.nan)
+    for row, count in enumerate((1, 2, 4, 0, 4)):
+        ratings[row, :count] = 50
+    data: Any = SimpleNamespace(ratings=ratings)
+    # 4 / (1 + 1/2 + 1/4 + 1/4), of the responses that were rated.
+    assert raters_per_response(data) == pytest.approx(2)
+    data.ratings = ratings[3:4]
+    assert np.isnan(raters_per_response(data))

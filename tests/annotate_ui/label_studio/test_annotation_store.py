@@ -1,9 +1,10 @@
 """What a pull makes of moments, departures, places given up, and both databases."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from annotate_ui.label_studio.annotation_store import NO_SLOT, UNKNOWN_TASK
 from annotate_ui.label_studio.lock import alone
@@ -15,9 +16,11 @@ from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.assignment import assign
 from study.errors import StudyError
+from study.importing import import_rows
+from study.importing.rows import LocatedRow, ScoreRow
 from study.schema import Assignment, Rater, Rating, Reveal, table
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.rated_campaign import fill, ratings
+from tests.annotate_ui.rated_campaign import fill, give, ratings
 
 
 def pushed(study: Study, server: Any, per_item: int = 1, **options: Any) -> StoredProject:
@@ -97,6 +100,68 @@ def test_both_databases_store_the_same(any_study: Study) -> None:
     assert str(min(row.created_at for row in shown)) == "2026-01-01 09:59:30+00:00"
     with alone(study), pytest.raises(StudyError, match="is at work"):
         pull(study, server)
+
+
+def test_a_new_user_gets_no_code_that_an_imported_scorer_has(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    row = ScoreRow(
+        query_id="q0", system="system-0", construct_key="QR", scorer="ls-5", scorer_kind="human",
+        value=10,
+    )  # fmt: skip
+    import_rows(study, [LocatedRow(1, row)], source="s", sha256="s", importer="scores")
+    for task in project.tasks.values():
+        server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    assert told(study, "ls-5", "QR") == []
+    assert [row.value for row in told(study, "ls-5-2", "QR")] == [70.0, 70.0]
+
+
+def test_a_later_stage_of_a_repeat_is_no_reveal_of_the_first_values(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = min(project.tasks.values())
+    made = server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    give(study, "ls-5", keys=["QR", "CC"], repeat=1)
+    a = table(Assignment)
+    with study.write() as connection:
+        again = connection.execute(select(a.c.id).where(a.c.repeat == 1).order_by(a.c.id)).first()
+        assert again is not None
+        connection.execute(
+            insert(table(Reveal)).values(
+                assignment_id=again.id,
+                stage=2,
+                fields=["question", "response", "context"],
+                created_at=datetime(2026, 1, 1, 11, tzinfo=UTC),
+            )
+        )
+    made["result"][0]["value"]["number"] = 75
+    made["updated_at"] = "2026-01-01T12:00:00Z"
+    pull(study, server)
+    first, edited = told(study, "ls-5", "QR")
+    assert (first.after_reveal, first.seen_more) == (False, False)
+    assert (edited.value, edited.after_reveal, edited.seen_more) == (75.0, False, True)
+
+
+def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    first, second = sorted(project.tasks.values())
+    made = server.annotate(project.number, first, 5, "10:00", QR=70)
+    server.annotate(project.number, second, 5, "10:00", QR=250)
+    pull(study, server)
+    with study.read() as connection:
+        assert len(rated_slots(connection)) == 2
+    made["result"][0]["value"]["number"] = 250
+    made["updated_at"] = "2026-01-01T11:00:00Z"
+    assert pull(study, server).withdrawn == 1
+    with study.read() as connection:
+        a, g = table(Assignment), table(Rating)
+        taken_back = set(connection.execute(select(g.c.assignment_id)).scalars())
+        held = set(connection.execute(select(a.c.id).where(a.c.rater_id.is_not(None))).scalars())
+        assert rated_slots(connection) == held - taken_back
+        assert len(held) == 2
 
 
 def test_a_value_changed_after_the_next_stage_was_seen_is_kept_and_does_not_count(
