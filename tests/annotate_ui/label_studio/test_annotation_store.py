@@ -1,5 +1,6 @@
 """What a pull makes of moments, departures, places given up, and both databases."""
 
+from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 
@@ -254,6 +255,20 @@ def test_a_task_that_is_nobodys_is_told(study: Study) -> None:
     server.annotate(project.number, strange, 5, "10:00", QR=70)
     done = pull(study, server)
     assert (done.new, [one.reason for one in done.aside]) == (0, [UNKNOWN_TASK])
+
+
+def test_of_a_task_that_is_there_twice_the_known_one_stays(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    tasks = server.tasks[project.number]
+    known = max(project.tasks.values())
+    unknown = min(tasks) - 1
+    tasks[unknown] = {**deepcopy(tasks[known]), "id": unknown}
+    fill(study, queries=2, systems=2)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    assert push(study, server).doubled == 1
+    assert known in tasks
+    assert unknown not in tasks
 
 
 def test_a_task_that_is_there_twice_is_removed_unless_somebody_rated_it(study: Study) -> None:

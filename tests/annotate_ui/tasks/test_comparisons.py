@@ -18,6 +18,7 @@ from annotate_ui.tasks.refusals import (
 )
 from annotate_ui.tasks.save import save
 from study import Study
+from study.facts.rating_progress import comparisons
 from study.scales import RatingScale
 from study.schema import Comparison, now, table
 from tests.annotate_ui.compared_campaign import choice, decisions, open_one, pair_up
@@ -76,6 +77,18 @@ def test_a_page_shows_what_its_construct_sees_and_no_more(campaign: Study) -> No
     ]
     assert view.before == page
     assert show(campaign, anna, page).after == view.public_id
+
+
+def test_all_fields_are_shown_where_nothing_is_disclosed_in_stages(campaign: Study) -> None:
+    path = campaign.folder / "study.toml"
+    path.write_text(f'{path.read_text()}\n[rating]\ndisclosure = "all"\n')
+    together = Study.open(campaign.folder)
+    anna = pair_up(together, "anna", ["QR"])
+    view = show(together, anna, open_one(together, anna))
+    assert view.fields == ("question", "response", "context", "reference")
+    assert view.reference == "reference-0"
+    assert view.passages or all(side.passages for side in view.sides)
+    together.close()
 
 
 def test_a_value_speaks_of_a_and_b_whatever_is_shown_first(campaign: Study) -> None:
@@ -186,3 +199,16 @@ def test_who_left_decides_no_more(campaign: Study) -> None:
     with campaign.read() as connection:
         # What was not decided went back; what was decided stays theirs.
         assert comparisons_done(connection, campaign, anna) == (1, 1)
+
+
+def test_comparisons_that_were_taken_back_undecided_are_nobodys_work(study: Study) -> None:
+    fill(study)
+    anna = pair_up(study, "anna")
+    save(study, anna, ComparisonPayload(open_one(study, anna), choice("QR", 1.0)))
+    with study.read() as connection:
+        done, total, _ = comparisons(connection)[anna]
+    assert (done, total) == (1, 4)
+    leave(study, anna, "withdrew")
+    with study.read() as connection:
+        done, total, _ = comparisons(connection)[anna]
+    assert (done, total) == (1, 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import select, update
 
+from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.facts.slots import lease_is_over
@@ -96,6 +97,23 @@ def test_a_save_after_the_lease_is_kept_and_marked_late(any_study: Study) -> Non
     # The slot is Ben's now: Anna is asked for no more of it.
     assert open_next(any_study, anna).step is None
     assert held(any_study) == {1: 1}
+
+
+def test_a_slot_that_was_handed_on_counts_with_the_values_it_holds(study: Study) -> None:
+    fill(study, queries=1, systems=1)
+    open_slots(study, 1)
+    anna, ben = raters(study, 2)
+    step = open_next(study, anna).step
+    assert step is not None
+    rate(study, anna, step, "QR", 90.0)
+    with study.read() as connection:
+        held_by_anna = rater_work(connection, study.config, anna).progress
+    assert (held_by_anna.done, held_by_anna.total) == (1, 5)
+    expire(study, anna)
+    assert open_next(study, ben).step is not None
+    with study.read() as connection:
+        progress = rater_work(connection, study.config, anna).progress
+    assert (progress.done, progress.total, progress.left) == (1, 1, 0)
 
 
 def test_a_late_save_takes_back_a_slot_that_nobody_took(any_study: Study) -> None:
