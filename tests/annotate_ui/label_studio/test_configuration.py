@@ -1,5 +1,8 @@
 """The labeling configuration: every text is shown as text, every construct asked for once."""
 
+from pathlib import Path
+from shutil import copytree
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -9,6 +12,8 @@ from annotate_ui.label_studio.configuration import configuration, control_name
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.task_data import task_data, task_names
 from study import Study
+from study.importing import import_rows
+from study.importing.rows import LocatedRow, ResponseRow
 from study.scales import RatingScale
 from study.settings.constructs import CCRS, ConstructSpec
 from tests.annotate_ui.rated_campaign import fill
@@ -94,6 +99,23 @@ def test_a_task_holds_the_fields_of_its_stage_and_no_system(study: Study) -> Non
     with study.read() as connection:
         names = [task_names(connection, stage) for stage in (1, 2)]
     assert len({name for one in names for name in one.values()}) == 4
+
+
+def test_the_name_of_a_task_depends_on_each_of_its_texts(tmp_path: Path) -> None:
+    Study.create(tmp_path / "study").close()
+    texts = {"query": "?", "response": "r", "references": ("x",)}
+    changes = ({}, {"query": "Who?"}, {"response": "s"}, {"references": ("y",)})
+    names = set()
+    for number, change in enumerate(changes):
+        # Copies of one study, so that all have its name and the same number of the response.
+        folder = copytree(tmp_path / "study", tmp_path / f"copy-{number}")
+        study = Study.open(folder)
+        row: Any = ResponseRow.model_validate({"query_id": "q", "system": "A", **texts, **change})
+        import_rows(study, [LocatedRow(1, row)], source="s", sha256="s", importer="responses")
+        with study.read() as connection:
+            names |= set(task_names(connection, 1).values())
+        study.close()
+    assert len(names) == len(changes)
 
 
 def test_instructions_hold_the_rules_and_the_owners_words_without_what_runs(

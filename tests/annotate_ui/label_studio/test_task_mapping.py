@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from annotate_ui.label_studio.located_annotations import lost_places
 from annotate_ui.label_studio.projects import LEFT, OTHER_CHANNEL
@@ -11,6 +12,7 @@ from annotate_ui.label_studio.push import push
 from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.lifecycle.erase import erase
+from study.schema import Assignment, now, table
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
 from tests.annotate_ui.label_studio.test_provenance import another, open_for, settings
@@ -141,6 +143,18 @@ def test_more_annotations_than_places_lose_no_more_places_than_there_are(
     assert projects(study)[0].lost == ({} if rated_here else lost)
     done = push(study, server)
     assert (done.lost, done.tasks) == ((0, 0) if rated_here else (2, 2))
+
+
+def test_work_that_was_taken_back_elsewhere_keeps_nobody_out(study: Study) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    give(study, "anna", keys=["QR"])
+    a = table(Assignment)
+    with study.write() as connection:
+        connection.execute(update(a).where(a.c.channel == "own").values(released_at=now()))
+    server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    done = pull(study, server, raters={5: "anna"})
+    assert (done.new, done.aside) == (1, [])
 
 
 def test_lost_places_are_counted_by_users_and_never_beyond_the_overlap(study: Study) -> None:

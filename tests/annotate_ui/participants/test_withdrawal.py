@@ -175,6 +175,22 @@ def test_a_session_ends_with_its_rater(study: Study) -> None:
         assert connection.execute(revoked_at).scalar() is not None
 
 
+def test_what_was_taken_back_before_a_rater_left_stays_so_when_they_come_again(
+    study: Study,
+) -> None:
+    fill(study)
+    anna = rater_of(study, "anna")
+    earlier = now() - timedelta(hours=1)
+    a = table(Assignment)
+    first = assignments(study, anna)[0].id
+    with study.write() as connection:
+        connection.execute(update(a).where(a.c.id == first).values(released_at=earlier))
+    assert leave(study, anna, "withdrew") == 3
+    readmit(study, "anna")
+    released = {row.id: row.released_at for row in assignments(study, anna) if row.released_at}
+    assert released == {first: earlier}
+
+
 def test_an_unknown_rater_is_not_readmitted(study: Study) -> None:
     fill(study)
     rater_of(study, "anna")
