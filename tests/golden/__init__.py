@@ -1,1 +1,1 @@
-"""Outputs of the whole product, recorded and compared."""
+"""Snapshots of interfaces and figures."""
