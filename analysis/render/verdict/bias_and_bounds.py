@@ -15,7 +15,7 @@ NOTABLE_SHARE = 0.25
 
 
 def level(analysis: Analysis, construct: str, scorer: str) -> str:
-    """'it is 11 points too kind [7, 15]', or what keeps it from being said.
+    """'it is 11 points too lenient [7, 15]', or what keeps it from being said.
 
     The interval is for raters like these, and says so where it is not.
     """
@@ -31,7 +31,7 @@ def level(analysis: Analysis, construct: str, scorer: str) -> str:
         stated = amount(bias.value, scale, ends)
         where = ", ".join(filter(None, (_whom(analysis, construct, bias), on_scale(scale))))
         return f"no bias can be shown ({' '.join(filter(None, (stated, interval, where)))})"
-    way = "too kind" if bias.value > 0 else "too strict"
+    way = "too lenient" if bias.value > 0 else "too strict"
     stated = amount(abs(bias.value), scale, (bias.value, *ends))
     if not ends:
         where = ", ".join(filter(None, ("on these responses", on_scale(scale))))
@@ -76,11 +76,11 @@ def _whom(analysis: Analysis, construct: str, bias: Estimate) -> str:
 
 
 def ends(analysis: Analysis, construct: str, scorer: str) -> str:
-    """'78% of its scores are at the ceiling', where many are and the scale has a middle."""
+    """'78% of its scores are at the maximum', where many are and the scale has a middle."""
     if two_valued(analysis, construct, scorer):
         return ""
     said = []
-    for end, name in (("max", "ceiling"), ("min", "floor")):
+    for end, name in (("max", "maximum"), ("min", "minimum")):
         share = analysis.estimates.first(
             f"share_at_{end}", construct=construct, scorer=scorer, scope="pooled"
         )

@@ -113,7 +113,7 @@ def _composed(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
         f"{OPENING}the judge's own part is {amount(abs(bias.value), scale)} from people on "
         f"average, while AC composed with lambda {weight:g} averages {points(mean.value, scale)} "
         f"where people average {points(people, scale)}. The distance is made by the composing; "
-        "read it as no level."
+        "it does not show the level."
     )
 
 

@@ -59,7 +59,7 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
     own = analysis.scores.scale(construct, scorer)
     if not two_valued(analysis, construct, scorer) and share is not None and share.value >= HALF:
         yield (
-            f"With {percent(share.value)} of its scores at the ceiling, it can't tell good "
+            f"With {percent(share.value)} of its scores at the maximum, it can't tell good "
             "responses from better ones there."
         )
     alpha = found(
@@ -70,13 +70,13 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         interval = f" {between(alpha)}" if alpha.has_interval else ""
         yield (
             f"People agree little among themselves here (alpha {correlation(alpha.value)}"
-            f"{interval}): a rater is a low bar, and the mean of few raters a blurred one."
+            f"{interval}): one rater is an easy standard, and the mean of few raters is imprecise."
         )
     if difference is not None and difference.defined:
         yield from _on_raters(analysis, construct, scope or "pooled")
     if own is None:
         yield (
-            f"No scale is declared for {construct}: bias and the share at the ceiling are "
+            f"No scale is declared for {construct}: bias and the share at the maximum are "
             f"withheld. Declare it with --scale {construct}=MIN:MAX."
         )
     elif bias is not None and not bias.defined and plain is not None and plain.defined:

@@ -1,7 +1,7 @@
 """Agreement in value: concordance, root mean squared difference, Bland and Altman's limits.
 
 x is the one examined (a judge), y the reference; differences are x minus y, in points. Unlike a
-correlation, these fall when a judge is kinder or uses the scale more widely than people do.
+correlation, these fall when a judge is more lenient or uses the scale more widely than people do.
 Sources: Lin (1989), Biometrics 45:255-268; Bland and Altman (1986), Lancet i:307-310, and (1999),
 Statistical Methods in Medical Research 8:135-160.
 """

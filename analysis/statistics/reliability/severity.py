@@ -2,7 +2,7 @@
 
 Additive model y = response + rater + error, responses and raters fixed: a rater is compared with
 what others gave to the same responses, so that whoever got the weak ones is not called severe.
-Positive is kinder than the panel.
+Positive is more lenient than the panel.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def rater_drift(
 ) -> QueryStatistic:
     """Least-squares slope of a rater's deviations (n,) on their position (n,) in the rater's order.
 
-    In points per rating: positive where the rater grows kinder. NaN where either is missing.
+    In points per rating: positive where the rater grows more lenient. NaN where either is missing.
     """
     y, x = as_values(deviation), as_values(position)
     codes, total = as_codes(query, y.size, n_queries)

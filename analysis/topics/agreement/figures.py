@@ -42,7 +42,7 @@ def against_humans(analysis: Analysis) -> Iterator[Figure]:
         caption=(
             f"Each response by {people} (across) and the judge's score (up), counted in cells of a "
             f"{CELLS} by {CELLS} grid; a dot's area is the number of responses. On the dashed line "
-            f"they agree; above it the judge is kinder. Constructs share one form of axes."
+            f"they agree; above it the judge is more lenient. Constructs share one form of axes."
             f"{left_out(analysis)}"
         ),
         drawings=tuple(drawings),

@@ -31,7 +31,7 @@ class Apart(NamedTuple):
     people: float
     """The reference: the mean of the raters, or the adjudicated value."""
     difference: float
-    """Score minus people: positive where the judge is kinder."""
+    """Score minus people: positive where the judge is more lenient."""
 
 
 def furthest_apart(context: Context) -> Iterator[Apart]:

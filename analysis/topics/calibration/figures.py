@@ -48,12 +48,12 @@ def bias_by_system(analysis: Analysis) -> Iterator[Figure]:
     cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
     yield Figure(
         key="bias-by-system",
-        title="Is the judge kinder to some systems?",
+        title="Is the judge more lenient towards some systems?",
         caption=(
             "Judge minus people on the construct's scale, over the responses of each system that "
             "both scored. "
             f"Bars: {analysis.options.level:.0%} intervals{of_raters}, queries resampled. "
-            "Right of the line the judge is too kind; a system further right than the others is "
+            "Right of the line the judge is too lenient; a system further right than the others is "
             f"favored.{left_out(analysis)}"
             + (f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else "")
         ),
@@ -115,7 +115,8 @@ def reliability_diagram(analysis: Analysis) -> Iterator[Figure]:
             "Responses in up to 10 bins of the judge's score with about equally many in each: mean "
             "of people against mean of the judge. Bars: "
             f"{analysis.options.level:.0%} intervals, queries resampled. On the dashed line the "
-            "two agree on average; below it the judge is too kind. Ticks at the bottom: the bins' "
+            "two agree on average; below it the judge is too lenient. Ticks at the bottom: the "
+            "bins' "
             f"ends.{left_out(analysis)}"
         ),
         drawings=tuple(
@@ -181,7 +182,7 @@ def error_by_level(analysis: Analysis) -> Iterator[Figure]:
         )
     yield Figure(
         key="error-by-level",
-        title="Is the judge kinder to bad responses?",
+        title="Is the judge more lenient towards bad responses?",
         caption=(
             "Judge minus people by the level of people's value, about equally many responses a "
             f"level. {how}Bars: {analysis.options.level:.0%} intervals, queries resampled."

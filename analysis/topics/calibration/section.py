@@ -68,7 +68,7 @@ def _lengths(analysis: Analysis) -> list[str]:
     for e in analysis.estimates.select("error_by_length"):
         if e.has_interval and (e.ci_low > 0 or e.ci_high < 0):
             scale = analysis.context.human_scale(e.constructs[0])
-            how = "kinder" if e.value > 0 else "less kind"
+            how = "more lenient" if e.value > 0 else "more severe"
             found.append(
                 f"{e.constructs[0]}: {e.scorers[0]} is {amount(abs(e.value), scale)} {how} than "
                 "people to a response twice as long "

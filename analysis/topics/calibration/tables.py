@@ -100,7 +100,7 @@ def by_length(analysis: Analysis) -> Iterator[Table]:
         "error-by-length",
         "Judge minus people by length",
         "Slope of judge minus people on the binary logarithm of a response's words: points by "
-        "which the judge is kinder, or less kind, to a response that is twice as long.",
-        ("Construct", "Scorer", "Points a doubling", "Responses"),
+        "which the judge is more lenient, or more severe, to a response that is twice as long.",
+        ("Construct", "Scorer", "Points per doubling", "Responses"),
         heads=2,
     )

@@ -62,7 +62,7 @@ def _observed(analysis: Analysis) -> Iterator[str]:
             found[tables.observed_as(e)] = e
     for what, e in found.items():
         scale = analysis.context.human_scale(e.constructs[0])
-        how = "kinder" if e.value > 0 else "less kind"
+        how = "more lenient" if e.value > 0 else "more severe"
         interval = " ".join(filter(None, (between(e, scale, in_points=True), on_scale(scale))))
         yield (
             f"{e.constructs[0]}: against people, {e.scorers[0]} is {amount(abs(e.value), scale)} "

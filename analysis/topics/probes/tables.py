@@ -158,7 +158,8 @@ def seen(analysis: Analysis) -> Iterator[Table]:
         "observed-biases",
         "Judge minus people, by what responses look like and whose they are",
         "Difference of the mean of judge minus people between two groups of the rated responses: "
-        "above 0 the judge is kinder to the first. Seen, not made: a layout may go with better "
+        "above 0 the judge is more lenient towards the first. This is observed, not caused: a "
+        "layout may go with better "
         "answers, and a judge that errs by level errs by what goes with it; probes alter one thing "
         "alone. By length: see the table of errors by length. The supporting passage is the one "
         "that shares most words with the reference; families are those of study.toml.",

@@ -149,7 +149,7 @@ def severities(analysis: Analysis) -> Iterator[Figure]:
         title="Is a rater severe or kind?",
         caption=(
             "Each rater's mean less what the same responses get from the panel, by a model of "
-            "response plus rater; right of the line the rater is kinder. Thick bars: "
+            "response plus rater; right of the line the rater is more lenient. Thick bars: "
             f"{level} intervals of each rater; thin bars: intervals of which all hold at once with "
             f"{level}. Jackknife over queries, for these raters."
         ),
@@ -173,7 +173,7 @@ def _draw(
             interval_bar(axes, at, single, ACCENT, 2.4)
         axes.plot([e.value for e, _ in pairs], place, "o", color=INK, markersize=3.8)
         name_rows(axes, place, [shortened(e.scorers[0], 14) for e, _ in pairs])
-        axes.set_xlabel("points kinder than the panel")
+        axes.set_xlabel("points more lenient than the panel")
         head(figure, construct)
         said = "; ".join(_stated(single, scale) for single, _ in pairs)
         return as_svg(figure, key, f"Severity of each rater on {construct}", said)

@@ -67,7 +67,7 @@ def _apart(analysis: Analysis) -> Iterator[str]:
     # Constructs on different scales have no common points: the farthest in widths of its scale.
     e = max(found, key=lambda e: abs(e.value) / _width(analysis, e.constructs[0]))
     scale = analysis.context.human_scale(e.constructs[0])
-    how = "kinder" if e.value > 0 else "more severe"
+    how = "more lenient" if e.value > 0 else "more severe"
     others = len(found) - 1
     more = f" {others} more such differences are beyond chance." if others > 1 else ""
     size = amount(abs(e.value), scale, (e.value,))

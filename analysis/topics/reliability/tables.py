@@ -132,7 +132,8 @@ def raters(analysis: Analysis) -> Iterator[Table]:
         "raters",
         "Each rater",
         "Correlation with the mean of the other raters, within a query and pooled; severity in "
-        "points, the rater's mean less what the same responses get (positive: kinder; intervals "
+        "points, the rater's mean less what the same responses get (positive: more lenient; "
+        "intervals "
         "of all raters hold at once), and its drift in points per rating; mean rating and ties "
         "over all of the rater's responses, which may differ from other raters' responses."
         + _first_only(analysis),

@@ -54,8 +54,8 @@ def test_the_sentence_of_the_design(analysis: Analysis) -> None:
     )
     assert verdict.sentence == (
         "QR: within a query the judge orders responses less well than a rater does (.41 against "
-        ".55, difference -.14 [-.20, -.08]); it is 11 points too kind [7, 15] and 78% of its "
-        "scores are at the ceiling."
+        ".55, difference -.14 [-.20, -.08]); it is 11 points too lenient [7, 15] and 78% of its "
+        "scores are at the maximum."
     )
     assert verdict.comparison == "worse"
     assert verdict.scope == "within_query"
@@ -88,11 +88,11 @@ def test_a_strict_judge_has_its_sign_in_words(analysis: Analysis) -> None:
 @pytest.mark.parametrize(
     ("figures", "said"),
     [
-        ((1.0, 0.3, 1.6), "it is 1.0 points too kind [0.3, 1.6]."),
+        ((1.0, 0.3, 1.6), "it is 1.0 points too lenient [0.3, 1.6]."),
         ((-1.0, -1.6, -0.3), "it is 1.0 points too strict [0.3, 1.6]."),
         ((-0.3, -1.0, 0.4), "no bias can be shown (-0.3 points [-1.0, 0.4])."),
         ((-0.2, -3.0, 2.0), "no bias can be shown (0 points [-3, 2])."),
-        ((0.07, 0.03, 0.11), "it is 0.07 points too kind [0.03, 0.11]."),
+        ((0.07, 0.03, 0.11), "it is 0.07 points too lenient [0.03, 0.11]."),
         ((0.0, 0.0, 0.0), "it has no bias on these responses."),
     ],
 )
@@ -121,11 +121,11 @@ def test_a_narrow_scale_is_named_instead_of_points() -> None:
 
 def test_a_bias_for_these_raters_says_so() -> None:
     verdict = only(analyse(table(simulated(raters=1)), options=QUICK))
-    assert re.search(r"points too kind \[\d+, \d+\] for this rater\.$", verdict.sentence)
+    assert re.search(r"points too lenient \[\d+, \d+\] for this rater\.$", verdict.sentence)
     analysis = analyse(table(simulated()), options=QUICK)
     kept = [e for e in analysis.estimates if e.target != "raters_like_these"]
     here = only(replace(analysis, estimates=EstimateList(tuple(kept))))
-    assert re.search(r"points too kind \[\d+, \d+\] for these raters\.$", here.sentence)
+    assert re.search(r"points too lenient \[\d+, \d+\] for these raters\.$", here.sentence)
     assert "bias is for raters like these, a claim about people, unless" in reading(analysis)
 
 
@@ -143,7 +143,7 @@ def test_a_judge_at_the_ends_beside_people_between_them_keeps_its_ceiling() -> N
     judged = frame["scorer"] == "judge"
     frame.loc[judged, "value"] = 100.0 * (frame.loc[judged, "value"] > 30)
     verdict = only(analyse(table(frame), options=QUICK))
-    assert "of its scores are at the ceiling" in verdict.sentence
+    assert "of its scores are at the maximum" in verdict.sentence
 
 
 def test_one_query_with_several_responses_does_not_speak_for_all() -> None:
@@ -237,7 +237,7 @@ def test_raters_who_disagree_are_no_bar_beside_an_adjudicated_value() -> None:
     options = Options(resamples=200, reference="adjudicated")
     analysis = analyse(table(pd.concat([frame, final])), options=options)
     verdict = only(with_figures(analysis, krippendorff_alpha=(0.4, 0.3, 0.5)))
-    assert not any("low bar" in note for note in verdict.notes)
+    assert not any("easy standard" in note for note in verdict.notes)
 
 
 def test_no_human_rating_leaves_nothing_to_say() -> None:

@@ -31,7 +31,7 @@ def test_a_kind_judge_is_brought_closer_by_a_line() -> None:
     bound = estimates.first("calibration_error_squared_upper")
     assert square is not None
     assert bound is not None
-    # 10 points too kind.
+    # 10 points too lenient.
     assert square.value == pytest.approx(100, abs=40)
     assert bound.value > square.value
     assert not square.has_interval

@@ -16,7 +16,7 @@ EMPTY = ProbeTable.from_frame(pd.DataFrame(columns=list(COLUMNS)))
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
-    """Each query has a response of s0, s1 and s2; the judge is 20 points too kind to s0."""
+    """Each query has a response of s0, s1 and s2; the judge is 20 points too lenient to s0."""
     frame = simulated(queries=40, kindness=0, judge_noise=2, seed=4)
     judged = frame["scorer"] == "judge"
     frame.loc[judged, "value"] = frame.loc[judged, "value"].clip(0, 80)

@@ -14,7 +14,7 @@ from tests.judge.small_studies import Scripted, ScriptedSettings, always
 
 @pytest.fixture
 def judged(campaign: Study, scripted: type[Scripted]) -> Study:
-    """A study with a run by the paper's words and one by fenced ones, 5 points kinder."""
+    """A study with a run by the paper's words and one by fenced ones, 5 points more lenient."""
     for name, prompts, value in (("a", "ccrs-paper-v1", "60"), ("b", "ccrs-paper-fenced-v1", "65")):
         scripted.answer = always(Answer(value))
         judge_study(campaign, ScriptedSettings(name=name, prompts=prompts))

@@ -13,7 +13,7 @@ from analysis.statistics.calibration.recalibration_line import (
 
 
 def made(seed: int, queries: int = 30, systems: int = 4) -> tuple[np.ndarray, ...]:
-    """A judge 10 points too kind who spreads scores too far; responses of a query share noise."""
+    """A judge 10 points too lenient, with scores spread too far; queries share noise."""
     rng = np.random.default_rng(seed)
     query = np.repeat(np.arange(queries), systems)
     judge = np.round(50 + 10 * rng.normal(size=queries)[query] + 14 * rng.normal(size=query.size))

@@ -55,7 +55,7 @@ def test_the_bound_for_none_is_that_of_clopper_and_pearson(n: int) -> None:
 
 
 def shifted(rng: np.random.Generator, queries: int, a_query: int) -> tuple[np.ndarray, float]:
-    """Shifts of judged scores, 40% at the ceiling; the mean of many is the truth."""
+    """Shifts of judged scores, 40% at the maximum; the mean of many is the truth."""
     count = queries * a_query
     own = np.repeat(rng.normal(0, 8, queries), a_query)
     before = np.clip(np.round((92 + own + rng.normal(0, 22, count)) / 5) * 5, 0, 100)

@@ -81,7 +81,7 @@ def coverage_of_runs(
 
 
 def coverage_of_queries(rounds: int, seed: int, queries: int) -> tuple[float, float]:
-    """The same for samples of queries and four systems; half of the scores at the ceiling."""
+    """The same for samples of queries and four systems; half of the scores at the maximum."""
     rng = np.random.default_rng(seed)
     held: list[list[float]] = [[], []]
     share = np.array(
