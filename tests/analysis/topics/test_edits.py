@@ -97,7 +97,8 @@ def test_every_other_figure_is_as_without_the_changes(
     analysis: Analysis, frames: tuple[pd.DataFrame, pd.DataFrame]
 ) -> None:
     plain = [e.as_json() for e in analyse(table(frames[0]), options=QUICK).estimates]
-    assert [e.as_json() for e in analysis.estimates][: len(plain)] == plain
+    edits = [e for e in analysis.estimates if "edit" in e.statistic or "ratings" in e.params]
+    assert [e.as_json() for e in analysis.estimates if e not in edits] == plain
     same = both(frames[0], frames[0])
     assert [e.as_json() for e in same.estimates] == plain
 
