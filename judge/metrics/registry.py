@@ -1,9 +1,11 @@
 """Metrics by name: the entry points `ccrs.metrics` of all packages, or a Python file."""
 
 import sys
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import CodeType
 
 from judge.metrics.metric import Metric
 from judge.prompts.template import PAPER
@@ -61,11 +63,19 @@ def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = Non
     return metric
 
 
+class _SourceLoader(SourceFileLoader):
+    """Compiles the file at each load: cached bytecode of a file edited within a second is stale."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
 def _from_file(path: Path) -> type[Metric]:
     """Return the metric that a Python file defines."""
     path = path.resolve()
     name = f"ccrs_metric_{path.stem}"
-    spec = spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
     if not path.is_file() or spec is None or spec.loader is None:
         raise StudyError(f"{path} is not a Python file.")
     module = module_from_spec(spec)
