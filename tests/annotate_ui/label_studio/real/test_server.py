@@ -102,7 +102,7 @@ def test_a_command_works_under_the_constructs_that_it_began_with(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, "legacy")
-    with _opened(study.folder, "http://127.0.0.1:1", None, None, 1.0, None) as (opened, _):
+    with _opened(study.folder, "http://127.0.0.1:1", None, None, 1.0) as (opened, _):
         assert isinstance(opened, PinnedStudy)
 
 
