@@ -46,8 +46,8 @@ def commands() -> str:
     def add(words: str, command: click.Command) -> None:
         context = click.Context(command, info_name=words)
         lines.append(words)
-        for parameter in command.get_params(context):
-            lines.append(f"  {_parameter(parameter)}")
+        # Without --help: releases of Click differ in the names that they list for it.
+        lines.extend(f"  {_parameter(parameter)}" for parameter in command.params)
         if isinstance(command, click.Group):
             for name in command.list_commands(context):
                 subcommand = command.get_command(context, name)
