@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Study:
-    """A campaign on disk.
+    """A study on disk. Its connections are closed at the end of a `with` block, or by `close`.
 
     Examples
     --------
-    >>> study = Study.create("my-study")              # doctest: +SKIP
-    >>> import_file(study, "responses.jsonl")         # doctest: +SKIP
-    >>> study.score_table()                           # doctest: +SKIP
+    >>> with Study.create("my-study") as study:       # doctest: +SKIP
+    ...     import_file(study, "responses.jsonl")
+    ...     study.score_table()
     """
 
     folder: Path
@@ -101,16 +101,12 @@ class Study:
         study = cls(folder, *read_config(folder / "study.toml"))
         if "://" not in study.config.database and not (folder / study.config.database).exists():
             raise StudyError(f"{folder / study.config.database} is missing; restore it.")
-        revision = schema_revision(study.engine)
-        if revision is None:
-            raise StudyError(f"{folder}: the database holds no study; restore it from a backup.")
-        if revision < SCHEMA_REVISION:
-            raise StudyError(
-                f"{folder} was made by an earlier version. Run `ccrs upgrade {folder}` first."
-            )
-        if revision > SCHEMA_REVISION:
-            raise StudyError(f"{folder} was made by a later version; install that one to open it.")
-        study._follow_constructs()
+        try:
+            study._check_revision()
+            study._follow_constructs()
+        except BaseException:
+            study.close()
+            raise
         return study
 
     @cached_property
@@ -193,8 +189,30 @@ class Study:
         return pinned
 
     def close(self) -> None:
-        """Let go of the database's connections."""
+        """Close the connections to the database."""
         self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def _check_revision(self) -> None:
+        revision = schema_revision(self.engine)
+        if revision is None:
+            raise StudyError(
+                f"{self.folder}: the database contains no study; restore it from a backup."
+            )
+        if revision < SCHEMA_REVISION:
+            raise StudyError(
+                f"{self.folder} was made by an earlier version. "
+                f"Run `ccrs upgrade {self.folder}` first."
+            )
+        if revision > SCHEMA_REVISION:
+            raise StudyError(
+                f"{self.folder} was made by a later version; install that version to open it."
+            )
 
     def _follow_constructs(self) -> None:
         # Opening a study after study.toml was edited stores the changed constructs.

@@ -69,11 +69,8 @@ def reading_minutes(folder: Path) -> float:
     from study import Study
     from study.assignment.reading_time import words_a_response
 
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         config = study.config
         with study.read() as connection:
             words = words_a_response(connection, config.constructs)
-    finally:
-        study.close()
     return words / config.rating.words_per_minute if words else 1.0

@@ -66,8 +66,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from study.facts.score_table import preference_table, score_table
     from study.status import current_systems
 
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         config = study.config
         scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
         names = {c.key: c.name for c in config.constructs}
@@ -98,8 +97,6 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         if len(rows):
             scale = Scale(**config.preferences.scale.model_dump())
             compared = PreferenceTable.from_frame(rows, scale)
-    finally:
-        study.close()
     if scores.frame.empty and compared is None:
         raise CannotRun(
             f"{folder} holds no scores yet; bring them in with `ccrs import {folder} FILE`"
@@ -182,12 +179,8 @@ def _reasons_of(
         from study import Study
         from study.facts.rationales import judge_reasons
 
-        opened = Study.open(folder)
-        try:
-            with opened.read() as connection:
-                return judge_reasons(connection, versions, places)
-        finally:
-            opened.close()
+        with Study.open(folder) as opened, opened.read() as connection:
+            return judge_reasons(connection, versions, places)
 
     return reasons
 

@@ -77,8 +77,7 @@ def enrol(
         raise click.UsageError("NAME and --quota go together: how many may join by the link?")
     if not making and (queries is not None or languages is not None):
         raise click.UsageError("--queries and --languages are for a new link.")
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         if listing:
             _list(study, as_json)
         elif closed is not None:
@@ -87,8 +86,6 @@ def enrol(
             _renew(study, renewed, as_json)
         else:
             _make(study, str(name), quota or 0, queries, languages, as_json)
-    finally:
-        study.close()
 
 
 def _make(

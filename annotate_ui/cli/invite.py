@@ -92,8 +92,7 @@ def invite(
         )
     if renew and not raters:
         raise click.UsageError("--renew goes with the names of raters; others keep their links.")
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         if listing:
             _list(study, as_json)
         elif revoked:
@@ -104,8 +103,6 @@ def invite(
             _readmit(study, readmitted, as_json)
         else:
             _invite(study, raters, new or 0, renew, out, as_json)
-    finally:
-        study.close()
 
 
 def _invite(

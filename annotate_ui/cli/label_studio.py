@@ -229,8 +229,7 @@ def _opened(
     from study.study import Study
 
     # Under the constructs as they are now: whoever edits study.toml meanwhile makes new versions.
-    study = Study.open(folder).pinned()
-    try:
+    with Study.open(folder).pinned() as study:
         place = url or study.config.label_studio.url
         if place is None:
             raise click.UsageError(
@@ -239,8 +238,6 @@ def _opened(
         token = read_token(study.folder, token_file)
         with Server(place, token, ca=ca, timeout=timeout) as server:
             yield study, server
-    finally:
-        study.close()
 
 
 def _people(raters: tuple[str, ...]) -> dict[int, str]:

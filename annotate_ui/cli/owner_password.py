@@ -28,8 +28,7 @@ def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
     from annotate_ui.web.owner.password import set_password
     from study.study import Study
 
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         if from_stdin:
             password = sys.stdin.readline().rstrip("\r\n")
         else:
@@ -38,8 +37,6 @@ def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
             )
         set_password(study, password)
         address = f"{study.config.rating.base_url.rstrip('/')}/owner"
-    finally:
-        study.close()
     lines = [
         f"The password is set. The owner's pages are at {address} while the study is served.",
         f"Next: ccrs serve {folder}",

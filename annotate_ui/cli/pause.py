@@ -28,8 +28,7 @@ def pause(folder: Path, message: str | None, taking_up: bool, as_json: bool) -> 
 
     if taking_up and message is not None:
         raise click.UsageError("--message is for raters who wait; it does not go with --resume.")
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         if taking_up:
             resume(study)
             lines = ["The campaign goes on.", f"Next: ccrs watch {folder}"]
@@ -39,6 +38,4 @@ def pause(folder: Path, message: str | None, taking_up: bool, as_json: bool) -> 
                 "The campaign is paused: nothing new is opened; what is open can be saved.",
                 f"Next: ccrs pause {folder} --resume",
             ]
-    finally:
-        study.close()
     say({"paused": not taking_up, "message": None if taking_up else message}, lines, as_json)

@@ -62,8 +62,7 @@ def serve(
     from annotate_ui.server.application import serve as serve_pages
     from study.study import Study
 
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         serve_pages(
             study,
             host,
@@ -73,5 +72,3 @@ def serve(
             public=public,
             say=click.echo,
         )
-    finally:
-        study.close()

@@ -62,8 +62,7 @@ def watch(
     asked = [agreement, judge is not None, stopping, items, remove is not None, readmit is not None]
     if sum(asked) > 1:
         raise click.UsageError("Each of these options goes alone.")
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         if remove is not None:
             _remove(study, remove, as_json)
         elif readmit is not None:
@@ -72,8 +71,6 @@ def watch(
             _look(study, "stopping" if stopping else "agreement", judge, as_json)
         else:
             _progress(study, items, as_json)
-    finally:
-        study.close()
 
 
 def _progress(study: Study, items: bool, as_json: bool) -> None:

@@ -182,11 +182,8 @@ def main(folder: Path, kind: str, judge: str | None) -> int:
 def _write_snapshot(folder: Path) -> None:
     from annotate_ui.monitoring.snapshot import snapshot
 
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         pickle.dump(snapshot(study), sys.stdout.buffer)
-    finally:
-        study.close()
 
 
 def _analyse(folder: Path, kind: str, judge: str | None) -> str | None:
@@ -195,11 +192,8 @@ def _analyse(folder: Path, kind: str, judge: str | None) -> str | None:
     from annotate_ui.monitoring.interim_analysis import look
 
     try:
-        study = Study.open(folder)
-        try:
+        with Study.open(folder) as study:
             look(study, cast("Kind", kind), "page", judge)
-        finally:
-            study.close()
     except (StudyError, AnalysisError) as error:
         return str(error)
     except Exception as error:  # noqa: BLE001  (the owner is shown whatever it was)

@@ -88,11 +88,8 @@ def list_(folder: Path, as_json: bool) -> None:
     from judge.inspect.list import list_runs, print_runs
     from study.study import Study
 
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         runs = list_runs(study)
-    finally:
-        study.close()
     if runs and not as_json:
         print_runs(runs)
         return
@@ -143,8 +140,7 @@ def show(
         raise click.UsageError("--construct goes with --response ID.")
     if suspects and response is not None:
         raise click.UsageError("--suspects lists all responses; leave --response out.")
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         if suspects:
             from judge.inspect.suspects import list_suspects, suspect_lines
 
@@ -156,8 +152,6 @@ def show(
             if response is None
             else show_response(study, name, response, construct)
         )
-    finally:
-        study.close()
     say(found.as_json(), found.lines(), as_json)
 
 
@@ -195,11 +189,8 @@ def export(
     from judge.inspect.export import export_run
     from study.study import Study
 
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         done = export_run(study, name, out, form, overwrite=overwrite)
-    finally:
-        study.close()
     say(done.as_json(), done.lines(), as_json)
 
 
@@ -222,9 +213,6 @@ def reparse(folder: Path, name: str, dry_run: bool, as_json: bool) -> None:
     from judge.inspect.reparse import reparse_run
     from study.study import Study
 
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         done = reparse_run(study, name, dry_run=dry_run)
-    finally:
-        study.close()
     say(done.as_json(), done.lines(), as_json)

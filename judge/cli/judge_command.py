@@ -82,14 +82,11 @@ def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
     from study.study import Study
 
     settings = settings_from(values)
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         if dry_run:
             _preview(study, settings, as_json)
         else:
             _judge(study, settings, as_json)
-    finally:
-        study.close()
 
 
 def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
@@ -147,21 +144,21 @@ def compare(folder: Path, first: str, second: str, as_json: bool) -> None:
     from study.errors import StudyError
     from study.study import Study
 
-    study = Study.open(folder)
     try:
-        made = compare_runs(study, first, second)
-        scores = study.score_table()
-        apart = [c for c in study.config.constructs if _scales_differ(study, c.key, first, second)]
-        if len(apart) == len(study.config.constructs):
-            raise StudyError(
-                f"{first!r} and {second!r} are on other scales; points can't be compared."
-            )
-        scores = scores[~scores["construct"].isin([c.key for c in apart])]
-        moved = two_scorers(scores, first, second, seed=study.config.seed)
+        with Study.open(folder) as study:
+            made = compare_runs(study, first, second)
+            scores = study.score_table()
+            apart = [
+                c for c in study.config.constructs if _scales_differ(study, c.key, first, second)
+            ]
+            if len(apart) == len(study.config.constructs):
+                raise StudyError(
+                    f"{first!r} and {second!r} are on other scales; points can't be compared."
+                )
+            scores = scores[~scores["construct"].isin([c.key for c in apart])]
+            moved = two_scorers(scores, first, second, seed=study.config.seed)
     except AnalysisError as error:
         raise StudyError(str(error)) from error
-    finally:
-        study.close()
     lines = [
         *made.lines(),
         *(f"{c.key}: on other scales, and not compared." for c in apart),

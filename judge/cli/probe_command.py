@@ -76,19 +76,17 @@ def probe(
 
     settings = settings_from(values)
     names = tuple(part for text in kinds for part in comma_separated(text))
-    study = Study.open(folder)
     try:
-        if dry_run:
-            found = preview_probes(study, settings, names, sample)
-            say(found.as_json(), found.lines(), as_json)
-            return
-        with run_progress(hidden=as_json) as reached:
-            outcome = probe_study(study, settings, names, sample, reached)
+        with Study.open(folder) as study:
+            if dry_run:
+                found = preview_probes(study, settings, names, sample)
+                say(found.as_json(), found.lines(), as_json)
+                return
+            with run_progress(hidden=as_json) as reached:
+                outcome = probe_study(study, settings, names, sample, reached)
     except ProbingStoppedError as stopped:
         say(stopped.outcome.as_json(), stopped.outcome.lines(), as_json)
         raise
-    finally:
-        study.close()
     lines = outcome.lines()
     if not outcome.left:
         lines.append(f"Next: ccrs report {folder}")

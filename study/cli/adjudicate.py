@@ -66,11 +66,8 @@ def adjudicate(
     if not sample and not widest:
         raise click.UsageError("Give --sample N, --widest M, or both.")
     keys = split_names(constructs)
-    study = Study.open(folder)
-    try:
+    with Study.open(folder) as study:
         done = give(study, rater, sample=sample, widest=widest, constructs=keys, dry_run=dry_run)
-    finally:
-        study.close()
     if as_json:
         show(done.as_json(), [], as_json)
         return

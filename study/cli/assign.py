@@ -149,15 +149,15 @@ def assign(
         "strata": split_names(strata),
         **design,
     }
-    study = Study.open(folder)
     asks = not (dry_run or yes or as_json) and _at_a_terminal()
-    if asks:
-        plan = assign_study(study, dry_run=True, **options)
-        show_assigned(plan)
-        if plan.anything and not click.confirm("Store this?"):
-            click.echo("Nothing was stored.")
-            return
-    done = assign_study(study, dry_run=dry_run, **options)
+    with Study.open(folder) as study:
+        if asks:
+            plan = assign_study(study, dry_run=True, **options)
+            show_assigned(plan)
+            if plan.anything and not click.confirm("Store this?"):
+                click.echo("Nothing was stored.")
+                return
+        done = assign_study(study, dry_run=dry_run, **options)
     if as_json:
         show(done.as_json(), [], as_json)
         return

@@ -27,12 +27,12 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     """
     from study.study import Study
 
-    study = Study.create(folder, None if settings is None else _settings(settings))
-    constructs = ", ".join(c.key for c in study.config.constructs)
+    with Study.create(folder, None if settings is None else _settings(settings)) as study:
+        keys = [c.key for c in study.config.constructs]
     show(
-        {"folder": str(folder), "constructs": [c.key for c in study.config.constructs]},
+        {"folder": str(folder), "constructs": keys},
         [
-            f"Created the study {folder} with the constructs {constructs}.",
+            f"Created the study {folder} with the constructs {', '.join(keys)}.",
             f"Settings: {folder / 'study.toml'}",
             f"Next: ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)",
         ],
@@ -146,42 +146,43 @@ def import_(
     mapped = import_options.named_once("--control", controls, import_options.control)
     scales = import_options.named_once("--scale", ranges, import_options.control_range)
     people = import_options.named_once("--rater", raters, import_options.user)
-    study = Study.open(folder)
     summaries: list[dict[str, Any]] = []
     answers: dict[str, str] = {}
-    for path in files:
-        asked = {}
-        if not as_json and sys.stdin.isatty():
-            asked = import_options.asked(study, path, importer, mapped, answers)
-        try:
-            with progress(f"Reading {path.name}", hidden=as_json) as advance:
-                summary = import_file(
-                    study,
-                    path,
-                    importer=importer,
-                    kinds=named,
-                    scorer=scorer,
-                    construct=construct,
-                    controls={**mapped, **asked},
-                    ranges=scales,
-                    raters=people,
-                    rater_prefix=rater_prefix,
-                    system=system,
-                    allow_unmatched=allow_unmatched,
-                    revise=revise,
-                    conflicts_as_repeats=conflicts_as_repeats,
-                    progress=advance,
-                )
-        except InputError as error:
-            # A program learns what came in before, and every fault of the file that did not.
-            if as_json:
-                faults = [asdict(fault) for fault in error.faults]
-                show([*summaries, {"source": error.source, "faults": faults}], [], as_json)
-            raise
-        summaries.append(summary.as_json())
-        if not as_json:
-            click.echo("\n".join(summary.lines()))
-    show(summaries, [f"Next: {_next_step(study)}"], as_json)
+    with Study.open(folder) as study:
+        for path in files:
+            asked = {}
+            if not as_json and sys.stdin.isatty():
+                asked = import_options.asked(study, path, importer, mapped, answers)
+            try:
+                with progress(f"Reading {path.name}", hidden=as_json) as advance:
+                    summary = import_file(
+                        study,
+                        path,
+                        importer=importer,
+                        kinds=named,
+                        scorer=scorer,
+                        construct=construct,
+                        controls={**mapped, **asked},
+                        ranges=scales,
+                        raters=people,
+                        rater_prefix=rater_prefix,
+                        system=system,
+                        allow_unmatched=allow_unmatched,
+                        revise=revise,
+                        conflicts_as_repeats=conflicts_as_repeats,
+                        progress=advance,
+                    )
+            except InputError as error:
+                # A program learns what came in before, and every fault of the file that did not.
+                if as_json:
+                    faults = [asdict(fault) for fault in error.faults]
+                    show([*summaries, {"source": error.source, "faults": faults}], [], as_json)
+                raise
+            summaries.append(summary.as_json())
+            if not as_json:
+                click.echo("\n".join(summary.lines()))
+        next_step = _next_step(study)
+    show(summaries, [f"Next: {next_step}"], as_json)
 
 
 @click.command()
@@ -197,7 +198,8 @@ def status(folder: Path, as_json: bool) -> None:
     from study.status import study_status
     from study.study import Study
 
-    current = study_status(Study.open(folder))
+    with Study.open(folder) as study:
+        current = study_status(study)
     if as_json:
         show(current.as_json(), [], as_json)
         return
@@ -248,11 +250,11 @@ def export(
     if rater is not None:
         if overwrite or form != "csv":
             raise click.UsageError("--rater writes one new JSON file; leave the other options out.")
-        _export_rater(Study.open(folder), rater, out, as_json)
+        with Study.open(folder) as study:
+            _export_rater(study, rater, out, as_json)
         return
-    done = export_study(
-        Study.open(folder), out or folder / "export", format=form, overwrite=overwrite
-    )
+    with Study.open(folder) as study:
+        done = export_study(study, out or folder / "export", format=form, overwrite=overwrite)
     show(done.as_json(), done.lines(), as_json)
 
 

@@ -31,8 +31,8 @@ def backup(folder: Path, out: Path | None, as_json: bool) -> None:
     from study.lifecycle.backup import backup as back_up
     from study.study import Study
 
-    with progress("Backing up", hidden=as_json) as advance:
-        done = back_up(Study.open(folder), out, progress=advance)
+    with Study.open(folder) as study, progress("Backing up", hidden=as_json) as advance:
+        done = back_up(study, out, progress=advance)
     files = "".join(f", {name}" for name in done.files)
     lines = [
         f"Wrote {done.path} ({_megabytes(done.bytes)}): {sum(done.rows.values()):,} rows of "
@@ -106,9 +106,8 @@ def archive(folder: Path, out: Path | None, comments: bool, as_json: bool) -> No
     from study.lifecycle.archive import archive as pack
     from study.study import Study
 
-    study = Study.open(folder)
     out = out or folder.resolve().with_name(f"{folder.resolve().name}-archive.zip")
-    with progress("Packing", hidden=as_json) as advance:
+    with Study.open(folder) as study, progress("Packing", hidden=as_json) as advance:
         done = pack(study, out, comments=comments, progress=advance)
     lines = [
         f"Wrote {done.path} ({_megabytes(done.bytes)}): {sum(done.rows.values()):,} rows of "
@@ -148,20 +147,21 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
     from study.lifecycle.secure_delete import rewrite_database
     from study.study import Study
 
-    study = Study.open(folder)
     if rater is None:
         if sever:
             raise click.UsageError("--sever needs the code of a rater.")
         from study.schema import Noun
 
-        notes = rewrite_database(study, Noun.metadata.tables)
+        with Study.open(folder) as study:
+            notes = rewrite_database(study, Noun.metadata.tables)
         show({"notes": list(notes)}, ["Rewrote the database file.", *notes], as_json)
         return
-    counts = stored_about(study, rater)
-    if not yes:
-        _confirm(rater, counts, sever, as_json)
-    with progress("Erasing", hidden=as_json) as advance:
-        done = erase_rater(study, rater, sever=sever, progress=advance)
+    with Study.open(folder) as study:
+        counts = stored_about(study, rater)
+        if not yes:
+            _confirm(rater, counts, sever, as_json)
+        with progress("Erasing", hidden=as_json) as advance:
+            done = erase_rater(study, rater, sever=sever, progress=advance)
     rows = ", ".join(f"{count:,} of {name}" for name, count in done.rows.items())
     lines = [f"{'Severed' if sever else 'Removed'}: {rows} (rows by table)."]
     if done.reopened:

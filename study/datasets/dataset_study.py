@@ -124,8 +124,7 @@ def _make(
     from study.importing import import_rows
     from study.study import Study
 
-    study = Study.create(folder, dataset.settings)
-    try:
+    with Study.create(folder, dataset.settings) as study:
         imported = import_rows(
             study,
             iter(contents.rows),
@@ -136,8 +135,6 @@ def _make(
         )
         store_tie_breaks(study, contents.tie_breaks)
         published = () if dataset.published is None else tuple(dataset.published(study))
-    finally:
-        study.close()
     return imported, published
 
 

@@ -117,11 +117,8 @@ def archive(
         for name, source in prompt_files(study).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(source.read_bytes())
-        copy = Study.open(folder)
-        try:
+        with Study.open(folder) as copy:
             files = export_study(copy, folder / "tables").files
-        finally:
-            copy.close()
         _whole(folder / _DATABASE)
         rows = sqlite_rows(folder / _DATABASE)
         (folder / "README.md").write_text(

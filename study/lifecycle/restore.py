@@ -199,14 +199,11 @@ def _finish(
         copy = upgrade_study(draft, backup_confirmed=True).copy
         if copy is not None:
             copy.unlink()
-    study = Study.open(draft)
-    try:
+    with Study.open(draft) as study:
         with study.read() as connection:
             if identity(connection) != manifest.study:
                 raise StudyError(f"{path}: database and manifest are of different studies.")
         again = erase_again(study, ErasureLog(manifest.study, folder))
-    finally:
-        study.close()
     # An empty folder is replaced; one that was filled in the meantime is not.
     with suppress(FileNotFoundError):
         folder.rmdir()
