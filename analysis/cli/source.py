@@ -59,7 +59,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from analysis.core.tables import PreferenceTable, ScoreTable
     from judge.inspect.run_record import run_record
     from study import Study
-    from study.facts.interim_analysis import interim_looks
+    from study.facts.interim_analysis import interim_analysis_counts
     from study.facts.judge_runs import judge_runs
     from study.facts.probe_table import probe_table, suspected_responses
     from study.facts.rater_instructions import rules_of_raters
@@ -83,7 +83,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
             people = frame["scorer_kind"].isin(["human", "adjudicated"])
             traits = response_traits(connection, set(frame.loc[people, "response_id"]))
             rules = rules_of_raters(connection, versions)
-            looks = sum(interim_looks(connection).values())
+            interim_analyses = sum(interim_analysis_counts(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
         own = _own_scales(config, frame["scorer"].unique(), tuple(scales))
         scores = ScoreTable.from_frame(frame, scales, own, names)
@@ -103,7 +103,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         )
     settings = {
         **_declared(config),
-        "looks": looks,
+        "interim_analyses": interim_analyses,
         "made_of": _made_of(scores, config.juries),
         "runs": attributes(runs),
         "rules_apart": tuple(_rules_apart(scores, rules, runs, folder)),

@@ -52,9 +52,9 @@ class Options:
     the one with more values unless given."""
     wanted_width: float | None = None
     """Half-width in points that corrected means should reach; 5% of the scale unless given."""
-    looks: int = 0
-    """How often somebody looked at interim figures while people rated: from the first on, the
-    design is sequential."""
+    interim_analyses: int = 0
+    """Number of interim analyses while people rated: from the first on, the design is
+    sequential."""
 
     def __post_init__(self) -> None:
         if self.wanted_width is not None and not self.wanted_width > 0:
@@ -63,8 +63,8 @@ class Options:
             raise AnalysisError(
                 f"reference {self.reference!r}: use one of {', '.join(get_args(Reference))}"
             )
-        if self.looks < 0:
-            raise AnalysisError(f"{self.looks} looks at interim figures: give 0 or more")
+        if self.interim_analyses < 0:
+            raise AnalysisError(f"{self.interim_analyses} interim analyses: give 0 or more")
         if self.resamples < 100:
             raise AnalysisError(f"{self.resamples} resamples are too few; take 100 or more")
         if not 0.5 < self.level < 1:

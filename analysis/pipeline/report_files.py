@@ -125,7 +125,7 @@ def _provenance(
             "alt_test_epsilon": options.alt_test_epsilon,
             "overall": options.overall,
             "wanted_width": options.wanted_width,
-            "looks": options.looks,
+            "interim_analyses": options.interim_analyses,
             "layout": options.layout,
         },
         "input_hash": {

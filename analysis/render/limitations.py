@@ -48,12 +48,12 @@ def _facts(analysis: Analysis) -> Iterator[str]:
         )
     yield from _about_rules(analysis)
     yield from _about_sample(analysis)
-    if analysis.options.looks:
+    if analysis.options.interim_analyses:
         yield (
-            f"That intervals hold whenever one stops: the design was sequential. Interim figures "
-            f"were looked at {counted(analysis.options.looks, 'time')} while people rated. The "
-            "interval of a declared stopping rule allows for that; the intervals here do not, and "
-            "cover less than they say if rating ended because of what was seen."
+            "That intervals hold whenever one stops: the design was sequential. Interim figures "
+            f"were looked at {counted(analysis.options.interim_analyses, 'time')} while people "
+            "rated. The interval of a declared stopping rule allows for that; the intervals here "
+            "do not, and cover less than their level if rating ended because of what was seen."
         )
     repeated = scores.frame.loc[scores.frame["repeat"] > 0, "scorer"]
     silent = [name for name in judges if not (repeated == name).any()]

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from annotate_ui.monitoring.campaign_progress import CampaignProgress
 from annotate_ui.monitoring.careless_responding import RaterSignals
-from annotate_ui.monitoring.interim_analysis import LookResult
+from annotate_ui.monitoring.interim_analysis import InterimResult
 from annotate_ui.monitoring.rater_status import RaterStatus
 
 _SHOWN = 20
@@ -68,7 +68,7 @@ def show_items(progress: CampaignProgress) -> None:
     console.print(table)
 
 
-def show_look(found: LookResult) -> None:
+def show_look(found: InterimResult) -> None:
     """Print interim figures of agreement, by construct."""
     console = Console(highlight=False)
     title = "Agreement so far" if found.judge is None else f"{found.judge} beside people, so far"

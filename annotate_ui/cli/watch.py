@@ -95,11 +95,11 @@ def _progress(study: Study, items: bool, as_json: bool) -> None:
 
 def _look(study: Study, kind: Any, judge: str | None, as_json: bool) -> None:
     from analysis.core.errors import AnalysisError
-    from annotate_ui.monitoring.interim_analysis import look
+    from annotate_ui.monitoring.interim_analysis import run_interim_analysis
     from study.errors import StudyError
 
     try:
-        found = look(study, kind if judge is None else "judge", "command", judge)
+        found = run_interim_analysis(study, kind if judge is None else "judge", "command", judge)
     except AnalysisError as error:
         raise StudyError(str(error)) from None
     if as_json:

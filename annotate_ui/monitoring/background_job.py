@@ -189,11 +189,11 @@ def _write_snapshot(folder: Path) -> None:
 def _analyse(folder: Path, kind: str, judge: str | None) -> str | None:
     """Compute and store an interim analysis; return why there is no result, else None."""
     from analysis.core.errors import AnalysisError
-    from annotate_ui.monitoring.interim_analysis import look
+    from annotate_ui.monitoring.interim_analysis import run_interim_analysis
 
     try:
         with Study.open(folder) as study:
-            look(study, cast("Kind", kind), "page", judge)
+            run_interim_analysis(study, cast("Kind", kind), "page", judge)
     except (StudyError, AnalysisError) as error:
         return str(error)
     except Exception as error:  # noqa: BLE001  (the owner is shown whatever it was)

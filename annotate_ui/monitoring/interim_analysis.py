@@ -14,7 +14,7 @@ from sqlalchemy import insert, select
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study.errors import StudyError
 from study.facts.interim_analysis import values_so_far
-from study.schema import Look, now, table
+from study.schema import InterimAnalysis, now, table
 from study.study import Study
 
 Kind = Literal["agreement", "judge", "stopping"]
@@ -22,11 +22,11 @@ KINDS: tuple[Kind, ...] = ("agreement", "judge", "stopping")
 
 
 @dataclass(frozen=True)
-class LookResult:
+class InterimResult:
     """What a look showed."""
 
     kind: Kind
-    seen_in: str
+    requested_in: str
     """`page` or `command`."""
     made: datetime
     ratings: int
@@ -56,7 +56,9 @@ class LookResult:
         ]
 
 
-def look(study: Study, kind: Kind, seen_in: str, judge: str | None = None) -> LookResult:
+def run_interim_analysis(
+    study: Study, kind: Kind, requested_in: str, judge: str | None = None
+) -> InterimResult:
     """Compute interim figures, and record that somebody looked.
 
     `judge` names the scorer of `kind="judge"`.
@@ -84,18 +86,18 @@ def look(study: Study, kind: Kind, seen_in: str, judge: str | None = None) -> Lo
     with study.write() as connection:
         count = values_so_far(connection)
         connection.execute(
-            insert(table(Look)).values(
-                kind=kind, seen_in=seen_in, ratings=count, result=result, created_at=made
+            insert(table(InterimAnalysis)).values(
+                kind=kind, requested_in=requested_in, ratings=count, result=result, created_at=made
             )
         )
-    return LookResult(
-        kind, seen_in, made, count, kind != "stopping", judge, note, tuple(figures), stopping
+    return InterimResult(
+        kind, requested_in, made, count, kind != "stopping", judge, note, tuple(figures), stopping
     )
 
 
-def newest(study: Study, kind: Kind) -> LookResult | None:
+def newest(study: Study, kind: Kind) -> InterimResult | None:
     """Return the last look of a kind; None where nobody looked."""
-    t = table(Look)
+    t = table(InterimAnalysis)
     with study.read() as connection:
         row = connection.execute(
             select(t).where(t.c.kind == kind).order_by(t.c.id.desc()).limit(1)
@@ -103,9 +105,9 @@ def newest(study: Study, kind: Kind) -> LookResult | None:
     if row is None:
         return None
     stored = row.result
-    return LookResult(
+    return InterimResult(
         kind=row.kind,
-        seen_in=row.seen_in,
+        requested_in=row.requested_in,
         made=row.created_at,
         ratings=row.ratings,
         not_for_stopping=row.kind != "stopping",

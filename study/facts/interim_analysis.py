@@ -1,9 +1,9 @@
-"""How often somebody looked at interim figures while people were still rating."""
+"""The number of interim analyses that were made while people were still rating."""
 
 from sqlalchemy import Connection, func, select
 
 from study.facts.ratings import MEASURING, counted_ratings
-from study.schema import Assignment, Look, table
+from study.schema import Assignment, InterimAnalysis, table
 
 
 def values_so_far(connection: Connection) -> int:
@@ -21,9 +21,9 @@ def values_so_far(connection: Connection) -> int:
     return int(connection.execute(counted).scalar_one())
 
 
-def interim_looks(connection: Connection) -> dict[str, int]:
-    """Return by kind how often somebody looked before the last values were there."""
-    t = table(Look)
+def interim_analysis_counts(connection: Connection) -> dict[str, int]:
+    """Return by kind the number of interim analyses before the last value was entered."""
+    t = table(InterimAnalysis)
     rows = connection.execute(
         select(t.c.kind, func.count())
         .where(t.c.ratings < values_so_far(connection))

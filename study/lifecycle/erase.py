@@ -26,8 +26,8 @@ from study.schema import (
     Enrolment,
     Erasure,
     ImportedFile,
+    InterimAnalysis,
     Invitation,
-    Look,
     Noun,
     Pause,
     Rater,
@@ -39,7 +39,7 @@ from study.schema import (
 )
 from study.study import Study
 
-_TOUCHED_BESIDE: tuple[type[Noun], ...] = (Look, ImportedFile, Pause, Erasure)
+_TOUCHED_BESIDE: tuple[type[Noun], ...] = (InterimAnalysis, ImportedFile, Pause, Erasure)
 # Not a name that `ccrs invite` counts on from.
 _SEVERED = "severed-"
 

@@ -1,4 +1,4 @@
-"""Where rows of other tables speak of a person: looks, imported files, what a pause says."""
+"""Where rows of other tables speak of a person: interim analyses, imported files, pauses."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from study.lifecycle.personal_data import names
-from study.schema import ImportedFile, Look, Noun, Pause, table
+from study.schema import ImportedFile, InterimAnalysis, Noun, Pause, table
 
 GONE = "(erased)"
 
@@ -37,13 +37,14 @@ def mentions(connection: Connection, code: str) -> dict[str, list[dict[str, Any]
 def pseudonymize(connection: Connection, code: str, alias: str | None) -> dict[str, int]:
     """Let those rows speak of `alias` instead, or, without one, take out what is about the person.
 
-    A look stays, since a design is sequential from it on. The caller has lifted the triggers.
+    An interim analysis stays, since a design is sequential from it on. The caller has lifted the
+    triggers.
     """
 
     def anew(value: Any, column: str) -> Any:
         word = _word(code, column)
         if column == "result":
-            return _look_anew(value, code, alias)
+            return _result_anew(value, code, alias)
         return _renamed(value, word, alias) if alias is not None else _without(value, code, word)
 
     counts = {}
@@ -58,36 +59,36 @@ def pseudonymize(connection: Connection, code: str, alias: str | None) -> dict[s
 
 
 _SPEAKING: dict[type[Noun], tuple[str, ...]] = {
-    Look: ("result",),
+    InterimAnalysis: ("result",),
     ImportedFile: ("name", "options", "counts"),
     Pause: ("message",),
 }
 
 
-# Where a record of a look names people, and where it has words that may. Everything else is terms
-# and numbers, among which a code such as 1 or QR means something else.
+# Where the result of an interim analysis names people, and where it has words that may. Everything
+# else is terms and numbers, among which a code such as 1 or QR means something else.
 _NAMES = frozenset({"scorers", "rater", "raters"})
 _WORDS = frozenset({"note", "reason", "words"})
 
 
-def _look_speaks(value: Any, code: str, key: str = "") -> bool:
+def _result_speaks(value: Any, code: str, key: str = "") -> bool:
     if isinstance(value, dict):
-        return any(_look_speaks(inner, code, str(name)) for name, inner in value.items())
+        return any(_result_speaks(inner, code, str(name)) for name, inner in value.items())
     if isinstance(value, list):
-        return any(_look_speaks(inner, code, key) for inner in value)
+        return any(_result_speaks(inner, code, key) for inner in value)
     if not isinstance(value, str):
         return False
     in_words = key in _WORDS and word_of(code).search(value) is not None
     return in_words or (key in _NAMES and value in names(code))
 
 
-def _look_anew(value: Any, code: str, alias: str | None, key: str = "") -> Any:
-    """Return a look in which a person is called otherwise, or without the records about them."""
+def _result_anew(value: Any, code: str, alias: str | None, key: str = "") -> Any:
+    """Return a result in which a person has another name, or without the records about them."""
     if isinstance(value, dict):
-        return {name: _look_anew(inner, code, alias, str(name)) for name, inner in value.items()}
+        return {name: _result_anew(inner, code, alias, str(name)) for name, inner in value.items()}
     if isinstance(value, list):
         kept = [entry for entry in value if alias is not None or not _is_of(entry, code, key)]
-        return [_look_anew(entry, code, alias, key) for entry in kept]
+        return [_result_anew(entry, code, alias, key) for entry in kept]
     if key in _NAMES and value in names(code):
         return GONE if alias is None else names(alias)[names(code).index(value)]
     if key in _WORDS and isinstance(value, str):
@@ -104,8 +105,8 @@ def _is_of(entry: Any, code: str, key: str) -> bool:
 
 
 def _row_speaks(noun: type[Noun], row: dict[str, Any], columns: tuple[str, ...], code: str) -> bool:
-    if noun is Look:
-        return _look_speaks(row["result"], code)
+    if noun is InterimAnalysis:
+        return _result_speaks(row["result"], code)
     return any(_speaks(row[name], _word(code, name)) for name in columns)
 
 

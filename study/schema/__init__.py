@@ -55,7 +55,7 @@ from study.schema.judge import (
     StepAnswer,
     StepAnswerBase,
 )
-from study.schema.owner import Erasure, Look, OwnerPassword, Pause, StudyIdentity
+from study.schema.owner import Erasure, InterimAnalysis, OwnerPassword, Pause, StudyIdentity
 from study.schema.participation import (
     Consent,
     Departure,
@@ -104,6 +104,7 @@ __all__ = [
     "ExpectedValueBase",
     "Fault",
     "ImportedFile",
+    "InterimAnalysis",
     "Invitation",
     "JudgeCall",
     "JudgeCallBase",
@@ -113,7 +114,6 @@ __all__ = [
     "JudgeRunBase",
     "Judgment",
     "JudgmentBase",
-    "Look",
     "Noun",
     "OpenedPassage",
     "Output",

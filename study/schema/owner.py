@@ -1,4 +1,4 @@
-"""What the owner of a campaign did: password, pauses, looks at interim figures, erasures."""
+"""What the owner of a campaign did: password, pauses, interim analyses, erasures."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -39,16 +39,18 @@ class Pause(Noun, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
-class Look(Noun, table=True):
-    """Somebody looked at interim figures; a design is sequential from the first look on."""
+class InterimAnalysis(Noun, table=True):
+    """Figures that were computed while people rate; from the first on, a design is sequential."""
+
+    __tablename__ = "interim_analysis"
 
     id: int | None = Field(default=None, primary_key=True)
     kind: Literal["agreement", "judge", "stopping"] = Field(sa_type=LongText)
     """Agreement among raters; judge and raters; the stopping rule."""
-    seen_in: Key
+    requested_in: Key
     """`page` or `command`."""
     ratings: int = Field(ge=0)
-    """Values that there were."""
+    """Number of values that people had entered."""
     result: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 

@@ -17,7 +17,7 @@ from study.facts.scorers import machine_names
 from study.schema import Score, table
 
 if TYPE_CHECKING:
-    from annotate_ui.monitoring.interim_analysis import LookResult
+    from annotate_ui.monitoring.interim_analysis import InterimResult
     from annotate_ui.web.owner.charts import ChartInterval
 
 _CHARTS = {"agreement": "krippendorff_alpha", "judge": "pearson"}
@@ -119,7 +119,7 @@ def _judges() -> list[str]:
         return sorted(names, key=lambda name: (name in metrics, name))
 
 
-def _rows(look: "LookResult", statistic: str) -> list["ChartInterval"]:
+def _rows(look: "InterimResult", statistic: str) -> list["ChartInterval"]:
     from annotate_ui.web.owner.charts import ChartInterval
 
     names = {one.key: one.name for one in study().config.constructs}

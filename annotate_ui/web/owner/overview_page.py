@@ -9,7 +9,7 @@ from annotate_ui.web.owner.monitored import watched
 from annotate_ui.web.owner.rater_ids import everybody
 from annotate_ui.web.rater_session import study
 from study.errors import StudyError
-from study.schema import Look, table
+from study.schema import InterimAnalysis, table
 from study.types import storable
 
 
@@ -55,12 +55,12 @@ def resume() -> ResponseReturnValue:
     return redirect("/owner", 303)
 
 
-@pages.get("/looks")
-def looks() -> ResponseReturnValue:
+@pages.get("/interim-analyses")
+def interim_analyses() -> ResponseReturnValue:
     """List who looked at interim figures, and when."""
-    t = table(Look)
+    t = table(InterimAnalysis)
     with study().read() as connection:
         rows = connection.execute(
-            select(t.c.kind, t.c.seen_in, t.c.ratings, t.c.created_at).order_by(t.c.id.desc())
+            select(t.c.kind, t.c.requested_in, t.c.ratings, t.c.created_at).order_by(t.c.id.desc())
         ).all()
-    return render_template("owner/looks.html", page="looks", looks=rows)
+    return render_template("owner/interim_analyses.html", page="interim_analyses", analyses=rows)

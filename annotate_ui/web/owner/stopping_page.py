@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.rater_session import study
-from study.schema import Look, table
+from study.schema import InterimAnalysis, table
 from study.study import Study
 
 
@@ -32,7 +32,7 @@ def stopping() -> ResponseReturnValue:
 
 def stops(served: Study) -> list[dict[str, Any]]:
     """Return what every computation of the rule found, the earliest first."""
-    t = table(Look)
+    t = table(InterimAnalysis)
     with served.read() as connection:
         rows = connection.execute(
             select(t.c.result).where(t.c.kind == "stopping").order_by(t.c.id)

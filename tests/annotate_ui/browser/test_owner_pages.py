@@ -11,7 +11,7 @@ from sqlalchemy import insert
 
 from annotate_ui.web.owner.password import set_password
 from study import Study
-from study.schema import Look, now, table
+from study.schema import InterimAnalysis, now, table
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Serve
 from tests.annotate_ui.browser.marked_campaign import fill
@@ -32,7 +32,7 @@ PAGES = {
     "stopping": "/stopping",
     "adjudication": "/adjudication",
     "export": "/export",
-    "looks": "/looks",
+    "interim_analyses": "/interim-analyses",
 }
 
 
@@ -48,9 +48,9 @@ def campaign(study: Study) -> None:
     with study.write() as connection:
         for state in states:
             connection.execute(
-                insert(table(Look)).values(
+                insert(table(InterimAnalysis)).values(
                     kind="stopping",
-                    seen_in="page",
+                    requested_in="page",
                     ratings=48,
                     result={"stopping": state},
                     created_at=now(),

@@ -13,7 +13,7 @@ from annotate_ui.cli.terminal import show_campaign
 from annotate_ui.cli.watch import watch
 from annotate_ui.monitoring.action_items import needs_a_hand
 from annotate_ui.monitoring.campaign_progress import CampaignProgress, campaign_progress
-from annotate_ui.monitoring.interim_analysis import look
+from annotate_ui.monitoring.interim_analysis import run_interim_analysis
 from annotate_ui.monitoring.rater_status import Training
 from annotate_ui.participants.consent import answer
 from annotate_ui.participants.enrolment import enrol, make_link
@@ -191,7 +191,7 @@ def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study)
     fill(study)
     ruled = under(study, half_width=1, constructs=("QR",))
     assert "interval_wide" not in codes(campaign_progress(ruled))
-    look(ruled, "stopping", "command")
+    run_interim_analysis(ruled, "stopping", "command")
     assert codes(campaign_progress(ruled))["interval_wide"] == ["QR"]
     config = ruled.config.model_copy(update={"design": DesignSpec(training=5, checks=3)})
     object.__setattr__(ruled, "config", config)

@@ -20,11 +20,11 @@ from annotate_ui.monitoring.background_job import (
     start,
     write_note,
 )
-from annotate_ui.monitoring.interim_analysis import look, newest
+from annotate_ui.monitoring.interim_analysis import newest, run_interim_analysis
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study import Study, StudyError
-from study.facts.interim_analysis import interim_looks
-from study.schema import Assignment, Look, Rating, Response, Score, now, table
+from study.facts.interim_analysis import interim_analysis_counts
+from study.schema import Assignment, InterimAnalysis, Rating, Response, Score, now, table
 from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
 from tests.annotate_ui.monitoring.test_stopping_rule import under
 
@@ -38,9 +38,9 @@ def waited(study: Study, seconds: float = 60) -> None:
         time.sleep(0.1)
 
 
-def count_looks(study: Study) -> int:
+def count_analyses(study: Study) -> int:
     with study.read() as connection:
-        return len(connection.execute(select(table(Look).c.id)).all())
+        return len(connection.execute(select(table(InterimAnalysis).c.id)).all())
 
 
 def add_judge(study: Study) -> None:
@@ -65,7 +65,7 @@ def add_judge(study: Study) -> None:
 def test_a_look_shows_agreement_with_intervals_and_is_recorded(any_study: Study) -> None:
     simulate(any_study, RATERS, queries=20, systems=2, keys=("QR", "CC"))
     add_judge(any_study)
-    found = look(any_study, "agreement", "command")
+    found = run_interim_analysis(any_study, "agreement", "command")
     assert found.not_for_stopping
     (alpha,) = found.of("krippendorff_alpha", "QR")
     assert alpha["ci_low"] < alpha["value"] < alpha["ci_high"]
@@ -77,28 +77,28 @@ def test_a_look_shows_agreement_with_intervals_and_is_recorded(any_study: Study)
     assert "J" not in {name for one in found.figures for name in one["scorers"]}
     assert newest(any_study, "agreement") == found
     assert newest(any_study, "judge") is None
-    judged = look(any_study, "judge", "command", "J")
+    judged = run_interim_analysis(any_study, "judge", "command", "J")
     assert judged.of("judge_against_others", "QR")
     assert judged.of("bias", "QR")
-    stopping = look(any_study, "stopping", "page")
+    stopping = run_interim_analysis(any_study, "stopping", "page")
     assert stopping.stopping is not None
     assert not stopping.not_for_stopping
     assert stopping.as_json()["made"].startswith(str(now().year))
-    assert count_looks(any_study) == 3
+    assert count_analyses(any_study) == 3
 
 
 def test_looks_before_the_last_value_are_interim_and_the_report_says_so(study: Study) -> None:
     simulate(study, RATERS, queries=20, systems=2, keys=("QR",), share=0.8)
-    look(study, "agreement", "command")
+    run_interim_analysis(study, "agreement", "command")
     with study.read() as connection:
-        assert interim_looks(connection) == {}
+        assert interim_analysis_counts(connection) == {}
     with study.write() as connection:
         g = table(Rating)
         old = connection.execute(select(g).limit(1)).one()._mapping
         new = {name: old[name] for name in old if name not in {"id", "construct_key"}}
         connection.execute(insert(g).values(**new, construct_key="CC"))
     with study.read() as connection:
-        assert interim_looks(connection) == {"agreement": 1}
+        assert interim_analysis_counts(connection) == {"agreement": 1}
     source = from_study(study.folder, {})
     said = not_established(headline(source.scores, None, source.options))
     assert any("design was sequential" in one and "looked at 1 time " in one for one in said)
@@ -106,16 +106,16 @@ def test_looks_before_the_last_value_are_interim_and_the_report_says_so(study: S
 
 def test_what_cannot_be_looked_at_is_said_and_not_recorded(study: Study) -> None:
     with pytest.raises(StudyError, match="Nobody has given a value"):
-        look(study, "agreement", "command")
+        run_interim_analysis(study, "agreement", "command")
     with pytest.raises(StudyError, match="Unknown kind of interim analysis"):
-        look(study, "bets", "command")  # type: ignore[arg-type]
+        run_interim_analysis(study, "bets", "command")  # type: ignore[arg-type]
     with pytest.raises(StudyError, match="Name a judge"):
-        look(study, "judge", "command")
+        run_interim_analysis(study, "judge", "command")
     simulate(study, RATERS, queries=5, systems=2, keys=("QR",))
     add_judge(study)
     with pytest.raises(StudyError, match="Did you mean 'J'"):
-        look(study, "judge", "command", "j")
-    assert count_looks(study) == 0
+        run_interim_analysis(study, "judge", "command", "j")
+    assert count_analyses(study) == 0
 
 
 def test_a_look_is_computed_in_a_process_of_its_own(study: Study) -> None:
@@ -127,7 +127,7 @@ def test_a_look_is_computed_in_a_process_of_its_own(study: Study) -> None:
     waited(study)
     found = newest(study, "agreement")
     assert found is not None
-    assert found.seen_in == "page"
+    assert found.requested_in == "page"
     assert newest(study, "stopping") is None
     assert failure(study) is None
     assert read_note(study.folder) is not None
@@ -176,7 +176,7 @@ def test_two_layouts_are_never_pooled(study: Study) -> None:
     with study.write() as connection:
         beside = update(a).where(a.c.response_id <= 20).values(layout="side_by_side")
         connection.execute(beside)
-    found = look(study, "agreement", "command")
+    found = run_interim_analysis(study, "agreement", "command")
     assert "two layouts, which are not pooled" in (found.note or "")
     (alpha,) = found.of("krippendorff_alpha", "QR")
     assert alpha["n_queries"] == 30
@@ -187,6 +187,6 @@ def test_two_layouts_are_never_pooled(study: Study) -> None:
 def test_agreement_of_a_large_campaign_takes_seconds(study: Study) -> None:
     simulate(study, RATERS, queries=300)
     began = time.process_time()
-    look(study, "agreement", "command")
+    run_interim_analysis(study, "agreement", "command")
     # Measured: .7 s of processor time with 300 queries, 4 systems, 3 raters, 5 constructs.
     assert time.process_time() - began < 10

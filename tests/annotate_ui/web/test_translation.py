@@ -42,7 +42,7 @@ OF_THE_OWNER = (
     "/owner/stopping",
     "/owner/adjudication",
     "/owner/export",
-    "/owner/looks",
+    "/owner/interim-analyses",
     "/owner/judge",
 )
 ELSEWHERE = {

@@ -21,8 +21,8 @@ from study.schema import (
     Enrolment,
     EnrolmentLink,
     ImportedFile,
+    InterimAnalysis,
     Invitation,
-    Look,
     Noun,
     OpenedPassage,
     OwnerPassword,
@@ -200,7 +200,10 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
     closing = {"recognized": "yes", "comment": SECRETS["closing"]}
     add(ClosingAnswer, {**closing, "rater_id": rater})
     add(OwnerPassword, {"password_hash": SECRETS["password"]})
-    add(Look, {"kind": "agreement", "seen_in": "page", "ratings": 2, "result": looked(CODE, OTHER)})
+    add(
+        InterimAnalysis,
+        {"kind": "agreement", "requested_in": "page", "ratings": 2, "result": looked(CODE, OTHER)},
+    )
     add(Pause, {"paused": True, "message": f"Ask {CODE}."})
     options = {"kinds": {CODE: "human"}, "scorer": CODE}
     file = {"name": f"ratings_{CODE}.csv", "sha256": "0", "importer": "scores", "config_hash": "x"}

@@ -11,7 +11,7 @@ import pytest
 from study import Study, StudyError
 from study.lifecycle.archive import archive
 from study.lifecycle.restore import with_database
-from study.schema import ClosingAnswer, Decision, Look, Rater, Rating
+from study.schema import ClosingAnswer, Decision, InterimAnalysis, Rater, Rating
 from tests.study.lifecycle.conftest import CODE, SECRETS, Planted, plant, rows
 
 SETTINGS = """
@@ -86,7 +86,7 @@ def test_it_opens_as_a_study_with_the_same_scores(planted: Planted, tmp_path: Pa
     assert opened.preference_table().equals(planted.study.preference_table())
     assert [row["comment"] for row in rows(opened, Decision)] == [SECRETS["decision"]]
     assert [row["comment"] for row in rows(opened, ClosingAnswer)] == [None]
-    assert rows(opened, Look) == rows(planted.study, Look)
+    assert rows(opened, InterimAnalysis) == rows(planted.study, InterimAnalysis)
     assert {row["code"] for row in rows(opened, Rater)} == {CODE, "ben"}
     with pytest.raises(Exception, match="append-only"), opened.write() as connection:
         connection.execute(Rating.__table__.delete())  # type: ignore[attr-defined]

@@ -19,8 +19,8 @@ from study.schema import (
     Departure,
     Erasure,
     ImportedFile,
+    InterimAnalysis,
     Invitation,
-    Look,
     Rater,
     Rating,
     Score,
@@ -127,7 +127,7 @@ def test_severed_values_stay_under_a_fresh_code(planted: Planted) -> None:
 
 def test_looks_stay_without_the_person(planted_sqlite: Planted) -> None:
     erase(planted_sqlite.study, CODE)
-    (look,) = rows(planted_sqlite.study, Look)
+    (look,) = rows(planted_sqlite.study, InterimAnalysis)
     assert look["result"] == looked(OTHER) | {"note": "Without (erased)."}
     (file,) = rows(planted_sqlite.study, ImportedFile)
     assert (file["name"], file["options"]) == ("ratings_(erased).csv", {"kinds": {}})
@@ -135,11 +135,16 @@ def test_looks_stay_without_the_person(planted_sqlite: Planted) -> None:
 
 @pytest.mark.parametrize("code", ["1", "A", "pearson", "QR", "value"])
 def test_a_code_that_is_a_word_of_looks_takes_nothing_with_it(study: Study, code: str) -> None:
-    look = {"kind": "agreement", "seen_in": "page", "ratings": 2, "result": looked(code, "ben")}
+    look = {
+        "kind": "agreement",
+        "requested_in": "page",
+        "ratings": 2,
+        "result": looked(code, "ben"),
+    }
     add_rater(study, code)
-    add(study, Look, look)
+    add(study, InterimAnalysis, look)
     erase(study, code)
-    (left,) = rows(study, Look)
+    (left,) = rows(study, InterimAnalysis)
     assert left["result"] == looked("ben") | {"note": "Without (erased)."}
 
 

@@ -24,7 +24,7 @@ def test_everything_is_in_it_and_nobody_else(planted: Planted, tmp_path: Path) -
         assert (word in text) == (name != "password"), name
     assert OTHER not in json.dumps(json.loads(text)["tables"])
     held = json.loads(text)
-    assert set(held["mentioned_in"]) == {"look", "imported_file", "pause"}
+    assert set(held["mentioned_in"]) == {"interim_analysis", "imported_file", "pause"}
     (rating,) = held["tables"]["rating"]
     assert (rating["value"], rating["comment"]) == (61.0, SECRETS["comment"])
     assert held["tables"]["enrolment"][0]["link"] == "l"

@@ -289,7 +289,7 @@ def test_a_database_with_more_than_a_study_has(good: bytes, tmp_path: Path, stat
     refuses(packed(found), tmp_path, "which no study has")
 
 
-@pytest.mark.parametrize("name", ["rating_refuses_update", "look_refuses_delete"])
+@pytest.mark.parametrize("name", ["rating_refuses_update", "interim_analysis_refuses_delete"])
 def test_a_database_whose_facts_could_be_changed(good: bytes, tmp_path: Path, name: str) -> None:
     found = members(good)
     path = tmp_path / "d.db"

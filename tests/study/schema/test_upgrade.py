@@ -116,10 +116,10 @@ def test_a_failed_upgrade_can_be_tried_again(filled: Study, tmp_path: Path) -> N
 
 def test_a_table_that_a_migration_drops_is_noticed(filled: Study, tmp_path: Path) -> None:
     """A migration that drops a table loses its rows, be they none."""
-    body = 'op.execute("DROP TABLE look")'
-    with pytest.raises(StudyError, match=r"look: 0 before, None after"):
+    body = 'op.execute("DROP TABLE interim_analysis")'
+    with pytest.raises(StudyError, match=r"interim_analysis: 0 before, None after"):
         upgrade_study(filled.folder, migrations=migrations_with(tmp_path, body))
-    assert rows(filled.folder / "study.db", "SELECT count(*) FROM look") == [(0,)]
+    assert rows(filled.folder / "study.db", "SELECT count(*) FROM interim_analysis") == [(0,)]
 
 
 def test_the_copy_of_an_earlier_upgrade_is_not_overwritten(filled: Study, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_postgresql_wants_a_backup_confirmed(any_study: Study, tmp_path: Path) -
     migrations = migrations_with(tmp_path, body)
     with pytest.raises(StudyError, match="--backup-confirmed"):
         upgrade_study(any_study.folder, migrations=migrations)
-    lost = migrations_with(tmp_path / "bad", 'op.execute("DROP TABLE look")')
+    lost = migrations_with(tmp_path / "bad", 'op.execute("DROP TABLE interim_analysis")')
     with pytest.raises(StudyError, match="row counts"):
         upgrade_study(any_study.folder, migrations=lost, backup_confirmed=True)
     Study.open(any_study.folder).close()

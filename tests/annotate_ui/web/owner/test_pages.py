@@ -15,7 +15,7 @@ from sqlalchemy import insert, select
 from annotate_ui.participants.invitation import list_links
 from annotate_ui.participation import paused
 from study import Study
-from study.schema import Assignment, Look, Rater, Rating, now, table
+from study.schema import Assignment, InterimAnalysis, Rater, Rating, now, table
 from tests.annotate_ui.rated_campaign import give
 from tests.annotate_ui.web.conftest import Browser
 
@@ -55,8 +55,8 @@ def shown(figure: str, construct: str = "QR") -> dict[str, Any]:
 def looked(study: Study, kind: str, **result: Any) -> None:
     with study.write() as connection:
         connection.execute(
-            insert(table(Look)).values(
-                kind=kind, seen_in="page", ratings=7, result=result, created_at=now()
+            insert(table(InterimAnalysis)).values(
+                kind=kind, requested_in="page", ratings=7, result=result, created_at=now()
             )
         )
 
@@ -225,7 +225,7 @@ def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) 
         assert drawn.mimetype == "image/svg+xml"
         assert "<script" not in drawn.text
         assert "style" not in drawn.text
-    assert "agreement among people" in owner.get("/owner/looks").text
+    assert "agreement among people" in owner.get("/owner/interim-analyses").text
 
 
 def test_the_judge_is_shown_only_to_who_asks(
