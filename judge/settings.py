@@ -16,7 +16,10 @@ from study.errors import StudyError, nearest
 from study.types import Key
 
 DEFAULT_TEXT_METRICS = ("EM",)
-"""Metrics that ask nothing and are stored unless others are named."""
+"""Metrics without prompts that are stored by default."""
+
+PRICED = ("prompt", "completion", "cached")
+"""Kinds of tokens that `JudgeSettings.cost` takes, in its order."""
 
 
 def option(metavar: str, *, env: str | None = None) -> dict[str, Any]:
@@ -181,6 +184,38 @@ class JudgeSettings(BaseModel):
     def at_once(self) -> int | None:
         """Most prompts under way at once, where a setting limits them."""
         return None
+
+    @property
+    def prices(self) -> dict[str, float] | None:
+        """Prices of a million tokens by kind; None without prices."""
+        if self.price is None:
+            return None
+        prices = (*self.price, self.price_cached)
+        return {
+            kind: price for kind, price in zip(PRICED, prices, strict=True) if price is not None
+        }
+
+    def cost(
+        self, prompt_tokens: float, completion_tokens: float, cached_tokens: float = 0.0
+    ) -> float | None:
+        """Return the cost of tokens; None without prices.
+
+        Parameters
+        ----------
+        prompt_tokens
+            All tokens of prompts, the cached ones included, as servers count them.
+        completion_tokens
+            All tokens of answers, those of reasoning included.
+        cached_tokens
+            The prompt tokens that the server found in its cache. Without `price_cached` they cost
+            as much as other prompt tokens: if the server charges less, the cost is an upper bound.
+        """
+        if self.price is None:
+            return None
+        full, answer = self.price
+        cached = full if self.price_cached is None else self.price_cached
+        prompt = (prompt_tokens - cached_tokens) * full + cached_tokens * cached
+        return (prompt + completion_tokens * answer) / 1e6
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -21,8 +21,8 @@ def call_lines(calls: Sequence[Call], total: Account) -> Iterator[str]:
         yield f"Tried again: {_listed(total.retries, ' after ')}."
     if total.failed:
         yield f"No answer, to be asked by the next call: {_listed(total.failed)}."
-    if total.beside:
-        yield f"Questions of other kinds (the probe, counts, drift): {_listed(total.beside)}."
+    if total.overhead:
+        yield f"Questions of other kinds (the probe, counts, drift): {_listed(total.overhead)}."
     if "recomputed" in total.figures:
         least = total.figures.get("least_recomputed")
         beside = "" if least is None else f"; the least possible is {least:.1%}"
@@ -39,11 +39,11 @@ def call_lines(calls: Sequence[Call], total: Account) -> Iterator[str]:
 def _one(call: Call) -> str:
     title = f"  {call.began} {call.kind}: "
     if call.ended is None:
-        return f"{title}{call.wanted} prompts to ask, no end"
+        return f"{title}{call.planned} prompts to ask, no end"
     cost = "" if call.cost is None else f", {call.cost:,.2f}"
     failed = f", {sum(call.failed.values())} without answer" if call.failed else ""
     return (
-        f"{title}{call.answered} of {call.wanted} prompts{failed}, {call.judged} judgments, "
+        f"{title}{call.answered} of {call.planned} prompts{failed}, {call.judged} judgments, "
         f"{_time(call.seconds or 0.0)}{cost}, {call.ended}"
     )
 

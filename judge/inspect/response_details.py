@@ -15,7 +15,7 @@ from judge.protocol.conditions import shuffle_of
 from judge.running.metric_requests import PlannedPrompt, planned_prompts
 from judge.running.pages import Place
 from judge.running.runs import run_of
-from judge.running.work_items import Scope
+from judge.running.scope import Scope
 from judge.text import printable, printable_lines, quoted
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read

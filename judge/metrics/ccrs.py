@@ -4,8 +4,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from judge.metrics.content import Content
-from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Prompt, Steps
+from judge.metrics.metric import (
+    Content,
+    Metric,
+    MetricInput,
+    MetricValue,
+    MissingValue,
+    Prompt,
+    Steps,
+)
 from judge.parsing import PARSER_VERSION, parse_answer
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import Field, PromptVersion, Template

@@ -1,13 +1,13 @@
-"""What a metric is: the fields that it reads, the prompts that it asks, the value it ends with.
+"""The protocol of a metric: the fields that it reads, its prompts, and the value that it returns.
 
 A metric is a generator over one response. It yields lists of prompts, is sent their answers in the
 same order, and returns a `MetricValue`, or a `MissingValue` with its reason. The runner does the
 rest: it stores each answer, resumes after an interruption by sending stored answers again, asks
 equal prompts once, groups prompts that share a beginning, and accounts for tokens and reasons.
 
-Two rules make this exact. A metric is a pure function: the same answers lead to the same prompts
-and the same value, so it uses no clock and no random numbers. And it reads nothing but the fields
-that it declares: responses that agree in these fields share one evaluation.
+A metric has to follow two rules. It is a pure function: the same answers lead to the same prompts
+and the same value, so it uses no clock and no random numbers. And it reads only the fields that it
+declares, because responses that agree in these fields share one evaluation.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from judge.metrics.content import Content
 from judge.prompts.prompt_set import PromptSet
 from judge.prompts.step_prompts import StepPrompts
 from judge.prompts.template import PAPER
@@ -26,6 +25,30 @@ from judge.protocol.answer import Answer
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
 from study.types import Sees
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A response with everything that a prompt may show of it."""
+
+    id: int
+    query: int
+    context_hash: bytes
+    question: str
+    references: tuple[str, ...]
+    text: str
+    passages: tuple[str, ...] | None
+    """In rank order; None where they were not read."""
+    passage_bytes: int
+    """Bytes of the passages in UTF-8, without separators."""
+    passage_count: int
+    selected: bool
+    """Whether it is to be judged now."""
+
+    @property
+    def reference(self) -> str | None:
+        """The first reference answer; None where the query has none."""
+        return self.references[0] if self.references else None
 
 
 @dataclass(frozen=True)
@@ -40,7 +63,7 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The text, as a model is asked."""
+        """The text that the model receives."""
         return "".join(self.parts)
 
     @cached_property
@@ -61,17 +84,17 @@ class MetricValue:
     value: float
     """A point on the metric's scale."""
     rule: str | None = None
-    """How it was obtained, in a word; None: by the metric, whose key is stored."""
+    """How it was obtained, in one word; None: the metric's key is stored."""
     parts: Mapping[str, float] = field(default_factory=dict)
-    """What it is made of, such as the number of statements."""
+    """Intermediate figures, such as the number of statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissingValue:
-    """No value, and why."""
+    """A missing value with its reason."""
 
     reason: str
-    """In a word, such as `no_statements`; the table `reasons` of the prompts explains it."""
+    """One word, such as `no_statements`; the table `reasons` of the prompts explains it."""
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -81,7 +104,7 @@ Steps = Generator[Sequence[Prompt], Sequence[Answer], MetricValue | MissingValue
 
 @dataclass(frozen=True)
 class MetricInput:
-    """A response as a metric reads it: the fields that the metric declares, and no others."""
+    """A response as a metric reads it: only the fields that the metric declares."""
 
     content: Content
     construct: str
@@ -142,12 +165,12 @@ class MetricInput:
 
 
 class Metric(ABC):
-    """Base of all metrics. A metric of a package is named in its entry points `ccrs.metrics`."""
+    """Base of all metrics. A package registers its metrics as entry points `ccrs.metrics`."""
 
     key: str
     """Name in options and tables."""
     version: str = "1"
-    """Raised with each change of how answers are read; stored with each value."""
+    """To be raised whenever answers are read differently; stored with each value."""
     constructs: tuple[str, ...]
     """Keys of the constructs that it measures."""
     fields: tuple[Sees, ...]
@@ -155,14 +178,14 @@ class Metric(ABC):
     scale: RatingScale = RatingScale()
     """Range of its values."""
     steps: int = 1
-    """Most lists of prompts that it yields; 0: it asks nothing."""
+    """Largest number of lists of prompts that it yields; 0: it sends no prompts."""
     prompts: PromptSet | None = None
-    """The words that it asks with; None: it asks nothing."""
+    """Its prompt templates; None: it sends no prompts."""
     single_prompt: bool = False
-    """Whether each evaluation asks exactly one prompt, whose size `prompt_size` knows before its
-    text. Only such a metric can be sampled for an estimate, and probed."""
+    """Whether each evaluation has exactly one prompt, whose size `prompt_size` returns before the
+    text is made. Probes, rounds of drift and recorded answers need such a metric."""
     empty_response: float | None = None
-    """Value of a response without text; None: such a response is evaluated as others are."""
+    """Value of a response without text; None: such a response is evaluated like any other."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -173,7 +196,7 @@ class Metric(ABC):
     def score(self, response: MetricInput) -> Steps:
         """Evaluate one response on one construct, which is `response.construct`.
 
-        An answer that the server cut or refused is never sent: the runner ends the evaluation and
+        Answers that the server cut or refused are not sent: the runner ends the evaluation and
         stores the reason.
         """
 
@@ -188,15 +211,15 @@ class Metric(ABC):
         """
         del study_folder
         metric = cls()
-        own = metric.prompts.name if metric.prompts is not None else None
-        if prompts not in {PAPER, own}:
-            words = f"it has {own}" if own else "it asks nothing"
-            raise StudyError(f"The metric {metric.key} has no prompt version {prompts!r}; {words}.")
+        version = metric.prompts.name if metric.prompts is not None else None
+        if prompts not in {PAPER, version}:
+            has = f"it has {version}" if version else "it sends no prompts"
+            raise StudyError(f"The metric {metric.key} has no prompt version {prompts!r}; {has}.")
         return metric
 
     @property
     def reasons(self) -> Mapping[str, str]:
-        """What its own missing reasons mean, in a few words each."""
+        """Explanations of the metric's own missing reasons, a few words each."""
         return self.prompts.reasons if isinstance(self.prompts, StepPrompts) else {}
 
     def reads(self, construct: str) -> frozenset[Sees]:
@@ -205,7 +228,7 @@ class Metric(ABC):
         return frozenset(self.fields)
 
     def prompt_size(self, content: Content, construct: str) -> int | None:
-        """Return the bytes of the only prompt of a response, before its passages are read.
+        """Return the size in bytes of a response's single prompt, without reading its passages.
 
         None where `single_prompt` is False: such evaluations are planned from the full texts.
         """
@@ -213,7 +236,7 @@ class Metric(ABC):
         return None
 
     def prompt(self, step: str, **values: str) -> Prompt:
-        """Return the prompt of a step, filled with these values.
+        """Return the prompt of a step with these values in its fields.
 
         Raises
         ------
@@ -230,7 +253,7 @@ class Metric(ABC):
         if set(template.fields()) != set(values):
             raise StudyError(
                 f"The prompt {step!r} of {prompts.name} has the fields "
-                f"{', '.join(template.fields()) or '(none)'}, and was given "
+                f"{', '.join(template.fields()) or '(none)'}, but the metric passes "
                 f"{', '.join(values) or 'none'}."
             )
         return Prompt(step, template.parts(values), template.max_tokens)

@@ -4,7 +4,7 @@ A claim to be an expert is no reason for a higher score. Names of control tokens
 that takes them for more ends the response, or the prompt, where they stand.
 """
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
 
 AUTHORITY = (

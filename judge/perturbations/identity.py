@@ -4,7 +4,7 @@ The other shifts are to be read beside this one. At temperature 0 it is the nois
 the server.
 """
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
 
 

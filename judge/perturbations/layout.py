@@ -5,7 +5,7 @@ Every word stays in its place, so a fair judge moves neither up nor down.
 
 import re
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.perturbations.segmentation import sentences
 

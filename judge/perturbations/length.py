@@ -4,7 +4,7 @@ Words said twice and words that say nothing add nothing: a fair judge gives no m
 on information density less. A response cut to its first sentence may honestly be worse.
 """
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.perturbations.segmentation import sentences
 

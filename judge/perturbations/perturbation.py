@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from study.schema import Fault
 
 

@@ -7,7 +7,7 @@ response where the query has none.
 
 from collections.abc import Callable, Sequence
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.perturbations.segmentation import content_words, drawn_from
 

@@ -11,8 +11,8 @@ class Usage:
     def __init__(self) -> None:
         self.retries: Counter[str] = Counter()
         """Tries of one prompt beyond its first, by what the try before them met."""
-        self.beside: Counter[str] = Counter()
-        """Calls and tokens of the engine's own questions."""
+        self.overhead: Counter[str] = Counter()
+        """Calls and tokens of the engine's own requests: its probe, prompts counted again."""
         self.figures: dict[str, float] = {}
         """What the engine measured of itself."""
         self._adding = Lock()
@@ -22,10 +22,10 @@ class Usage:
         with self._adding:
             self.retries[reason] += 1
 
-    def spent(self, beside: Mapping[str, int]) -> None:
-        """Count questions of the engine's own: calls, and tokens by name as far as told."""
+    def spent(self, overhead: Mapping[str, int]) -> None:
+        """Count the engine's own requests: calls, and tokens by name as far as reported."""
         with self._adding:
-            self.beside.update(beside)
+            self.overhead.update(overhead)
 
     def measured(self, figures: Mapping[str, float]) -> None:
         """Keep what the engine measured of itself."""

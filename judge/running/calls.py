@@ -29,7 +29,7 @@ class Call:
     """run; estimate: a sample to estimate a run from; probe: altered prompts."""
     began: str
     """Time in UTC, as ISO 8601."""
-    wanted: int
+    planned: int
     """Prompts to ask in this call."""
     concurrency: int | None
     prices: dict[str, float] | None
@@ -45,7 +45,7 @@ class Call:
     retries: dict[str, int] = field(default_factory=dict)
     """Tries of one prompt beyond its first, by what the try before them met."""
     tokens: dict[str, int] = field(default_factory=dict)
-    beside: dict[str, int] = field(default_factory=dict)
+    overhead: dict[str, int] = field(default_factory=dict)
     """Calls and tokens of questions of the engine's own: its probe, prompts counted again."""
     uncounted: int = 0
     """Answers whose prompt tokens nobody told."""
@@ -69,7 +69,7 @@ class Account:
     answered: int
     failed: dict[str, int]
     retries: dict[str, int]
-    beside: dict[str, int]
+    overhead: dict[str, int]
     seconds: float
     """Sum over calls; those under way at one time count both."""
     cost: float | None
@@ -95,7 +95,7 @@ def account(calls: Sequence[Call]) -> Account:
         answered=sum(call.answered or 0 for call in ended),
         failed=_summed(call.failed for call in ended),
         retries=_summed(call.retries for call in ended),
-        beside=_summed(call.beside for call in ended),
+        overhead=_summed(call.overhead for call in ended),
         seconds=sum(call.seconds or 0.0 for call in ended),
         cost=sum(call.cost or 0.0 for call in priced) if priced else None,
         unpriced=len(ended) - len(priced),
@@ -126,14 +126,14 @@ ENDS: dict[type[object], str] = {type(None): "done", KeyboardInterrupt: "interru
 
 
 def begin_call(
-    study: Study, run_id: int, settings: JudgeSettings, wanted: int, kind: CallKind = "run"
+    study: Study, run_id: int, settings: JudgeSettings, planned: int, kind: CallKind = "run"
 ) -> int:
     """Store that a call begins; return its key."""
     call = JudgeCallBase(
         kind=kind,
-        wanted=wanted,
+        planned=planned,
         concurrency=settings.at_once,
-        prices=prices(settings),
+        prices=settings.prices,
         software=software(),
     )
     row = {
@@ -156,14 +156,6 @@ def end_call(study: Study, call: int, **how: Any) -> None:
         connection.execute(insert(table(JudgeCallEnd)).values(**row))
 
 
-def prices(settings: JudgeSettings) -> dict[str, float] | None:
-    """Return the prices that a call was given, by kind of token; None: none."""
-    if settings.price is None:
-        return None
-    given = dict(zip(("prompt", "completion"), settings.price, strict=True))
-    return given if settings.price_cached is None else {**given, "cached": settings.price_cached}
-
-
 def calls_of(connection: Connection, run_id: int) -> list[Call]:
     """Return the calls on a run, in the order in which they began."""
     c, e = table(JudgeCall), table(JudgeCallEnd)
@@ -182,7 +174,7 @@ def _call(row: Mapping[Any, Any], told: Iterable[str]) -> Call:
     return Call(
         kind=row["kind"],
         began=row["created_at"].isoformat(timespec="seconds"),
-        wanted=row["wanted"],
+        planned=row["planned"],
         concurrency=row["concurrency"],
         prices=row["prices"],
         software=row["software"],

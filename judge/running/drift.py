@@ -13,8 +13,8 @@ from judge.running.pages import Place
 from judge.running.probe_requests import ProbeRequest, as_probe
 from judge.running.probe_sample import rank
 from judge.running.probe_store import ProbeStore
+from judge.running.scope import Scope
 from judge.running.session import RunSession
-from judge.running.work_items import Scope
 from study.schema import DRIFT, ProbeAnswer, table
 from study.study import Study
 
@@ -49,7 +49,7 @@ class DriftRounds(Usage):
             engine.run(session.run, requests, delivery)
         finally:
             self.spent({"calls": delivery.answered, **delivery.tokens})
-            self.spent(delivery.beside)
+            self.spent(delivery.overhead)
             self.retries.update(delivery.retries)
         failed = delivery.failures.total()
         lost = f", {failed} got no answer" if failed else ""
@@ -57,7 +57,7 @@ class DriftRounds(Usage):
 
     def add_usage(self, delivery: AnswerDelivery) -> None:
         """Add what the rounds took to the usage of the call."""
-        delivery.spent(self.beside)
+        delivery.spent(self.overhead)
         delivery.retries.update(self.retries)
 
 
@@ -67,7 +67,7 @@ def _chosen(session: RunSession, size: int) -> list[ProbeRequest]:
     One prompt a query as long as there are queries. Each is asked as the run asks it.
     """
     run, scope = session.run, session.scope
-    places = {place.response: place for place in session.order if place.wanted}
+    places = {place.response: place for place in session.order if place.selected}
     with session.study.read() as connection:
         before = _asked_before(connection, run.id, scope)
     turns: dict[int, int] = {}

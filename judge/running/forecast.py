@@ -6,7 +6,6 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from judge.protocol.answer import TOKENS, Answer
-from judge.running.pricing import cost
 from judge.settings import JudgeSettings
 
 LEVEL = 0.95
@@ -193,8 +192,7 @@ def _time(
 def _cost(settings: JudgeSettings, answer: Answer) -> float | None:
     if answer.prompt_tokens is None or answer.completion_tokens is None:
         return None
-    return cost(
-        settings,
+    return settings.cost(
         answer.prompt_tokens,
         answer.completion_tokens,
         # What was not told to be cached is billed in full.

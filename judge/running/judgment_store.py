@@ -10,8 +10,9 @@ from judge.metrics.evaluation import decided_by
 from judge.metrics.metric import MetricValue, MissingValue
 from judge.protocol.answer import Answer
 from judge.running.metric_requests import MetricRequest
+from judge.running.scope import Scope
 from judge.running.step_answers import step_answer_row
-from judge.running.work_items import SHARED, Resolved, Scope
+from judge.running.work_items import SHARED, Resolved
 from study.schema import Judgment, JudgmentBase, StepAnswer, now, table
 from study.schema.database import writing
 from study.study import Study

@@ -10,9 +10,10 @@ from judge.metrics.evaluation import Evaluation, WaitingPrompt, evaluate, not_si
 from judge.metrics.metric import MetricInput, Prompt
 from judge.protocol.request import Request
 from judge.running.pages import Place, pages
+from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
 from judge.running.step_answers import StepAnswers, resolved, stored_answers
-from judge.running.work_items import Pending, Resolved, Scope, work
+from judge.running.work_items import Pending, Resolved, work
 from study.study import Study
 
 

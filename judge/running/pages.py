@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, func, select
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from study.errors import StudyError, nearest
 from study.facts.outputs import current_outputs
 from study.facts.response_rows import current_responses
@@ -25,7 +25,7 @@ class Place:
     context_hash: bytes
     """Empty for a response without passages."""
     response: int
-    wanted: bool = True
+    selected: bool = True
     """Whether it is to be judged now. The others are there for the prompts that they share."""
 
 
@@ -50,7 +50,7 @@ class ContentPage(NamedTuple):
 
 
 def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
-    """Return the study's responses, ordered by query and context; those of `systems` are wanted.
+    """Return the study's responses, ordered by query and context; those of `systems` are selected.
 
     Raises
     ------
@@ -122,7 +122,9 @@ def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> lis
     by_id = {row[0]: row for row in rows}
     # Responses with one context hash were given the same passages: one stands for all.
     of_context = {
-        place.context_hash: place.response for place in some if place.context_hash and place.wanted
+        place.context_hash: place.response
+        for place in some
+        if place.context_hash and place.selected
     }
     lengths = _lengths(connection, list(of_context.values()))
     passages = _passages(connection, list(of_context.values())) if texts else {}
@@ -143,7 +145,7 @@ def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> lis
                 given,
                 size,
                 count,
-                place.wanted,
+                place.selected,
             )
         )
     return contents

@@ -9,7 +9,8 @@ from judge.protocol.answer import TOO_LONG
 from judge.running.metric_requests import MetricRequest, PlannedPrompt, planned_prompts
 from judge.running.pages import Place
 from judge.running.prompt_sample import Name, name_of
-from judge.running.work_items import SHARED, Pending, Resolved, Scope
+from judge.running.scope import Scope
+from judge.running.work_items import SHARED, Pending, Resolved
 from study.facts.response_rows import current_responses
 from study.study import Study
 
@@ -111,12 +112,12 @@ def requests(
 
 def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[str]:
     """Return some prompts, spread over the study, for an engine to try itself on."""
-    step = max(1, sum(place.wanted for place in order) // _SAMPLE)
+    step = max(1, sum(place.selected for place in order) // _SAMPLE)
     # A response without passages has only prompts of the second pass.
     keys = [constructs[0] for constructs in scope.passes()]
     fresh = replace(scope, constructs=tuple(keys), repeats=1, retry_unparsed=False)
     found = []
-    for place in [place for place in order if place.wanted][::step][:_SAMPLE]:
+    for place in [place for place in order if place.selected][::step][:_SAMPLE]:
         planned = planned_prompts(study, [place], fresh, None, texts=True)
         first = next((item for item in planned if isinstance(item, PlannedPrompt)), None)
         if first is not None:

@@ -7,21 +7,25 @@ from typing import Any
 from sqlalchemy import func, select
 
 from judge.engines.engine import Ready
-from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric
 from judge.protocol.answer import TOKENS, Answer
 from judge.protocol.conditions import Conditions
 from judge.protocol.token_count import TokenCount
 from judge.running.calls import account, calls_of
-from judge.running.construct_selection import check_scales, unprompted, wanted_constructs
 from judge.running.forecast import CountedAnswer, Projection, project
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts, survey, too_long
-from judge.running.pricing import cost
 from judge.running.prompt_sample import Name, sizes
-from judge.running.runs import likely_run, run_scope
+from judge.running.runs import likely_run
+from judge.running.scope import (
+    Scope,
+    check_scales,
+    later_steps_note,
+    run_scope,
+    select_constructs,
+    unprompted_note,
+)
 from judge.running.text_scores import check_text_metrics, text_metrics
-from judge.running.work_items import Scope
 from judge.settings import JudgeSettings
 from study.schema import Judgment, table
 from study.study import Study
@@ -109,7 +113,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         As `judge_study` does for settings and study.
     """
     metric = load_metric(settings.metric, settings.prompts, study.folder)
-    constructs = wanted_constructs(study, metric, settings.constructs)
+    constructs = select_constructs(study, metric, settings.constructs)
     check_text_metrics(study, text_metrics(settings.text_metrics), constructs)
     order = places(study, settings.systems)
     held = likely_run(study, settings)
@@ -127,7 +131,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     asked = found.now.total()
     tokens = ready.tokens.per_byte * found.now_bytes
     pace, basis = _pace(study, run_id, settings)
-    seconds, paid = asked * pace, cost(settings, tokens, asked * answer_tokens)
+    seconds, paid = asked * pace, settings.cost(tokens, asked * answer_tokens)
     projection = None
     if run_id is not None and asked and metric.single_prompt:
         told = _counted(study, order, scope, run_id, ready)
@@ -152,17 +156,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         too_long=too_long(study, found, settings.window or 0) if found.too_long else None,
         example=example,
         cost=paid,
-        notes=(*unprompted(study, metric, settings.constructs), *_later_steps(metric)),
-    )
-
-
-def _later_steps(metric: Metric) -> tuple[str, ...]:
-    """Return a sentence on the prompts that depend on answers."""
-    if metric.steps < 2:
-        return ()
-    return (
-        f"The metric {metric.key} asks in up to {metric.steps} steps: only prompts that can be "
-        "asked now are counted, and later ones follow from their answers.",
+        notes=(*unprompted_note(study, metric, settings.constructs), *later_steps_note(metric)),
     )
 
 

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.running.metric_requests import MetricRequest, PlannedPrompt
 from judge.running.pages import Place, pages
 from judge.running.probe_sample import Judged
+from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts, shuffled
-from judge.running.work_items import Pending, Scope
+from judge.running.work_items import Pending
 from study.schema import DRIFT, Fault
 from study.study import Study
 

@@ -11,17 +11,15 @@ from judge.perturbations.catalogue import wanted_probes
 from judge.perturbations.perturbation import Probe
 from judge.protocol.conditions import Conditions
 from judge.protocol.token_count import TokenCount
-from judge.running.construct_selection import wanted_constructs
 from judge.running.delivery import AnswerDelivery, Reached
 from judge.running.pages import Place, places
-from judge.running.pricing import cost
 from judge.running.probe_outcome import ProbeOutcome, ProbePreview, ProbeWork
 from judge.running.probe_requests import ProbePlan, ProbeRequest
 from judge.running.probe_sample import drawn, scored
 from judge.running.probe_store import ProbeStore, done
-from judge.running.runs import likely_run, run_scope
+from judge.running.runs import likely_run
+from judge.running.scope import Scope, run_scope, select_constructs
 from judge.running.session import CallResult, ask, open_session, store_end
-from judge.running.work_items import Scope
 from judge.settings import JudgeSettings
 from study.errors import StudyError
 from study.study import Study
@@ -131,7 +129,7 @@ def preview_probes(
     count = sum(work.prompts.values())
     count = min(count, settings.limit or count)
     tokens = ready.tokens.per_byte * work.prompt_bytes
-    return ProbePreview(name, work, round(tokens), cost(settings, tokens, count * answer_tokens))
+    return ProbePreview(name, work, round(tokens), settings.cost(tokens, count * answer_tokens))
 
 
 def _scope(study: Study, settings: JudgeSettings) -> Scope:
@@ -141,7 +139,7 @@ def _scope(study: Study, settings: JudgeSettings) -> Scope:
             f"The metric {metric.key} asks in steps; only metrics with one prompt for each "
             "judgment can be probed."
         )
-    constructs = wanted_constructs(study, metric, settings.constructs)
+    constructs = select_constructs(study, metric, settings.constructs)
     return run_scope(
         study, settings.model_copy(update={"retry_unparsed": False}), metric, constructs
     )

@@ -37,7 +37,7 @@ def drawn(order: Iterable[Place], judged: Judged, size: int, seed: int) -> list[
     """
     of_query: dict[int, list[Place]] = {}
     for place in order:
-        if place.wanted and place.response in judged:
+        if place.selected and place.response in judged:
             of_query.setdefault(place.query, []).append(place)
     turns: list[tuple[int, bytes, Place]] = []
     for query, places in of_query.items():

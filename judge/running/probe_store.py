@@ -10,7 +10,7 @@ from judge.protocol.answer import TOO_LONG, Answer
 from judge.running.judgment_store import answer_columns, decision_columns
 from judge.running.metric_requests import MetricRequest
 from judge.running.probe_requests import Done, ProbeRequest
-from judge.running.work_items import Scope
+from judge.running.scope import Scope
 from study.schema import ProbeAnswer, ProbeAnswerBase, now, table
 from study.schema.database import writing
 from study.study import Study

@@ -8,7 +8,7 @@ from judge.engines.engine import Ready
 from judge.protocol.request import Request
 from judge.running.metric_requests import PlannedPrompt, planned_prompts
 from judge.running.pages import Place
-from judge.running.work_items import Scope
+from judge.running.scope import Scope
 from study.study import Study
 
 

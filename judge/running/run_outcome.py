@@ -56,7 +56,7 @@ class Outcome:
     """What the rest takes, from a sample; null where no answer was counted."""
     retries: dict[str, int] = field(default_factory=dict)
     """Tries of one prompt beyond its first, by what the try before them met."""
-    beside: dict[str, int] = field(default_factory=dict)
+    overhead: dict[str, int] = field(default_factory=dict)
     """Calls and tokens of the engine's own questions: its probe, prompts counted again."""
     max_missing: float = 0.05
     asks: bool = True
@@ -135,14 +135,14 @@ class Outcome:
         lines = [f"Tokens: {words}{cost}."]
         if self.uncounted:
             lines.append(f"Not in these counts: {self.uncounted} answers, which were not counted.")
-        if self.beside.get("prompt"):
-            spent = sum(self.beside.get(name, 0) for name in ("prompt", "completion"))
+        if self.overhead.get("prompt"):
+            spent = sum(self.overhead.get(name, 0) for name in ("prompt", "completion"))
             lines.append(
-                f"Beside them {spent:,} tokens went into {self.beside.get('calls', 0)} questions "
+                f"Beside them {spent:,} tokens went into {self.overhead.get('calls', 0)} questions "
                 "of other kinds (the probe, prompts counted again, rounds of drift); the cost "
                 "holds them."
                 if self.cost is not None
-                else f"Beside them {spent:,} tokens went into {self.beside.get('calls', 0)} "
+                else f"Beside them {spent:,} tokens went into {self.overhead.get('calls', 0)} "
                 "questions of other kinds (the probe, prompts counted again, rounds of drift)."
             )
         return lines

@@ -9,7 +9,6 @@ from judge.engines.engine import Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric
 from judge.protocol.answer import Answer
-from judge.running.construct_selection import check_scales, unprompted, wanted_constructs
 from judge.running.delivery import AnswerDelivery, Reached
 from judge.running.drift import DriftRounds
 from judge.running.forecast import CountedAnswer, Projection, project
@@ -20,7 +19,8 @@ from judge.running.pages import Place
 from judge.running.plan import Survey, requests, survey, too_long
 from judge.running.prompt_sample import Name, sizes, spread
 from judge.running.run_outcome import Outcome
-from judge.running.runs import check_words, run_scope
+from judge.running.runs import check_words
+from judge.running.scope import check_scales, run_scope, select_constructs, unprompted_note
 from judge.running.session import CallResult, RunSession, ask, open_session, store_end
 from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
 from judge.settings import JudgeSettings
@@ -67,7 +67,7 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     """
     metric = load_metric(settings.metric, settings.prompts, study.folder)
     check_single(metric, settings)
-    constructs = wanted_constructs(study, metric, settings.constructs)
+    constructs = select_constructs(study, metric, settings.constructs)
     further = text_metrics(settings.text_metrics)
     check_text_metrics(study, further, constructs)
     if metric.prompts is not None:
@@ -216,7 +216,7 @@ def _judged(session: RunSession, further: list[Metric], reached: Reached | None)
         sample=sample,
         estimate=estimate,
         retries=dict(delivery.retries),
-        beside=dict(delivery.beside),
+        overhead=dict(delivery.overhead),
         max_missing=settings.max_missing,
         asks=session.ready.asks,
         reasons=dict(scope.metric.reasons),
@@ -229,7 +229,7 @@ def _judged(session: RunSession, further: list[Metric], reached: Reached | None)
 
 def _notes(session: RunSession, result: CallResult) -> tuple[str, ...]:
     settings, scope = session.settings, session.scope
-    without = unprompted(session.study, scope.metric, settings.constructs)
+    without = unprompted_note(session.study, scope.metric, settings.constructs)
     of_run = [session.run.note] if session.run.note else []
     return (*without, *session.ready.notes, *of_run, *result.notes)
 

@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric, metric_names
 from judge.prompts.prompt_set import PromptSet
 from judge.protocol.conditions import (
@@ -18,7 +17,6 @@ from judge.protocol.conditions import (
     run_digest,
     shuffle_of,
 )
-from judge.running.work_items import Scope
 from judge.settings import JudgeSettings
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
@@ -239,22 +237,6 @@ def software() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def run_scope(
-    study: Study, settings: JudgeSettings, metric: Metric, constructs: tuple[str, ...]
-) -> Scope:
-    """Return what a run evaluates under these settings."""
-    with study.read() as connection:
-        versions = study.construct_versions(connection)
-    return Scope(
-        metric,
-        constructs,
-        versions,
-        settings.repeats,
-        settings.retry_unparsed,
-        settings.shuffle_passages,
-    )
 
 
 def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:

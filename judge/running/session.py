@@ -17,10 +17,9 @@ from judge.running.delivery import AnswerDelivery
 from judge.running.lock import sole_writer
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts
-from judge.running.pricing import PAID, cost
 from judge.running.runs import find, find_or_begin
-from judge.running.work_items import Scope
-from judge.settings import JudgeSettings
+from judge.running.scope import Scope
+from judge.settings import PRICED, JudgeSettings
 from study.errors import StudyError
 from study.schema import CallKind
 from study.study import Study
@@ -165,8 +164,8 @@ def ask(
     tokens = delivery.tokens
     paid = None
     if "prompt" in tokens or not delivery.answered:
-        spent = (tokens.get(name, 0) + delivery.beside[name] for name in PAID)
-        paid = cost(session.settings, *spent)
+        spent = (tokens.get(name, 0) + delivery.overhead[name] for name in PRICED)
+        paid = session.settings.cost(*spent)
     return call, CallResult(notes, stopped, asking, monotonic() - began, paid)
 
 
@@ -192,7 +191,7 @@ def store_end(
             failed=dict(delivery.failures),
             retries=dict(delivery.retries),
             tokens=dict(delivery.tokens),
-            beside=dict(delivery.beside),
+            overhead=dict(delivery.overhead),
             uncounted=delivery.uncounted,
             seconds=result.seconds,
             cost=result.cost,

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from hashlib import sha256
 
-from judge.metrics.content import Content
-from judge.metrics.metric import Metric, MetricInput
+from judge.metrics.metric import Content, Metric, MetricInput
 from judge.running.injection_detection import control_tokens, is_suspected, labels_of
 from study.schema import CONTROL_TOKENS, SUSPECTED
 from study.types import Sees

@@ -119,7 +119,7 @@ def store_text_metrics(
                 lacks = ("reference" in reads and not content.references) or (
                     "context" in reads and not content.context_hash
                 )
-                if lacks or not content.wanted:
+                if lacks or not content.selected:
                     continue
                 response = shown[metric.key].input_of(content, construct)
                 result = evaluate(metric, response).result

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from judge.metrics.content import Content
-from judge.metrics.metric import Metric
+from judge.metrics.metric import Content, Metric
 from judge.protocol.answer import NO_PASSAGES, NO_REFERENCE, UNASKED
 from judge.running.pages import ContentPage, Judged
+from judge.running.scope import Scope
 from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED
 
 EMPTY_RESPONSE = "empty_response"
@@ -21,37 +21,6 @@ FLAGS = {
     SHARED: "The very prompt of another response, asked once",
 }
 """What a flag of a judgment means."""
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What a run evaluates, and of that what is wanted now."""
-
-    metric: Metric
-    constructs: tuple[str, ...]
-    """Keys of constructs to judge now, in order."""
-    versions: Mapping[str, int]
-    """Current version of each construct."""
-    repeats: int
-    retry_unparsed: bool = False
-    shuffle: int | None = None
-    """Seed of the order of passages; None: as they were ranked."""
-
-    def passes(self) -> tuple[tuple[str, ...], ...]:
-        """Return constructs whose prompts show passages, then the others.
-
-        Responses with one context follow each other, so a server finds the beginning of a
-        prompt in its cache; prompts without passages would only push it out. Constructs of a
-        metric that asks in several steps stay together, since they may share prompts.
-        """
-        if self.metric.steps > 1:
-            return (self.constructs,)
-        shows = {key: "context" in self.metric.reads(key) for key in self.constructs}
-        parts = (
-            tuple(key for key in self.constructs if shows[key]),
-            tuple(key for key in self.constructs if not shows[key]),
-        )
-        return tuple(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +115,7 @@ def _of_response(
     alike: list[Content], key: str, repeat: int, scope: Scope, done: _Done
 ) -> Iterator[Resolved | Pending]:
     rows = {content.id: done.get((content.id, key, repeat), []) for content in alike}
-    todo = [c for c in alike if c.wanted and _is_to_do(rows[c.id], scope)]
+    todo = [c for c in alike if c.selected and _is_to_do(rows[c.id], scope)]
     if not todo:
         return
     metric = scope.metric

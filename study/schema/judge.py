@@ -197,7 +197,7 @@ class JudgeCallBase(Noun):
 
     kind: CallKind = Field(default="run", sa_type=LongText)
     """A part of the run, a sample to estimate it from, or probes of it."""
-    wanted: int = Field(ge=0)
+    planned: int = Field(ge=0)
     """Prompts to ask in this call."""
     concurrency: int | None = Field(default=None, ge=1)
     """Most prompts under way at once; null for an engine that decides itself."""
@@ -232,7 +232,7 @@ class JudgeCallEndBase(Noun):
     """Tries of one prompt beyond its first, by what the try before them met."""
     tokens: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
     """prompt, completion, reasoning and cached, of the answers; without a name: none was told."""
-    beside: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
+    overhead: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
     """calls, and tokens as above, of questions of the engine's own: its probe, prompts counted
     again."""
     uncounted: int = Field(default=0, ge=0)

@@ -32,10 +32,9 @@ from judge.protocol.answer import Answer
 from judge.protocol.conditions import Conditions
 from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
-from judge.running.construct_selection import wanted_constructs
 from judge.running.pages import places
 from judge.running.plan import requests
-from judge.running.work_items import Scope
+from judge.running.scope import Scope, select_constructs
 from study import Study
 from study.example import build_example
 from study.importing import import_rows
@@ -149,7 +148,7 @@ class Arranged:
 def prompts_in_order(study: Study, version: str) -> list[Arranged]:
     """Return all prompts of a study, as a run asks them."""
     metric = Ccrs(prompt_version(version))
-    constructs = wanted_constructs(study, metric, ())
+    constructs = select_constructs(study, metric, ())
     o = table(Output)
     with study.read() as connection:
         versions = study.construct_versions(connection)

@@ -23,10 +23,9 @@ from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
 from judge.protocol.token_count import TokenCount
-from judge.running.construct_selection import wanted_constructs
 from judge.running.pages import places
 from judge.running.plan import requests
-from judge.running.work_items import Scope
+from judge.running.scope import Scope, select_constructs
 from study import Study
 from tests.benchmarks.vllm_reuse import ROOT, machine, paper_like
 
@@ -163,7 +162,7 @@ def vllms_own(folder: Path, version: str) -> dict[str, Any]:
     prompts = prompt_version(version)
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    scope = Scope(Ccrs(prompts), wanted_constructs(study, Ccrs(prompts), ()), versions, 1)
+    scope = Scope(Ccrs(prompts), select_constructs(study, Ccrs(prompts), ()), versions, 1)
     unbounded = Ready(Conditions("vllm", "tiny"), TokenCount())
     stream = requests(study, places(study), scope, 0, unbounded)
     model = str(folder / "model")

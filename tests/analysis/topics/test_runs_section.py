@@ -21,10 +21,10 @@ pytestmark = pytest.mark.usefixtures("without_drawing")
 
 def call(**other: Any) -> dict[str, Any]:
     told = {
-        "kind": "run", "began": "2026-11-20T08:00:00+00:00", "wanted": 40, "concurrency": 64,
+        "kind": "run", "began": "2026-11-20T08:00:00+00:00", "planned": 40, "concurrency": 64,
         "ended": "done", "answered": 38, "judged": 38, "missing": {"refusal": 2},
         "failed": {"timeout": 2}, "retries": {"http_503": 5}, "tokens": {"prompt": 4000},
-        "beside": {"calls": 6, "prompt": 900}, "uncounted": 0, "seconds": 20.0, "cost": 0.5,
+        "overhead": {"calls": 6, "prompt": 900}, "uncounted": 0, "seconds": 20.0, "cost": 0.5,
         "figures": {"recomputed": 0.52, "least_recomputed": 0.5},
     }  # fmt: skip
     return told | other
@@ -53,14 +53,14 @@ RUN: dict[str, Any] = {
         "cached_share": 0.25, "milliseconds": 310.0,
         "account": {
             "calls": 2, "unended": 1, "answered": 38, "failed": {"timeout": 2},
-            "retries": {"http_503": 5}, "beside": {"calls": 6, "prompt": 900}, "seconds": 20.0,
+            "retries": {"http_503": 5}, "overhead": {"calls": 6, "prompt": 900}, "seconds": 20.0,
             "cost": 0.5, "unpriced": 0, "tokens_a_second": 200.0,
             "figures": {"recomputed": 0.52, "least_recomputed": 0.5},
         },
         "calls": [
             call(),
             call(ended=None, answered=None, judged=None, missing={}, failed={}, retries={},
-                 tokens={}, beside={}, seconds=None, cost=None, figures={}),
+                 tokens={}, overhead={}, seconds=None, cost=None, figures={}),
         ],
     },
 }  # fmt: skip
@@ -110,7 +110,7 @@ def test_the_runs_page_says_what_was_run_and_what_it_took(
 
 def test_calls_for_probes_are_told_from_the_run(analysis: Analysis, tmp_path: Path) -> None:
     total = RUN["account"]["account"] | {"unpriced": 1}
-    calls = [call(), call(kind="estimate"), call(kind="probe", wanted=2115)]
+    calls = [call(), call(kind="estimate"), call(kind="probe", planned=2115)]
     run = RUN | {"account": RUN["account"] | {"account": total, "calls": calls}}
     page = write_report(analysis, tmp_path / "r", judge_runs=[run]).read_text(encoding="utf-8")
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))

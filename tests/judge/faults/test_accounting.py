@@ -38,7 +38,7 @@ def test_all_that_the_server_counted_is_accounted_for(small_study: Study, stub: 
     outcome = judged(small_study, stub, name="j", price=(1e6, 0.0))
     (call,) = show_run(small_study, "j").calls
     log = stub.log()
-    assert call.beside["calls"] == len(log.requests) - len(log.judged)
-    spent = call.tokens["prompt"] + call.beside["prompt"]
+    assert call.overhead["calls"] == len(log.requests) - len(log.judged)
+    spent = call.tokens["prompt"] + call.overhead["prompt"]
     assert call.cost == outcome.cost == spent
-    assert call.beside["prompt"] > 0
+    assert call.overhead["prompt"] > 0

@@ -149,7 +149,7 @@ def test_a_killed_run_resumes_with_identical_results(
     assert outcome["asked"] == FIRST + SECOND - len(on_disk)
     assert outcome["left"] == 0
     assert not outcome["retries"]
-    assert stub.log().asked == outcome["asked"] + outcome["beside"]["calls"]
+    assert stub.log().asked == outcome["asked"] + outcome["overhead"]["calls"]
     rows = step_answers(small_study)
     assert len(rows) == FIRST + SECOND == len({row.prompt_hash for row in rows})
     assert Counter(row.step for row in rows) == {"statements": FIRST, "verdict": SECOND}
@@ -310,5 +310,5 @@ def test_metrics_of_packages_are_entry_points() -> None:
     assert [metric.steps for metric in metrics] == [1, 0, 0, 0]
     with pytest.raises(StudyError, match=r"Unknown metric 'ccr'\. Did you mean 'ccrs'"):
         load_metric("ccr")
-    with pytest.raises(StudyError, match="no prompt version 'mine'; it asks nothing"):
+    with pytest.raises(StudyError, match="no prompt version 'mine'; it sends no prompts"):
         load_metric("EM", "mine")

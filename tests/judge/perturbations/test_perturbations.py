@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from judge.metrics.content import Content
+from judge.metrics.metric import Content
 from judge.perturbations.catalogue import PROBES, wanted_probes
 from judge.perturbations.layout import has_markdown, plain
 from judge.perturbations.perturbation import Change, Probe
@@ -28,7 +28,7 @@ CONTENT = Content(
     passages=PASSAGES,
     passage_bytes=sum(len(p.encode()) for p in PASSAGES),
     passage_count=4,
-    wanted=True,
+    selected=True,
 )
 BY_KEY = {probe.key: probe for probe in PROBES}
 

@@ -32,13 +32,13 @@ def test_a_call_is_kept_with_what_it_did_and_took(
     judge_study(any_study, ScriptedSettings(name="j"))
     run = show_run(any_study, "j")
     first, second = run.calls
-    assert (first.ended, first.wanted, first.answered, first.judged) == ("done", 10, 10, 10)
+    assert (first.ended, first.planned, first.answered, first.judged) == ("done", 10, 10, 10)
     assert first.missing == {"refusal": 10}
     assert first.tokens == {"prompt": 1000, "completion": 20, "cached": 600}
     assert first.prices == {"prompt": 1.0, "completion": 10.0, "cached": 0.1}
     assert first.cost == pytest.approx((400 + 60 + 200) / 1e6)
     assert first.software["python"]
-    assert (second.wanted, second.answered, second.judged) == (47, 47, 50)
+    assert (second.planned, second.answered, second.judged) == (47, 47, 50)
     assert (second.prices, second.cost) == (None, None)
     total = run.account
     assert (total.calls, total.unended, total.unpriced, total.answered) == (2, 0, 1, 57)
@@ -83,7 +83,7 @@ def test_calls_can_only_be_added(any_study: Study, scripted: type[Scripted]) -> 
 
 
 def test_sums_over_calls_leave_out_what_is_not_known() -> None:
-    shared = {"kind": "run", "began": "", "wanted": 1, "concurrency": None, "prices": None}
+    shared = {"kind": "run", "began": "", "planned": 1, "concurrency": None, "prices": None}
     ended = Call(
         **shared, software={}, ended="done", answered=3, judged=3, tokens={"prompt": 300},
         seconds=2.0, retries={"http_503": 2}, figures={"recomputed": 0.5},

@@ -46,7 +46,7 @@ def test_a_sample_is_stored_and_says_what_the_rest_takes(
     assert found.tokens["completion"].estimate == pytest.approx(320, rel=0.1)
     assert found.cost is not None
     assert found.cost.estimate == pytest.approx((took + 10 * 320) / 1e6, rel=0.05)
-    kinds = [(call.kind, call.wanted, call.answered) for call in show_run(any_study, "j").calls]
+    kinds = [(call.kind, call.planned, call.answered) for call in show_run(any_study, "j").calls]
     assert kinds == [("estimate", 30, 30), ("run", 160, 160)]
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from judge.protocol.answer import Answer
 from judge.running.forecast import CountedAnswer, IntervalEstimate, project, ratio_total
-from judge.running.pricing import cost
 from judge.running.prompt_sample import Name, spread
 from tests.judge.small_studies import ScriptedSettings
 
@@ -72,12 +71,12 @@ def test_a_sample_has_each_construct_by_its_share_and_short_and_long_prompts() -
 
 def test_cached_tokens_have_a_price_of_their_own() -> None:
     settings = ScriptedSettings(price=(3.0, 15.0))
-    assert cost(settings, 1e6, 1e5, 4e5) == pytest.approx(3 + 1.5)
+    assert settings.cost(1e6, 1e5, 4e5) == pytest.approx(3 + 1.5)
     apart = ScriptedSettings(price=(3.0, 15.0), price_cached=0.3)
-    assert cost(apart, 1e6, 1e5, 4e5) == pytest.approx(0.6 * 3 + 0.4 * 0.3 + 1.5)
+    assert apart.cost(1e6, 1e5, 4e5) == pytest.approx(0.6 * 3 + 0.4 * 0.3 + 1.5)
     free = ScriptedSettings(price=(3.0, 15.0), price_cached=0.0)
-    assert cost(free, 1e6, 0, 1e6) == 0
-    assert cost(ScriptedSettings(), 1e6, 1e5) is None
+    assert free.cost(1e6, 0, 1e6) == 0
+    assert ScriptedSettings().cost(1e6, 1e5) is None
 
 
 def test_tokens_time_and_cost_of_the_rest() -> None:

@@ -26,10 +26,9 @@ from judge.prompts.template import PAPER
 from judge.protocol.conditions import Conditions
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.protocol.token_count import TokenCount
-from judge.running.construct_selection import wanted_constructs
 from judge.running.pages import places
 from judge.running.plan import requests
-from judge.running.work_items import Scope
+from judge.running.scope import Scope, select_constructs
 from study import Study
 from study.example import build_example
 from study.scales import RatingScale
@@ -96,7 +95,7 @@ def prompts(example: Path) -> dict[tuple[int, str], str]:
     """Return the digest of the prompt of each response (database key) on each construct."""
     study = Study.open(example)
     metric = Ccrs(prompt_version(PAPER))
-    constructs = wanted_constructs(study, metric, ())
+    constructs = select_constructs(study, metric, ())
     with study.read() as connection:
         versions = study.construct_versions(connection)
     scope = Scope(metric, constructs, versions, 1)

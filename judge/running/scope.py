@@ -1,0 +1,144 @@
+"""The scope of a call: metric, constructs and repeats, checked against the study."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judge.metrics.metric import Metric
+from judge.settings import JudgeSettings
+from study.errors import StudyError, nearest
+from study.study import Study
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a call evaluates."""
+
+    metric: Metric
+    constructs: tuple[str, ...]
+    """Keys of the constructs, in the order of the study."""
+    versions: Mapping[str, int]
+    """Current version of each construct."""
+    repeats: int
+    retry_unparsed: bool = False
+    shuffle: int | None = None
+    """Seed of the order of passages; None: rank order."""
+
+    def passes(self) -> tuple[tuple[str, ...], ...]:
+        """Return the constructs whose prompts show passages, then the others.
+
+        Responses with the same context follow each other, so a server finds the beginning of a
+        prompt in its cache; prompts without passages would only displace it. Constructs of a
+        metric with several steps stay together, since they may share prompts.
+        """
+        if self.metric.steps > 1:
+            return (self.constructs,)
+        shows = {key: "context" in self.metric.reads(key) for key in self.constructs}
+        parts = (
+            tuple(key for key in self.constructs if shows[key]),
+            tuple(key for key in self.constructs if not shows[key]),
+        )
+        return tuple(part for part in parts if part)
+
+
+def run_scope(
+    study: Study, settings: JudgeSettings, metric: Metric, constructs: tuple[str, ...]
+) -> Scope:
+    """Return the scope of a call with these settings."""
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+    return Scope(
+        metric,
+        constructs,
+        versions,
+        settings.repeats,
+        settings.retry_unparsed,
+        settings.shuffle_passages,
+    )
+
+
+def select_constructs(study: Study, metric: Metric, chosen: Sequence[str]) -> tuple[str, ...]:
+    """Return the constructs to judge, in the order of the study.
+
+    Parameters
+    ----------
+    chosen
+        Keys of constructs; empty: all that the metric has a prompt for.
+
+    Raises
+    ------
+    StudyError
+        A construct is unknown, has no prompt, or its prompt shows a field that `constructs.sees`
+        of study.toml does not allow.
+    """
+    keys = [c.key for c in study.config.constructs]
+    prompted = [key for key in keys if key in metric.constructs]
+    version = f"The prompt version {_version(metric)}"
+    for key in chosen:
+        if key not in keys:
+            raise StudyError(
+                f"The study has no construct {key!r}. {nearest(key, keys)} "
+                f"It has: {', '.join(keys)}.".replace("  ", " ")
+            )
+        if key not in prompted:
+            raise StudyError(
+                f"{version} has no prompt for the construct {key!r}; it has prompts for "
+                f"{', '.join(metric.constructs)}."
+            )
+    selected = tuple(key for key in prompted if not chosen or key in chosen)
+    if not selected:
+        raise StudyError(
+            f"{version} has no prompt for any construct of the study ({', '.join(keys)}); "
+            f"it has prompts for {', '.join(metric.constructs)}."
+        )
+    for construct in study.config.constructs:
+        if construct.key in selected:
+            hidden = metric.reads(construct.key) - set(construct.sees)
+            if hidden:
+                raise StudyError(
+                    f"The prompt for {construct.key} shows the {', '.join(sorted(hidden))}, which "
+                    "the construct may not see by study.toml (constructs.sees)."
+                )
+    return selected
+
+
+def unprompted_note(study: Study, metric: Metric, chosen: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence that names the constructs without a prompt; empty if there are none."""
+    without = [
+        c.key for c in study.config.constructs if not chosen and c.key not in metric.constructs
+    ]
+    if not without:
+        return ()
+    return (f"Not judged: {', '.join(without)}, for which {_version(metric)} has no prompt.",)
+
+
+def later_steps_note(metric: Metric) -> tuple[str, ...]:
+    """Return a sentence on the prompts that depend on answers; empty for a single step."""
+    if metric.steps < 2:
+        return ()
+    return (
+        f"The metric {metric.key} asks in up to {metric.steps} steps: only prompts that can be "
+        "asked now are counted. Later steps depend on the answers.",
+    )
+
+
+def check_scales(study: Study, metric: Metric, constructs: Sequence[str], name: str) -> None:
+    """Check that the prompts ask for the range that the scorer's scale has in the study.
+
+    Raises
+    ------
+    StudyError
+        They differ; the message contains the lines for study.toml.
+    """
+    prompted = metric.scale
+    for key in constructs:
+        scale = study.config.scale(key, name)
+        if scale is not None and (scale.min, scale.max) != (prompted.min, prompted.max):
+            raise StudyError(
+                f"The prompts ask for {prompted}, but {key} is measured from {scale} in this "
+                f'study. Add to study.toml: [scorers."{name}"] with '
+                f"scale = {{ min = {prompted.min:g}, max = {prompted.max:g} }}"
+            )
+
+
+def _version(metric: Metric) -> str:
+    return metric.prompts.name if metric.prompts is not None else metric.key
