@@ -185,7 +185,7 @@ def sync_command(
       ccrs label-studio sync my-study --interval 300
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.server_error import ServerError
+    from annotate_ui.label_studio.client import ServerError
     from annotate_ui.label_studio.sync import Round, sync, sync_once
 
     people = _people(raters)

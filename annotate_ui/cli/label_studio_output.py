@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.pull_result import Pulled
-    from annotate_ui.label_studio.push_result import Pushed
+    from annotate_ui.label_studio.results import Pulled, Pushed
 
 SHOWN = 10
 """Of what was kept aside, so many are shown; --json has all."""

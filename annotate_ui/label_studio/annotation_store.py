@@ -9,8 +9,7 @@ from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotation_reader import SKIPPED, Annotation, Unfit
-from annotate_ui.label_studio.located_annotations import Placed, latest, lost_places
-from annotate_ui.label_studio.matching import Claims, Wanted
+from annotate_ui.label_studio.matching import Claims, Placed, Wanted, latest, lost_places
 from annotate_ui.label_studio.projects import (
     LEFT,
     OTHER_CHANNEL,
@@ -18,12 +17,10 @@ from annotate_ui.label_studio.projects import (
     StoredProject,
     store_lost,
 )
-from annotate_ui.label_studio.provenance import Origins, origin
-from annotate_ui.label_studio.pull_result import Fetched, Pulled
-from annotate_ui.label_studio.rejected_values import Asides
 from annotate_ui.label_studio.reserved_slots import Slot
+from annotate_ui.label_studio.results import Asides, Fetched, Pulled
 from annotate_ui.label_studio.reveals import Exposures, store_reveals
-from annotate_ui.label_studio.revisions import Revisions
+from annotate_ui.label_studio.revisions import Origins, Revisions, origin
 from annotate_ui.label_studio.task_data import task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash

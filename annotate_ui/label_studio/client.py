@@ -9,13 +9,30 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
-from annotate_ui.label_studio.export_stream import tasks_in
-from annotate_ui.label_studio.server_error import ServerError
+import ijson
+
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import StudyError
+
+# What the server says where its database is locked or it is overloaded.
+_PASSING = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
+
+
+class ServerError(StudyError):
+    """Label Studio could not be reached, or refused; `status` is what it answered, if anything."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def passes(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.status is None or self.status in _PASSING
+
 
 T = TypeVar("T")
 TIMEOUT = 120.0
@@ -299,3 +316,30 @@ def _keep_below(sdk: Any, url: str) -> None:
 
 def _project(found: Any) -> Project:
     return Project(int(found.id), str(found.description or ""), int(found.task_number or 0))
+
+
+def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
+    """Yield the tasks of a project's export one by one.
+
+    Raises
+    ------
+    ServerError
+        The export is truncated or not a list. What was yielded before is then not all there is.
+    """
+    file.seek(0)
+    try:
+        if not file.read(_START).lstrip().startswith(b"["):
+            raise TypeError("it does not begin with a list")
+        file.seek(0)
+        for task in ijson.items(file, "item", use_float=True):
+            if not isinstance(task, dict):
+                raise TypeError(f"{str(task)[:50]!r} is not a task")
+            yield task
+    except (ijson.JSONError, UnicodeDecodeError, TypeError) as error:
+        raise ServerError(
+            f"The export of project {number} is no whole list of tasks ({error}); run it again."
+        ) from None
+
+
+_START = 1024
+"""Bytes among which the first character that is not white space is looked for."""

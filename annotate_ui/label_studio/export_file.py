@@ -18,10 +18,14 @@ from annotate_ui.label_studio.annotation_reader import (
     whole,
 )
 from annotate_ui.label_studio.export_annotations import Annotations
-from annotate_ui.label_studio.export_controls import asked, controls_of
-from annotate_ui.label_studio.export_inventory import Seen, seen_controls
-from annotate_ui.label_studio.export_ranges import Range, range_warnings, said_range
-from annotate_ui.label_studio.export_users import users
+from annotate_ui.label_studio.export_controls import (
+    Range,
+    asked,
+    controls_of,
+    range_warnings,
+    said_range,
+)
+from annotate_ui.label_studio.export_inventory import Seen, seen_controls, users
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
 from study.importing.formats.format_options import FormatOptions

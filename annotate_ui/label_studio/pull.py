@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from annotate_ui.label_studio.annotation_reader import read_task
 from annotate_ui.label_studio.annotation_store import Storing
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.lock import alone
 from annotate_ui.label_studio.projects import StoredProject, stored_scales
-from annotate_ui.label_studio.pull_result import Fetched, Pulled
-from annotate_ui.label_studio.server_identity import standing
+from annotate_ui.label_studio.results import Fetched, Pulled
+from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.label_studio.task_data import NAME
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
@@ -46,9 +45,7 @@ def pull(
         The server could not be reached or refused; nothing was stored.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
-    with alone(study):
-        server.check()
-        found = standing(study, server)
+    with exchange(study, server) as found:
         if not found.known and not found.missing:
             raise StudyError(
                 f"Nothing of {study.folder} was pushed to {server.url}. Run "

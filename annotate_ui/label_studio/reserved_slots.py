@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
-from annotate_ui.tasks.stages import Stage
-from annotate_ui.tasks.steps import stages_of
+from annotate_ui.tasks.stages import Stage, stages_of
 from study.facts.slots import is_live
 from study.schema import Assignment, Response, random_id, table
 from study.study import Study

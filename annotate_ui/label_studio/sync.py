@@ -4,13 +4,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.projects import stored_projects
 from annotate_ui.label_studio.pull import pull
-from annotate_ui.label_studio.pull_result import Pulled
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.push_result import Pushed
-from annotate_ui.label_studio.server_error import ServerError
+from annotate_ui.label_studio.results import Pulled, Pushed
 from study.progress import Advance
 from study.study import Study
 

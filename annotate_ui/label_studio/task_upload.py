@@ -3,20 +3,22 @@
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import NamedTuple
 
 from sqlalchemy import insert
 
-from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.configuration import Configuration, configuration
-from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored_projects
-from annotate_ui.label_studio.push_result import Pushed, PushedProject
-from annotate_ui.label_studio.server_error import ServerError
-from annotate_ui.label_studio.server_identity import Standing, project_mark, unknown_projects
+from annotate_ui.label_studio.results import Pushed, PushedProject
+from annotate_ui.label_studio.server_projects import ServerProjects, project_mark, unknown_projects
 from annotate_ui.label_studio.task_data import NAME, study_name, task_data, task_names
+from annotate_ui.participants.consent import texts_of
+from annotate_ui.participants.markdown import markdown
 from study.progress import Advance
 from study.schema import ElsewhereProject, table
+from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
 
@@ -41,7 +43,7 @@ class Sender:
         self,
         study: Study,
         server: Server,
-        there: Standing,
+        there: ServerProjects,
         title: str,
         result: Pushed,
         advance: Advance,
@@ -194,3 +196,24 @@ class Sender:
         with self._study.write() as connection:
             store_tasks(connection, project.id, tasks)
         project.tasks.update(tasks)
+
+
+def instructions(study: Study, constructs: Sequence[ConstructSpec], place: str) -> str:
+    """Return the instructions of a project as HTML that can do nothing but be read.
+
+    `place` says which of the projects it is.
+    """
+    parts = [f"<p>{escape(place)}</p>"]
+    own = texts_of(study).instructions
+    if own is not None:
+        parts.append(str(markdown(own.markdown)))
+    parts += [
+        "<p>Give a number for everything that is asked. Where you cannot judge a response at all, "
+        "skip it. Leave a task only after submitting: what was typed seconds before is lost.</p>"
+    ]
+    for construct in constructs:
+        parts.append(f"<h3>{escape(construct.name)}</h3><p>{escape(construct.question)}</p>")
+        if construct.rules:
+            rules = "".join(f"<li>{escape(rule)}</li>" for rule in construct.rules)
+            parts.append(f"<ul>{rules}</ul>")
+    return "\n".join(parts)

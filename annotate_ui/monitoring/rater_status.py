@@ -8,12 +8,12 @@ import pandas as pd
 from sqlalchemy import Connection, select
 
 from study.facts.rating_progress import (
-    OWN_CHANNEL,
     CampaignRecords,
     RaterProgress,
     comparisons,
     rater_progress,
 )
+from study.facts.slots import OWN_CHANNEL
 from study.schema import Departure, Enrolment, Rater, table
 from study.study import Study
 

@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,14 +12,15 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from annotate_ui.participants.consent import declined
 from annotate_ui.participants.invitation import alone
+from annotate_ui.participants.tokens import hash_token
 from annotate_ui.participants.withdrawal import finished
 from annotate_ui.participation import departures
 from study.errors import StudyError, nearest
 from study.schema import Assignment, Enrolment, EnrolmentLink, EnrolmentLinkBase, now, table
+from study.settings.campaign import LANGUAGE_TAG
 from study.study import Study
 
 MOST_RATERS = 100_000
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def make_link(
                 f"{study.folder} has an enrolment link {noun.name!r} already. Choose another "
                 f"name, or make a new address for it with --renew {noun.name}."
             )
-        values = noun.model_dump() | {"token_hash": _hashed(token), "created_at": now()}
+        values = noun.model_dump() | {"token_hash": hash_token(token), "created_at": now()}
         key = connection.execute(insert(e).values(**values).returning(e.c.id)).scalar_one()
     return EnrolmentLink(id=key, **values), _address(study, token)
 
@@ -128,7 +128,7 @@ def renew_link(study: Study, name: str) -> str:
     with study.write() as connection:
         key = _named(connection, study, name).id
         connection.execute(
-            update(e).where(e.c.id == key).values(token_hash=_hashed(token), closed_at=None)
+            update(e).where(e.c.id == key).values(token_hash=hash_token(token), closed_at=None)
         )
     return _address(study, token)
 
@@ -170,7 +170,7 @@ def link_state(connection: Connection, token: str) -> LinkState | None:
 def link_behind(connection: Connection, token: str) -> Row[Any] | None:
     """Return the stored link behind a token; None: there is none."""
     e = table(EnrolmentLink)
-    return connection.execute(select(e).where(e.c.token_hash == _hashed(token))).one_or_none()
+    return connection.execute(select(e).where(e.c.token_hash == hash_token(token))).one_or_none()
 
 
 def state_of(connection: Connection, link: Row[Any]) -> LinkState:
@@ -208,7 +208,7 @@ def _named(connection: Connection, study: Study, name: str) -> Row[Any]:
 def _languages(languages: Iterable[str]) -> list[str]:
     codes = [code.strip() for code in languages]
     for code in codes:
-        if not _LANGUAGE.fullmatch(code):
+        if not re.fullmatch(LANGUAGE_TAG, code):
             raise StudyError(
                 f"{code!r} is no language. Write codes as in HTML, such as --languages de,en."
             )
@@ -217,8 +217,3 @@ def _languages(languages: Iterable[str]) -> list[str]:
 
 def _address(study: Study, token: str) -> str:
     return f"{study.config.rating.base_url.rstrip('/')}/enrol/{token}"
-
-
-def _hashed(token: str) -> bytes:
-    # Whatever a stranger sends is hashed; half a surrogate pair is no reason to fail.
-    return sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -1,5 +1,7 @@
 """Who is let in: links are made, listed and revoked."""
 
+import csv
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,11 +10,12 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from annotate_ui.participants.link_file import write_links
 from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, revoke_tokens
 from annotate_ui.participation import departures
+from study.csv_injection import escape_formula
 from study.errors import StudyError, nearest
 from study.facts.scorers import scorer_names
+from study.facts.slots import OWN_CHANNEL
 from study.schema import Assignment, Invitation, Rater, RaterBase, random_id, table
 from study.study import Study
 
@@ -27,8 +30,6 @@ __all__ = [
     "revoke",
 ]
 
-CHANNEL = "own"
-"""Assignments that are rated on these pages."""
 _NEW = "rater-"
 _MOST_NEW = 1000
 
@@ -172,7 +173,7 @@ def list_links(study: Study) -> list[RaterLink]:
 def open_slots(study: Study) -> int:
     """Return how many assignments wait for a rater who is not known yet."""
     t = table(Assignment)
-    waiting = select(func.count()).where(t.c.rater_id.is_(None), t.c.channel == CHANNEL)
+    waiting = select(func.count()).where(t.c.rater_id.is_(None), t.c.channel == OWN_CHANNEL)
     with study.read() as connection:
         return int(connection.execute(waiting).scalar_one())
 
@@ -190,7 +191,7 @@ def _raters(connection: Connection) -> dict[str, _Rater]:
     """Return every rater by code."""
     r, a, i = table(Rater), table(Assignment), table(Invitation)
     rows = connection.execute(
-        select(a.c.rater_id, func.count()).where(a.c.channel == CHANNEL).group_by(a.c.rater_id)
+        select(a.c.rater_id, func.count()).where(a.c.channel == OWN_CHANNEL).group_by(a.c.rater_id)
     )
     assignments = {rater: int(number) for rater, number in rows}
     rows = connection.execute(
@@ -283,3 +284,36 @@ def alone(connection: Connection) -> None:
     # SQLite's writers are alone anyway. Rating goes on meanwhile: it takes no such lock.
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE rater IN SHARE ROW EXCLUSIVE MODE")
+
+
+def write_links(path: Path, links: Iterable[tuple[str, str]], study_folder: Path) -> None:
+    """Write raters and links as CSV to a new file that only its owner can read.
+
+    Raises
+    ------
+    StudyError
+        The file exists, can't be made, or would lie inside the study's folder.
+    """
+    if path.resolve().is_relative_to(study_folder.resolve()):
+        raise StudyError(
+            f"{path} lies inside the study's folder, which may be mailed or deposited; links let "
+            "people in. Name a file elsewhere."
+        )
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise StudyError(f"{path} already exists; name another file.") from None
+    except OSError as error:
+        raise StudyError(
+            f"{path} can't be made ({error.strerror}); name a file in a folder of yours."
+        ) from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(["rater", "link"])
+            rows.writerows([escape_formula(rater), link] for rater, link in links)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise

@@ -17,7 +17,7 @@ def new_token(connection: Connection, rater_id: int, token: str | None = None) -
     token = token or secrets.token_urlsafe(32)
     connection.execute(
         insert(table(Invitation)).values(
-            rater_id=rater_id, token_hash=_hashed(token), created_at=now()
+            rater_id=rater_id, token_hash=hash_token(token), created_at=now()
         )
     )
     return token
@@ -28,7 +28,7 @@ def rater_of_token(connection: Connection, token: str) -> tuple[int, int] | None
     t = table(Invitation)
     row = connection.execute(
         select(t.c.rater_id, t.c.id).where(
-            t.c.token_hash == _hashed(token), t.c.revoked_at.is_(None)
+            t.c.token_hash == hash_token(token), t.c.revoked_at.is_(None)
         )
     ).first()
     return None if row is None else (row.rater_id, row.id)
@@ -37,7 +37,7 @@ def rater_of_token(connection: Connection, token: str) -> tuple[int, int] | None
 def was_made(connection: Connection, token: str) -> bool:
     """Say whether a token ever let somebody in, revoked or not."""
     t = table(Invitation)
-    made = select(t.c.id).where(t.c.token_hash == _hashed(token))
+    made = select(t.c.id).where(t.c.token_hash == hash_token(token))
     return connection.execute(made).first() is not None
 
 
@@ -58,6 +58,7 @@ def revoke_tokens(connection: Connection, rater_id: int) -> int:
     return int(done.rowcount)
 
 
-def _hashed(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
+    """Return the SHA-256 of a token, under which it is stored."""
     # Whatever a stranger sends is hashed; half a surrogate pair is no reason to fail.
     return sha256(token.encode("utf-8", "surrogatepass")).digest()

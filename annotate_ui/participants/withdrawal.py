@@ -14,12 +14,9 @@ from annotate_ui.participants.tokens import revoke_tokens
 from annotate_ui.participation import DepartureKind, has_left, lock_rater, lock_slots
 from study.errors import StudyError, nearest
 from study.facts.ratings import answered_constructs
-from study.facts.slots import is_handed_on, is_live, is_live_comparison
+from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live, is_live_comparison
 from study.schema import Assignment, Comparison, Decision, Departure, Rater, Rating, now, table
 from study.study import Study
-
-_CHANNEL = "own"
-"""What is rated elsewhere is taken back there."""
 
 
 def leave(study: Study, rater_id: int, kind: DepartureKind) -> int | None:
@@ -110,7 +107,7 @@ def finished(connection: Connection, where: ColumnElement[bool]) -> set[int]:
 def _unfinished(connection: Connection, rater_id: int) -> list[int]:
     """Return the assignments that a rater holds on these pages and has not finished."""
     a = table(Assignment)
-    mine = (a.c.rater_id == rater_id) & (a.c.channel == _CHANNEL)
+    mine = (a.c.rater_id == rater_id) & (a.c.channel == OWN_CHANNEL)
     done = finished(connection, mine)
     # What was handed on is another's work already.
     rows = connection.execute(select(a.c.id).where(mine, is_live()))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from annotate_ui.participants.enrolment_links import list_links as enrolment_links
-from annotate_ui.participants.invitation import CHANNEL, list_links
+from annotate_ui.participants.invitation import list_links
 from study.facts.ratings import answered_constructs
-from study.facts.slots import is_handed_on
+from study.facts.slots import OWN_CHANNEL, is_handed_on
 from study.schema import Assignment, table
 from study.study import Study
 
@@ -45,7 +45,7 @@ def opening(study: Study) -> Opening:
     with study.read() as connection:
         # A slot that was handed on counts for the rater who has it now.
         asked = connection.execute(
-            select(a.c.id, a.c.construct_keys).where(a.c.channel == CHANNEL, ~is_handed_on())
+            select(a.c.id, a.c.construct_keys).where(a.c.channel == OWN_CHANNEL, ~is_handed_on())
         ).all()
         rows = connection.execute(
             select(r.c.assignment_id, func.count()).group_by(r.c.assignment_id)

@@ -6,8 +6,8 @@ the same templates and the largest statements, while the others wait.
 
 from flask import Flask
 
+from annotate_ui.tasks.assignments import values_done
 from annotate_ui.tasks.steps import rater_work
-from annotate_ui.tasks.value_count import values_done
 from study.study import Study
 
 # Database keys begin at 1.

@@ -6,18 +6,39 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Text, bindparam, cast, func, select
 
-from annotate_ui.tasks.phases import FEEDBACK, Phase, phase_of
-from study.facts.slots import is_live
+from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import Assignment, Rating, Response, Reveal, table
 from study.settings.study_toml import StudyConfig
 from study.types import Sees
 
-OWN_CHANNEL = "own"
-"""Assignments of other channels are rated elsewhere."""
+Phase = Literal["training", "calibration", "main", "repeats", "adjudication"]
+
+PHASES: tuple[Phase, ...] = ("training", "calibration", "main", "repeats", "adjudication")
+
+_OF_PURPOSE: dict[str, Phase] = {
+    "training": "training",
+    "calibration": "calibration",
+    "main": "main",
+    # A check is part of the work that it checks, and looks like it.
+    "check": "main",
+    "repeat": "repeats",
+    "adjudication": "adjudication",
+}
+
+WITH_FEEDBACK: frozenset[Phase] = frozenset({"training", "adjudication"})
+"""Phases with a feedback page after each response: expected values, or the values of others."""
+
+FEEDBACK = 4
+"""The stage under which it is recorded that feedback was shown: after all that are rated."""
+
+
+def phase_of(purpose: str) -> Phase:
+    """Return the part of the work to which an assignment of this purpose belongs."""
+    return _OF_PURPOSE[purpose]
 
 
 @dataclass(frozen=True)
@@ -167,3 +188,35 @@ def _opened(text: str | None) -> Mapping[int, tuple[Sees, ...]]:
         number, bracket, fields = told.partition("[")
         found[int(number)] = tuple(json.loads(bracket + fields))
     return MappingProxyType(found)
+
+
+_COUNTED = (
+    (_a.c.rater_id == bindparam("rater"))
+    & (_a.c.channel == OWN_CHANNEL)
+    & (_a.c.purpose != "training")
+)
+_KEYS = cast(_a.c.construct_keys, Text)
+# Few raters have more than one order of constructs.
+_ASKED = select(_KEYS, func.count()).where(_COUNTED, is_live(_a)).group_by(_KEYS)
+_values = (
+    select(_g.c.assignment_id, _g.c.construct_key, is_live(_a).label("live"))
+    .join_from(_g, _a, _g.c.assignment_id == _a.c.id)
+    .where(_COUNTED, _g.c.construct_key.in_(bindparam("known", expanding=True)))
+    .distinct()
+    .subquery()
+)
+_VALUES = select(_values.c.live, func.count()).group_by(_values.c.live)
+
+
+def values_done(connection: Connection, config: StudyConfig, rater_id: int) -> tuple[int, int]:
+    """Return how many values a rater has given, and how many there are to give in all.
+
+    They are those of `Work.progress`, which counts the steps; what was rated in slots that were
+    handed on counts in both.
+    """
+    known = {construct.key for construct in config.constructs}
+    asked = connection.execute(_ASKED, {"rater": rater_id})
+    total = sum(count * len(known.intersection(json.loads(keys))) for keys, count in asked)
+    given = connection.execute(_VALUES, {"rater": rater_id, "known": sorted(known)})
+    by_live = {bool(live): int(count) for live, count in given}
+    return sum(by_live.values()), total + by_live.get(False, 0)

@@ -8,10 +8,11 @@ import numpy as np
 from sqlalchemy import Connection, Row, select
 
 from analysis.render.sanitize import quoted
+from annotate_ui.tasks.answers import newest_ratings
+from annotate_ui.tasks.languages import language_of
+from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.step_view import ConstructView, construct_view
-from annotate_ui.tasks.steps import TaskPage, Work
-from annotate_ui.tasks.stored_answer import newest_ratings
-from annotate_ui.tasks.text_language import language_of
+from annotate_ui.tasks.steps import Work
 from annotate_ui.tasks.training import TrainingState, training_state
 from study.facts.ratings import counted_ratings
 from study.facts.rationales import answers_that_count

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection
 
 from annotate_ui.participation import paused
-from annotate_ui.tasks.repeats import repeats
-from annotate_ui.tasks.sessions import session_of
+from annotate_ui.tasks.sessions import repeats, session_of
 from annotate_ui.tasks.steps import Work
 from annotate_ui.tasks.training import training_state
 from study.study import Study

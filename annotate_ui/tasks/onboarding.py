@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
-from annotate_ui.tasks.readable_queries import can_read, languages_of
+from annotate_ui.tasks.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import (
     Taken,
     free_query,
@@ -19,8 +19,7 @@ from annotate_ui.tasks.slot_queue import (
     next_position,
     queries_held,
 )
-from annotate_ui.tasks.steps import OWN_CHANNEL
-from study.facts.slots import is_live
+from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import Assignment, AssignmentBase, CheckPair, Query, Response, table
 from study.schema.human_ratings import Purpose
 from study.study import Study

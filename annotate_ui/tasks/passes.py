@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from annotate_ui.tasks.assignments import AssignedItem
-from annotate_ui.tasks.phases import FEEDBACK, WITH_FEEDBACK, Phase
+from annotate_ui.tasks.assignments import FEEDBACK, WITH_FEEDBACK, AssignedItem, Phase
 from annotate_ui.tasks.stages import Stage
 from study.types import Sees
 

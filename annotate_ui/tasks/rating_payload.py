@@ -7,15 +7,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, insert, select
 
 from annotate_ui.participation import lock_slots
+from annotate_ui.tasks.answers import RatingInput, newest_ratings
 from annotate_ui.tasks.comparisons import fields_compared
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.save import AnswerTarget, Revision
 from annotate_ui.tasks.slot_queue import hold_for_good, renew, renewed_by_now
-from annotate_ui.tasks.stages import in_order
-from annotate_ui.tasks.steps import OWN_CHANNEL, stages_of
-from annotate_ui.tasks.stored_answer import newest_ratings
-from annotate_ui.tasks.submission import RatingInput
-from study.facts.slots import is_handed_on, lease_is_over
+from annotate_ui.tasks.stages import in_order, stages_of
+from study.facts.slots import OWN_CHANNEL, is_handed_on, lease_is_over
 from study.schema import Assignment, Rating, RatingBase, Response, Reveal, table
 from study.settings.constructs import ConstructSpec
 from study.study import Study

@@ -1,6 +1,6 @@
 """Why a request of a rater is refused. Each says what to do, in words for the rater."""
 
-from annotate_ui.tasks.stored_answer import StoredAnswer
+from annotate_ui.tasks.answers import StoredAnswer
 from study.errors import StudyError
 
 

@@ -14,9 +14,8 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Row
 
 from annotate_ui.participation import has_left, lock_rater
+from annotate_ui.tasks.answers import StoredAnswer, Submission, as_stored
 from annotate_ui.tasks.refusals import InvalidError, KeyReusedError, LeftError, StaleError
-from annotate_ui.tasks.stored_answer import StoredAnswer, as_stored
-from annotate_ui.tasks.submission import Submission
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 

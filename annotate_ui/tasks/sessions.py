@@ -12,7 +12,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
-from study.schema import Assignment, Comparison, Decision, Rating, now, table
+from annotate_ui.tasks.passes import TaskPage
+from annotate_ui.tasks.steps import Work
+from study.schema import Assignment, Comparison, Decision, Rating, Response, now, table
 from study.settings.study_toml import StudyConfig
 
 # More values than anybody gives in a session.
@@ -89,3 +91,65 @@ def _saves(connection: Connection, rater_id: int) -> Iterator[tuple[datetime, fl
         yield from [*rated, *decided]
         return
     yield from sorted([*rated, *decided], key=lambda save: save[0], reverse=True)
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What can be repeated now, and from when the rest."""
+
+    page: TaskPage | None
+    """Whose turn it is; None: nothing is due."""
+    due_from: datetime | None
+    """When the first repeat that is not due yet will be; None: none waits."""
+
+
+def repeats(connection: Connection, config: StudyConfig, work: Work, rater_id: int) -> Repeats:
+    """Return the repeat whose turn it is.
+
+    A pass that was begun goes on whatever the clock says. Others come in their order, those that
+    are due before those that are not.
+    """
+    left = [one for one in work.passes if one.phase == "repeats" and one.is_left]
+    if not left:
+        return Repeats(None, None)
+    saves = _saves_by_query(connection, rater_id)
+    waiting = []
+    for one in left:
+        page = next(page for page in one.pages if page.is_left)
+        due = None if one.begun else _due(config, one.query_id, one.repeat, saves)
+        if due is None:
+            return Repeats(page, None)
+        waiting.append(due)
+    return Repeats(None, min(waiting))
+
+
+_QuerySaves = list[tuple[int, int, datetime]]
+
+
+def _saves_by_query(connection: Connection, rater_id: int) -> _QuerySaves:
+    """Return query, repeat and time of each value of a rater, in the order of saving."""
+    g, a, r = table(Rating), table(Assignment), table(Response)
+    rows = connection.execute(
+        select(r.c.query_id, a.c.repeat, g.c.created_at)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .join(r, r.c.id == a.c.response_id)
+        .where(a.c.rater_id == rater_id)
+        .order_by(g.c.id)
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def _due(config: StudyConfig, query_id: int, repeat: int, saves: _QuerySaves) -> datetime | None:
+    """Return from when a repeat may be given; None: now."""
+    places = [
+        place
+        for place, (query, which, _) in enumerate(saves)
+        if query == query_id and which < repeat
+    ]
+    if not places:
+        return None
+    since = [at for *_, at in saves[places[-1] :]]
+    due = since[0] + timedelta(hours=config.design.repeat_after_hours)
+    if not session_ended_since(config, since):
+        due = max(due, since[-1] + timedelta(minutes=config.rating.break_minutes))
+    return due if due > now() else None

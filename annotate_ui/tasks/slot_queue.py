@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, Select, insert, or_, select, update
 
-from annotate_ui.tasks.readable_queries import can_read, languages_of
-from annotate_ui.tasks.steps import OWN_CHANNEL
-from study.facts.slots import has_lease, is_live, may_be_handed_on
+from annotate_ui.tasks.languages import can_read, languages_of
+from study.facts.slots import OWN_CHANNEL, has_lease, is_live, may_be_handed_on
 from study.schema import (
     Assignment,
     Enrolment,

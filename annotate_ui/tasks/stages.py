@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from study.settings.constructs import ConstructSpec
+from study.settings.study_toml import StudyConfig
 from study.types import Sees
 
 FIELDS: tuple[Sees, ...] = ("question", "response", "context", "reference")
@@ -51,6 +52,15 @@ def stages(constructs: Iterable[ConstructSpec], *, staged: bool = True) -> tuple
             )
         )
     return tuple(found)
+
+
+def stages_of(config: StudyConfig, construct_keys: Iterable[str]) -> tuple[Stage, ...]:
+    """Return the stages in which these constructs of the study are rated."""
+    wanted = set(construct_keys)
+    return stages(
+        (construct for construct in config.constructs if construct.key in wanted),
+        staged=config.rating.disclosure == "staged",
+    )
 
 
 def in_order(fields: Iterable[Sees]) -> tuple[Sees, ...]:

@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from annotate_ui.participation import lock_rater
+from annotate_ui.tasks.answers import newest_ratings
+from annotate_ui.tasks.languages import language_of
+from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.stages import in_order
-from annotate_ui.tasks.steps import OWN_CHANNEL, Step, TaskPage
-from annotate_ui.tasks.stored_answer import newest_ratings
-from annotate_ui.tasks.text_language import language_of
+from study.facts.slots import OWN_CHANNEL
 from study.schema import (
     Assignment,
     OpenedPassage,

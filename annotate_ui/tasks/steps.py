@@ -13,23 +13,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from annotate_ui.tasks.assignments import OWN_CHANNEL, AssignedItem, items_of
+from annotate_ui.tasks.assignments import PHASES, AssignedItem, Phase, items_of
 from annotate_ui.tasks.passes import Pass, Step, TaskPage
-from annotate_ui.tasks.phases import PHASES, Phase
-from annotate_ui.tasks.stages import Stage, stages
+from annotate_ui.tasks.stages import Stage, stages_of
 from study.settings.study_toml import StudyConfig
-
-__all__ = [
-    "OWN_CHANNEL",
-    "AssignedItem",
-    "Pass",
-    "Progress",
-    "Step",
-    "TaskPage",
-    "Work",
-    "rater_work",
-    "stages_of",
-]
 
 
 @dataclass(frozen=True)
@@ -180,15 +167,6 @@ def rater_work(connection: Connection, config: StudyConfig, rater_id: int) -> Wo
             )
         )
     return Work(tuple(passes))
-
-
-def stages_of(config: StudyConfig, construct_keys: Iterable[str]) -> tuple[Stage, ...]:
-    """Return the stages in which these constructs of the study are rated."""
-    wanted = set(construct_keys)
-    return stages(
-        (construct for construct in config.constructs if construct.key in wanted),
-        staged=config.rating.disclosure == "staged",
-    )
 
 
 def _order(item: AssignedItem) -> tuple[int, int]:

@@ -8,12 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.tasks.readable_queries import can_read, languages_of
+from annotate_ui.tasks.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import next_position
-from annotate_ui.tasks.steps import OWN_CHANNEL
 from study.facts.ratings import counted_ratings
 from study.facts.response_roles import is_answer
-from study.facts.slots import is_live
+from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import (
     Assignment,
     AssignmentBase,

@@ -8,14 +8,14 @@ from sqlalchemy import Connection, insert
 
 from annotate_ui.participants.consent import open_gate
 from annotate_ui.participation import has_left, lock_rater, lock_slots, paused
+from annotate_ui.tasks.assignments import FEEDBACK
 from annotate_ui.tasks.comparisons import comparisons_done, next_comparison
 from annotate_ui.tasks.onboarding import calibrate, check
-from annotate_ui.tasks.phases import FEEDBACK
+from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.refusals import LeftError
-from annotate_ui.tasks.repeats import repeats
-from annotate_ui.tasks.sessions import session_of
+from annotate_ui.tasks.sessions import repeats, session_of
 from annotate_ui.tasks.slot_queue import free_query, renew, take_slots
-from annotate_ui.tasks.steps import Step, TaskPage, Work, rater_work
+from annotate_ui.tasks.steps import Work, rater_work
 from annotate_ui.tasks.training import begin_attempt, training_state
 from study.schema import Reveal, table
 from study.study import Study

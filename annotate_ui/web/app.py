@@ -9,8 +9,8 @@ from flask import Flask
 from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from annotate_ui.participants.completion import completion
-from annotate_ui.participants.rater_texts import texts_of
+from annotate_ui.participants.consent import texts_of
+from annotate_ui.tasks.closing import completion
 from annotate_ui.web.controls.control import control_scripts, install_controls
 from annotate_ui.web.error_pages import explain_problems
 from annotate_ui.web.headers import set_headers

@@ -52,7 +52,7 @@ class Adjudication:
     """Assignments that were not there before."""
     raised: int
     """Earlier assignments whose probability or stratum is another now."""
-    own: int
+    already_assigned: int
     """Rated responses left out because the adjudicator rated them, or was given them to rate."""
     narrowest: float | None
     """Narrowest range among the widest, as a share of the scale."""
@@ -148,7 +148,7 @@ def adjudicate(
         inclusion_prob=float(random["share"].iloc[0]) if len(random) else None,
         new=len(new),
         raised=len(raised),
-        own=already_assigned,
+        already_assigned=already_assigned,
         narrowest=None if spread is None or pd.isna(spread) else float(spread),
         constructs=tuple(
             key for key in keys if any(key in response for response in plan["constructs"])

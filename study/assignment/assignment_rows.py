@@ -8,7 +8,7 @@ import numpy as np
 
 from study.assignment.passes import Rounds
 from study.assignment.presentation_order import Orders
-from study.facts.rating_progress import OWN_CHANNEL
+from study.facts.slots import OWN_CHANNEL
 
 Row = dict[str, Any]
 

@@ -25,7 +25,7 @@ from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import SamplingFrame, sampling_frame
 from study.assignment.workload import calibration_of, portion_of
 from study.errors import StudyError, nearest
-from study.facts.rating_progress import OWN_CHANNEL
+from study.facts.slots import OWN_CHANNEL
 from study.schema import Assignment, AssignmentBase, Rater, table
 from study.schema.locks import LockSpace, lock_until_commit
 from study.settings.campaign import DesignSpec

@@ -105,8 +105,8 @@ def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
         text.append(
             f"After the blind value they see what {done.sees} said, too (rating.adjudicators_see)."
         )
-    if done.own:
-        text.append(f"Left out, since they were {done.rater}'s to rate: {done.own}.")
+    if done.already_assigned:
+        text.append(f"Left out, since they were {done.rater}'s to rate: {done.already_assigned}.")
     text.append(f"New assignments: {done.new}. Earlier ones with another probability: ")
     text[-1] += f"{done.raised}."
     return text

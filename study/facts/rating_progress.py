@@ -15,7 +15,7 @@ from sqlalchemy import Connection, case, func, select
 
 from study.facts.frames import selected
 from study.facts.ratings import counted_ratings
-from study.facts.slots import is_handed_on, is_live_comparison, is_released
+from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live_comparison, is_released
 from study.schema import (
     Assignment,
     ClosingAnswer,
@@ -28,9 +28,6 @@ from study.schema import (
     Reveal,
     table,
 )
-
-OWN_CHANNEL = "own"
-"""What is rated on the project's own pages, where raters need links."""
 
 Link = Literal["none", "live", "revoked"]
 

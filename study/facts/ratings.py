@@ -27,6 +27,7 @@ from sqlalchemy import (
 from study.errors import StudyError
 from study.facts.frames import selected
 from study.facts.scorers import ADJUDICATED
+from study.facts.slots import OWN_CHANNEL
 from study.schema import Assignment, Rater, Rating, table
 
 Edits = Literal["before_reveal", "last"]
@@ -41,8 +42,6 @@ ADJUDICATING = "adjudication"
 Only where it is of a stratum, so that one knows how its response was chosen: a tie-break that was
 asked for where raters disagreed would stand for those responses alone.
 """
-
-_OWN_PAGES = "own"
 
 _TOO_LATE = "first given after a later stage was shown"
 _AGAIN = "given to a response a second time by the same rater"
@@ -166,7 +165,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     again = rows.loc[withdrawn_last].duplicated(same)
     rows.loc[again[again].index, "left_out"] = _AGAIN
     # Elsewhere values are stored in the order in which they were fetched, not rated.
-    own = rows["first_id"].where(rows["source"].eq(_OWN_PAGES))
+    own = rows["first_id"].where(rows["source"].eq(OWN_CHANNEL))
     rows["position"] = own.groupby(rows["scorer"]).rank(method="first")
     return rows.drop(columns=["entered_after_reveal", "first_id"])
 

@@ -11,6 +11,9 @@ from sqlalchemy import ColumnElement, FromClause, and_, or_, select
 
 from study.schema import Assignment, Comparison, now, table
 
+OWN_CHANNEL = "own"
+"""The channel of what is rated on the project's own pages."""
+
 _SUCCESSOR = table(Assignment).alias("successor")
 
 

@@ -5,9 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from study.facts.rating_progress import OWN_CHANNEL
 from study.facts.ratings import answered_constructs
-from study.facts.slots import is_handed_on, is_live_comparison, is_released
+from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live_comparison, is_released
 from study.schema import Assignment, Comparison, Decision, now, random_id, table
 from study.study import Study
 

@@ -8,6 +8,9 @@ from pydantic import Field, field_validator, model_validator
 
 from study.settings.sections import SettingsSection
 
+LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+"""The form of a language code, as in HTML: de, en-GB."""
+
 
 class DesignSpec(SettingsSection):
     """`[design]`: who is to rate what. Options of `ccrs assign` go before it."""
@@ -165,12 +168,12 @@ class RatingSpec(SettingsSection):
     )
     language: str = Field(
         default="en",
-        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+        pattern=LANGUAGE_TAG,
         description="language of the texts, as in HTML; a query's attribute `language` goes first",
     )
     interface_language: str = Field(
         default="en",
-        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+        pattern=LANGUAGE_TAG,
         description="language of the pages' own words; another than English has a catalogue",
     )
     catalogue: str | None = Field(

@@ -6,8 +6,8 @@ from uuid import uuid4
 
 from sqlalchemy import insert, select
 
+from annotate_ui.tasks.answers import ComparisonInput
 from annotate_ui.tasks.comparisons import next_comparison
-from annotate_ui.tasks.submission import ComparisonInput
 from study import Study
 from study.schema import Comparison, Decision, Query, Rater, Response, random_id, table
 

@@ -7,11 +7,10 @@ from uuid import uuid4
 
 from sqlalchemy import insert, select
 
+from annotate_ui.tasks.answers import RatingInput, StoredAnswer
+from annotate_ui.tasks.passes import Step
 from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
-from annotate_ui.tasks.steps import Step
-from annotate_ui.tasks.stored_answer import StoredAnswer
-from annotate_ui.tasks.submission import RatingInput
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.importing import import_rows

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from annotate_ui.label_studio.client import Project
-from annotate_ui.label_studio.export_stream import tasks_in
+from annotate_ui.label_studio.client import Project, tasks_in
 from annotate_ui.label_studio.projects import stored_projects
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push

@@ -5,8 +5,7 @@ from flask.typing import ResponseReturnValue
 from pydantic import ValidationError
 from werkzeug.exceptions import BadRequest
 
-from annotate_ui.participants.completion import completion
-from annotate_ui.tasks.closing_question import answer_closing, closing_answer
+from annotate_ui.tasks.closing import answer_closing, closing_answer, completion
 from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import all_done
 from annotate_ui.web.rate_limits import saves

@@ -3,12 +3,11 @@
 from flask import Blueprint, jsonify, render_template
 from flask.typing import ResponseReturnValue
 
-from annotate_ui.tasks.comparison_payload import ComparisonPayload
+from annotate_ui.tasks.answers import ComparisonInput
 from annotate_ui.tasks.comparison_view import Option, show_comparison
-from annotate_ui.tasks.comparisons import comparisons_done
+from annotate_ui.tasks.comparisons import ComparisonPayload, comparisons_done
 from annotate_ui.tasks.refusals import LeftError
 from annotate_ui.tasks.save import save as save_answer
-from annotate_ui.tasks.submission import ComparisonInput
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
 from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rate_limits import saves

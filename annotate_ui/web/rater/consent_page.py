@@ -5,9 +5,8 @@ from typing import Any
 from flask import Blueprint, g, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotate_ui.participants.consent import answer, answer_to, open_gate
+from annotate_ui.participants.consent import RaterText, answer, answer_to, open_gate, texts_of
 from annotate_ui.participants.markdown import markdown
-from annotate_ui.participants.rater_texts import RaterText, texts_of
 from annotate_ui.web.error_pages import wants_json
 from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rater_session import rater_here, study

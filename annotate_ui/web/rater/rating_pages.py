@@ -6,16 +6,17 @@ from flask import Blueprint, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict, Field
 
+from annotate_ui.tasks.answers import RatingInput
+from annotate_ui.tasks.assignments import values_done
 from annotate_ui.tasks.comparisons import comparisons_done
 from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.notices import notice
+from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
 from annotate_ui.tasks.save import save_within
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
-from annotate_ui.tasks.steps import TaskPage, rater_work
-from annotate_ui.tasks.submission import RatingInput
-from annotate_ui.tasks.value_count import values_done
+from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import Opened, open_next
 from annotate_ui.web.controls.control import input_kinds
 from annotate_ui.web.error_pages import SIGNED_OUT, answer

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from annotate_ui.label_studio.client import Project
-from annotate_ui.label_studio.server_error import ServerError
+from annotate_ui.label_studio.client import Project, ServerError
 from annotate_ui.label_studio.task_data import NAME
 
 

@@ -18,8 +18,7 @@ from annotate_ui.label_studio.annotation_reader import (
     Annotation,
     read_task,
 )
-from annotate_ui.label_studio.export_stream import tasks_in
-from annotate_ui.label_studio.server_error import ServerError
+from annotate_ui.label_studio.client import ServerError, tasks_in
 from study.errors import StudyError
 from study.scales import RatingScale
 

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import insert, select
 
 from annotate_ui.label_studio.annotation_store import NO_SLOT, UNKNOWN_TASK
-from annotate_ui.label_studio.lock import alone
 from annotate_ui.label_studio.projects import LEFT, StoredProject, rated_slots, stored_projects
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reserved_slots import slots
+from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.assignment import assign
@@ -99,7 +99,7 @@ def test_both_databases_store_the_same(any_study: Study) -> None:
     assert {tuple(row.fields) for row in shown} == {("question", "response")}
     # The task was opened half a minute before it was submitted.
     assert str(min(row.created_at for row in shown)) == "2026-01-01 09:59:30+00:00"
-    with alone(study), pytest.raises(StudyError, match="is at work"):
+    with exchange(study, server), pytest.raises(StudyError, match="is running"):
         pull(study, server)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from annotate_ui.label_studio.annotation_reader import read_task
 from annotate_ui.label_studio.configuration import configuration, control_name
-from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.task_data import task_data, task_names
+from annotate_ui.label_studio.task_upload import instructions
 from study import Study
 from study.importing import import_rows
 from study.importing.rows import LocatedRow, ResponseRow

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from annotate_ui.label_studio.pull import pull
-from annotate_ui.label_studio.pull_result import Pulled
 from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.results import Pulled
 from study import Study
 from study.assignment import assign
 from study.schema import ElsewhereRater, Rater, Response, table

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from annotate_ui.label_studio.client import ServerError
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server_error import ServerError
 from study import Study
 from study.assignment import assign
 from study.errors import StudyError

@@ -15,11 +15,10 @@ from annotate_ui.monitoring.action_items import needs_a_hand
 from annotate_ui.monitoring.campaign_progress import CampaignProgress, campaign_progress
 from annotate_ui.monitoring.interim_analysis import run_interim_analysis
 from annotate_ui.monitoring.rater_status import Training
-from annotate_ui.participants.consent import answer
+from annotate_ui.participants.consent import RaterText, answer
 from annotate_ui.participants.enrolment import enrol, make_link
 from annotate_ui.participants.enrolment_links import list_links
 from annotate_ui.participants.invitation import revoke
-from annotate_ui.participants.rater_texts import RaterText
 from annotate_ui.participants.withdrawal import leave
 from study import Study
 from study.facts.rating_progress import read_records

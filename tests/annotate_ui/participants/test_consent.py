@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.participants.completion import Completion, completion
-from annotate_ui.participants.consent import Gate, answer, open_gate
+from annotate_ui.participants.consent import LONGEST, Gate, RaterText, answer, open_gate, texts_of
 from annotate_ui.participants.invitation import invite
-from annotate_ui.participants.rater_texts import LONGEST, RaterText, texts_of
+from annotate_ui.tasks.closing import Completion, completion
 from study import Study, StudyError
 from study.schema import Consent, Rater, table
 from study.settings.campaign import RatingSpec

@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 from sqlalchemy import select, update
 
-from annotate_ui.participants.consent import answer
+from annotate_ui.participants.consent import RaterText, answer
 from annotate_ui.participants.enrolment import (
     EnrolmentRefusedError,
     close_link,
@@ -16,7 +16,6 @@ from annotate_ui.participants.enrolment import (
     renew_link,
 )
 from annotate_ui.participants.invitation import list_links as rater_links
-from annotate_ui.participants.rater_texts import RaterText
 from annotate_ui.participants.tokens import rater_of_token
 from annotate_ui.participants.withdrawal import leave, readmit
 from annotate_ui.server.startup_message import opening

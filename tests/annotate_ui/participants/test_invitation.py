@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 
 from annotate_ui.cli.invite import invite as command
-from annotate_ui.participants import link_file
+from annotate_ui.participants import invitation
 from annotate_ui.participants.invitation import (
     Invited,
     invite,
@@ -229,7 +229,7 @@ def test_where_the_file_fails_no_link_is_live(
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(link_file.os, "fsync", full)
+    monkeypatch.setattr(invitation.os, "fsync", full)
     out = tmp_path / "links.csv"
     with pytest.raises(OSError, match="No space"):
         invite(study, new=1, out=out)

@@ -6,9 +6,13 @@ import pytest
 from sqlalchemy import select, update
 
 from annotate_ui.participants.withdrawal import leave
-from annotate_ui.tasks.comparison_payload import ComparisonPayload
 from annotate_ui.tasks.comparison_view import ComparisonView, show_comparison
-from annotate_ui.tasks.comparisons import comparisons_done, next_comparison, points
+from annotate_ui.tasks.comparisons import (
+    ComparisonPayload,
+    comparisons_done,
+    next_comparison,
+    points,
+)
 from annotate_ui.tasks.refusals import (
     InvalidError,
     KeyReusedError,

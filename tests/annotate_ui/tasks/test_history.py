@@ -1,8 +1,7 @@
 """What a rater has done, as they may look at it."""
 
-from annotate_ui.tasks.comparison_history import Decided
-from annotate_ui.tasks.comparison_payload import ComparisonPayload
-from annotate_ui.tasks.history import Done, History, history
+from annotate_ui.tasks.comparisons import ComparisonPayload
+from annotate_ui.tasks.history import Decided, Done, History, history
 from annotate_ui.tasks.save import save
 from annotate_ui.tasks.workflow import open_next
 from study import Study

@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from annotate_ui.participants.withdrawal import leave
 from annotate_ui.participation import pause, paused, resume
+from annotate_ui.tasks.assignments import values_done
 from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.history import history
 from annotate_ui.tasks.refusals import LeftError
 from annotate_ui.tasks.step_view import show_page
 from annotate_ui.tasks.steps import rater_work
-from annotate_ui.tasks.value_count import values_done
 from annotate_ui.tasks.workflow import all_done, open_next
 from study import Study
 from study.errors import StudyError

@@ -138,7 +138,7 @@ def test_whose_ratings_came_in_from_elsewhere_has_rated_them(study: Study) -> No
             ],
         )
     done = adjudicate(study, "dora", sample=20)
-    assert (done.own, done.random_of) == (15, 5)
+    assert (done.already_assigned, done.random_of) == (15, 5)
     assert {row.response_id for row in assigned(study)} == {16, 17, 18, 19, 20}
 
 
@@ -191,7 +191,7 @@ def test_who_was_given_a_response_to_rate_does_not_adjudicate_it(any_study: Stud
     with pytest.raises(StudyError, match="assigned all 6 rated responses"):
         adjudicate(any_study, "anna", sample=1)
     done = adjudicate(any_study, "ben", sample=10)
-    assert (done.own, done.rated, done.random) == (2, 4, 4)
+    assert (done.already_assigned, done.rated, done.random) == (2, 4, 4)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from annotate_ui.label_studio import client as module
-from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.server_error import ServerError
 from study import Study
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer
 from tests.annotate_ui.label_studio.real.proxy import private_certificate, proxied

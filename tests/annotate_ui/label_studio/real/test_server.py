@@ -14,8 +14,7 @@ import pytest
 from annotate_ui.cli.label_studio import _opened
 from annotate_ui.label_studio import client as module
 from annotate_ui.label_studio.access_token import VARIABLE
-from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.server_error import ServerError
+from annotate_ui.label_studio.client import Server, ServerError
 from study import Study
 from study.study import PinnedStudy
 

@@ -1,11 +1,23 @@
 """Which queries a rater can read."""
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, select
 
 from study.schema import Rater, table
+from study.settings.campaign import LANGUAGE_TAG
 from study.settings.study_toml import StudyConfig
+
+
+def language_of(attributes: Mapping[str, Any], config: StudyConfig) -> str:
+    """Return the language of a query's texts: its attribute `language`, else the study's."""
+    named = attributes.get("language")
+    # Data may hold anything here; only what HTML takes as a language goes into a page.
+    if isinstance(named, str) and re.fullmatch(LANGUAGE_TAG, named):
+        return named
+    return config.rating.language
 
 
 def languages_of(

@@ -1,10 +1,13 @@
 """The question at the end: did the rater recognize which system wrote a response?"""
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from sqlalchemy import Connection, insert, select
 
+from study.errors import StudyError
 from study.schema import ClosingAnswer, ClosingAnswerBase, table
+from study.settings.campaign import RatingSpec
 from study.study import Study
 
 
@@ -36,3 +39,36 @@ def answer_closing(study: Study, rater_id: int, answer: ClosingAnswerBase) -> No
             connection.execute(
                 insert(table(ClosingAnswer)).values(**answer.model_dump(), rater_id=rater_id)
             )
+
+
+_PLACE = "{code}"
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What the last page shows, beside its thanks."""
+
+    code: str | None
+    url: str | None
+    """A plain link; nothing is sent there unless the rater follows it."""
+
+
+def completion(rating: RatingSpec) -> Completion | None:
+    """Return code and way back as study.toml names them; None: it names neither.
+
+    Raises
+    ------
+    StudyError
+        The address has a place for a code and there is none.
+    """
+    code, url = rating.completion_code, rating.completion_url
+    if code is None and url is None:
+        return None
+    if url is not None and _PLACE in url:
+        if code is None:
+            raise StudyError(
+                f"rating.completion_url in study.toml has a place for {_PLACE}; set "
+                "rating.completion_code, or take the place out."
+            )
+        url = url.replace(_PLACE, quote(code, safe=""))
+    return Completion(code, url)
