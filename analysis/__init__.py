@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from analysis.pipeline.estimation import analyse as analyse
     from analysis.pipeline.report_files import write_report as write_report
     from analysis.render.verdict.verdicts import verdicts as verdicts
-    from analysis.statistics.answer_correctness.composed_ac import composed_ac as composed_ac
+    from analysis.statistics.answer_correctness import composed_ac as composed_ac
     from analysis.statistics.reliability.alpha import krippendorff_alpha as krippendorff_alpha
 
 _HOME = {
@@ -26,7 +26,7 @@ _HOME = {
     "ScoreTable": "analysis.core.tables",
     "TableError": "analysis.core.errors",
     "analyse": "analysis.pipeline.estimation",
-    "composed_ac": "analysis.statistics.answer_correctness.composed_ac",
+    "composed_ac": "analysis.statistics.answer_correctness",
     "krippendorff_alpha": "analysis.statistics.reliability.alpha",
     "verdicts": "analysis.render.verdict.verdicts",
     "write_report": "analysis.pipeline.report_files",

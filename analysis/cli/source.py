@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from analysis.core.instruction_mismatch import RulesApart
-    from analysis.core.options import Options
+    from analysis.core.options import Options, RulesApart
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
@@ -217,7 +216,7 @@ def _rules_apart(
     folder: Path,
 ) -> Iterator[RulesApart]:
     """Compare the raters' rules with the words of each judge's prompts, where they are known."""
-    from analysis.core.instruction_mismatch import RulesApart, lacking
+    from analysis.core.options import RulesApart, lacking
 
     made = {run["name"]: run for run in runs}
     for construct, of_raters in rules.items():

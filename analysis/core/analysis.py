@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
 from analysis.core.options import Options
-from analysis.core.report_inputs import Beside
 from analysis.core.tables import PreferenceTable, ScoreTable
+
+
+@dataclass(frozen=True)
+class Beside:
+    """No figure depends on it."""
+
+    judge_runs: tuple[Mapping[str, Any], ...] = ()
+    """What the judges' scores were made with, as in report/schema.json."""
+    reasons: Mapping[tuple[str, str, str], str] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    """What a judge wrote before its score, by scorer, response and construct."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
-"""One construct of the score table as arrays, a response a row."""
+"""Constructs of the score table as arrays, a response a row."""
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -171,3 +172,55 @@ def _values(rows: pd.DataFrame, codes: npt.NDArray[np.intp], n: int, scorer: str
     # A response of several systems stands there several times, with one value.
     values[codes[own]] = rows["value"].to_numpy()[own]
     return values
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """Responses (n,) of several constructs, with the place of each construct's own among them."""
+
+    constructs: tuple[str, ...]
+    query: IntArray
+    n_queries: int
+    systems: tuple[str, ...]
+    produced: BoolArray
+    """(n, S): which system produced the response."""
+    places: Mapping[str, IntArray]
+
+    def of_system(self, system: str) -> BoolArray:
+        """Which responses (n,) a system produced."""
+        return np.asarray(self.produced[:, self.systems.index(system)])
+
+    def spread(self, construct: str, values: FloatArray) -> FloatArray:
+        """Values (m, ...) of a construct's own responses as (n, ...), NaN for the others."""
+        out = np.full((self.query.size, *values.shape[1:]), np.nan)
+        out[self.places[construct]] = values
+        return out
+
+
+def aligned(constructs: Mapping[str, ConstructData]) -> Aligned:
+    """Put constructs of one table side by side; they share queries and systems."""
+    index: dict[str, int] = {}
+    places = {
+        key: np.array([index.setdefault(r, len(index)) for r in data.responses], dtype=np.int64)
+        for key, data in constructs.items()
+    }
+    first = next(iter(constructs.values()))
+    query = np.zeros(len(index), dtype=np.int64)
+    produced = np.zeros((len(index), len(first.systems)), dtype=bool)
+    for key, data in constructs.items():
+        query[places[key]] = data.query
+        produced[places[key]] |= data.produced
+    return Aligned(tuple(constructs), query, first.n_queries, first.systems, produced, places)
+
+
+#: What follows a judge's name in the name of the means of its distributions.
+EXPECTED = " (expected)"
+
+
+def number_of(scorer: str, scorers: Container[str]) -> str | None:
+    """The scorer of the numbers that a judge wrote, of whose distributions `scorer` is the mean.
+
+    None where `scorer` is no such mean, or where the numbers are not among the scorers.
+    """
+    name = scorer.removesuffix(EXPECTED)
+    return name if name != scorer and name in scorers else None

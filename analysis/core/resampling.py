@@ -16,9 +16,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from analysis.core.quantiles import t_quantile
-from analysis.core.query_statistic import BLOCK_NUMBERS, BoolArray, FloatArray, QueryStatistic
-from analysis.core.threads import one_blas_thread
+from analysis.core.computation import one_blas_thread, t_quantile
+from analysis.core.query_statistic import (
+    BLOCK_NUMBERS,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    QueryStatistic,
+)
 
 Scheme = Literal["bootstrap", "jackknife"]
 Transform = Literal["fisher_z", "logit"]
@@ -38,6 +43,9 @@ NO_SPREAD = 1e-12
 
 #: Rows that share one random stream. Part of the definition: changing it changes every draw.
 ROWS_PER_STREAM = 256
+
+#: Folds of queries, unless a number is given.
+FOLDS = 10
 
 
 @dataclass(frozen=True)
@@ -260,3 +268,11 @@ class QueryResampling:
             elif transform == "logit":
                 low, high = expit(low), expit(high)
         return Interval(float(low), float(high), self.level, method, None, share, int(values.size))
+
+
+def folds(n_queries: int, count: int = FOLDS, seed: int = 0) -> IntArray:
+    """Fold (Q,) of each query: as equal in size as can be, drawn at random."""
+    drawn = np.random.default_rng(seed).permutation(n_queries)
+    fold = np.empty(n_queries, dtype=np.int64)
+    fold[drawn] = np.arange(n_queries) % max(1, min(count, n_queries))
+    return fold

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from analysis.core.analysis import Analysis
+from analysis.core.computation import one_blas_thread
 from analysis.core.context import Context
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
@@ -15,7 +16,6 @@ from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.statistic import estimates_of
 from analysis.core.tables import PreferenceTable, ScoreTable
-from analysis.core.threads import one_blas_thread
 from analysis.topics.agreement.association import biases, judge_against_humans
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
 from analysis.topics.agreement.preferences import preferences as on_preferences

@@ -12,8 +12,7 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-from analysis.core.analysis import Analysis
-from analysis.core.report_inputs import Beside
+from analysis.core.analysis import Analysis, Beside
 from analysis.pipeline.sections import chapters, statistics
 from analysis.render.csv_tables import csv_texts
 from analysis.render.document import Document

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from analysis.core.computation import one_blas_thread
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.threads import one_blas_thread
 from analysis.statistics.reliability.icc import icc, icc_interval, icc_undefined_reason
 from analysis.topics.agreement.association import judge_against_humans
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others

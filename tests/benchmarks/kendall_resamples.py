@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
+from analysis.core.computation import one_blas_thread
 from analysis.core.resampling import QueryResampling
-from analysis.core.threads import one_blas_thread
 from analysis.statistics.agreement.association import kendall_tau_b
 from analysis.statistics.agreement.pairwise_accuracy import accuracy_by_threshold
 from tests.benchmarks.measuring import median_seconds

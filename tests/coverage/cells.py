@@ -19,7 +19,7 @@ from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling,
 from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.agreement.association import Measure, association
 from analysis.statistics.agreement.human_ceiling import human_ceiling
-from analysis.statistics.calibration.recalibration_line import recalibration_line
+from analysis.statistics.calibration.recalibration import recalibration_line
 from analysis.statistics.reliability.alpha import alpha_of_weights
 from analysis.statistics.reliability.icc import icc_interval
 from analysis.statistics.reliability.variance_components import bias_for_raters_like_these

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.core.interval_coverage import ENOUGH, MEASURED, QUERIES
+from analysis.core.context import ENOUGH, MEASURED, QUERIES
 from analysis.core.resampling import PERCENTILE_FROM
 from tests.coverage.campaigns import Design
 from tests.coverage.cells import Cell, Panel, Population, Shared

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
+from analysis.core.construct_data import EXPECTED
 from analysis.core.estimates import Estimate
-from analysis.core.expected_scorers import EXPECTED
 from analysis.render.formatting import between, correlation, counted, percent
 from analysis.render.verdict.bias_and_bounds import excludes_0, headline_bias, two_valued
 

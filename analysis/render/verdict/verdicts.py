@@ -12,9 +12,8 @@ from typing import Literal
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.construct_data import ConstructData
+from analysis.core.construct_data import ConstructData, number_of
 from analysis.core.estimates import Estimate
-from analysis.core.expected_scorers import number_of
 from analysis.render.formatting import NOISE, between, correlation, counted
 from analysis.render.verdict.bias_and_bounds import ends, level
 from analysis.render.verdict.notes import notes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.core.compilation import compiled
+from analysis.core.computation import compiled
 from analysis.core.query_statistic import FloatArray, IntArray, OfWeights, ratio
 
 #: With this many cells per item or fewer, counting in a table beats the tree.

@@ -1,7 +1,15 @@
-"""Decisions on pairs of systems: do people, the judge, both or neither find a difference?
+"""Decisions on pairs of systems: do judge and people find the same systems better?
 
-Each finds one where the interval of the mean paired difference excludes 0. The intervals hold for
-all pairs of systems at once, and rest on the same responses for people and judge.
+`decisions`: people or the judge find a difference where the interval of the mean paired difference
+excludes 0. The intervals hold for all pairs of systems at once, and rest on the same responses for
+people and judge.
+
+`soft_pairwise_accuracy`: for each pair of systems people and judge have a p-value that the first is
+better; 1 minus the mean absolute difference of the p-values lets a judge be unsure where people
+are. Both p-values come from one set of permutations, in which the two systems' answers to a query
+change places. Source: Thompson, Mathur, Deutsch and Khayrallah (2024), WMT, 1222-1234, "Improving
+Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy",
+equation 3.
 """
 
 from __future__ import annotations
@@ -12,15 +20,14 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import FloatArray, IntArray, as_values
-from analysis.core.resampling import PERCENTILE_FROM, Scheme
+from analysis.core.query_statistic import BLOCK_NUMBERS, NOISE, FloatArray, IntArray, as_values
+from analysis.core.resampling import PERCENTILE_FROM
 from analysis.core.simultaneous_intervals import (
     NO_SPREAD_REASON,
     SimultaneousIntervals,
     simultaneous_intervals,
 )
 from analysis.statistics.discrimination.system_scores import (
-    PairedDifferences,
     on_resamples,
     paired_differences,
     scheme_for,
@@ -29,8 +36,13 @@ from analysis.statistics.discrimination.system_scores import (
 Decision = Literal["same", "opposite", "people_only", "judge_only", "neither", "undecided"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
-#: Pairs of systems whose intervals are computed together (63 systems).
-PAIRS_DECIDED = 2000
+#: Pairs of systems that are compared (63 systems).
+PAIRS_COMPARED = 2000
+
+#: Permutations of the answers to queries.
+PERMUTATIONS = 1000
+
+NOTHING_SHARED = "no two systems have answers to one query with both values"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +92,15 @@ def decisions(
     `weights` (resamples, queries) are bootstrap counts, which serve from 500 contributing queries
     on; below, the jackknife does. ValueError where the shapes do not fit.
     """
-    x, y = as_values(judge, "judge"), as_values(people, "people")
-    if x.ndim != 2 or x.shape != y.shape:
-        raise ValueError(f"scores of shapes {x.shape} and {y.shape}: expected (queries, systems)")
-    if x.shape[1] * (x.shape[1] - 1) // 2 > PAIRS_DECIDED:
-        many = x.shape[1] * (x.shape[1] - 1) // 2
-        return _none(f"{many:,} pairs of systems are more than {PAIRS_DECIDED:,}")
+    x, y = _scores(judge, people)
+    pairs = x.shape[1] * (x.shape[1] - 1) // 2
+    if pairs > PAIRS_COMPARED:
+        return _none(f"{pairs:,} pairs of systems are more than {PAIRS_COMPARED:,}")
     both = np.isfinite(x) & np.isfinite(y)
     tables = [paired_differences(np.where(both, values, np.nan)) for values in (x, y)]
     shared = tables[0].n_queries
     if not (shared >= 1).any():
-        return _none("no two systems have answers to one query with both values")
+        return _none(NOTHING_SHARED)
     scheme = scheme_for(tables[0], PERCENTILE_FROM)
     drawn = (
         on_resamples(tables, weights)
@@ -98,7 +108,7 @@ def decisions(
         else [table.without_each_query() for table in tables]
     )
     intervals = [
-        _intervals(table, values, scheme, level, seed)
+        simultaneous_intervals(table.point, values, scheme, level, seed)
         for table, values in zip(tables, drawn, strict=True)
     ]
     sides = [_side(table.point, of) for table, of in zip(tables, intervals, strict=True)]
@@ -117,10 +127,11 @@ def decisions(
     )
 
 
-def _intervals(
-    table: PairedDifferences, values: FloatArray, scheme: Scheme, level: float, seed: int
-) -> SimultaneousIntervals:
-    return simultaneous_intervals(table.point, values, scheme, level, seed)
+def _scores(judge: npt.ArrayLike, people: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    x, y = as_values(judge, "judge"), as_values(people, "people")
+    if x.ndim != 2 or x.shape != y.shape:
+        raise ValueError(f"scores of shapes {x.shape} and {y.shape}: expected (queries, systems)")
+    return x, y
 
 
 def _side(point: FloatArray, of: SimultaneousIntervals) -> list[int | None]:
@@ -148,3 +159,76 @@ def _none(reason: str) -> Decisions:
     none, empty = np.empty(0, dtype=np.int64), np.empty(0)
     interval = SimultaneousIntervals(empty, empty, empty, float("nan"), float("nan"), "", ())
     return Decisions(none, none, (), empty, interval, empty, interval, none, reason)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftPairwise:
+    """The accuracy, with the p-values (P,) of each pair that the first system is better."""
+
+    value: float
+    first: IntArray
+    second: IntArray
+    judge: FloatArray
+    people: FloatArray
+    n_queries: int
+    reason: str | None = None
+
+
+def soft_pairwise_accuracy(
+    judge: npt.ArrayLike,
+    people: npt.ArrayLike,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> SoftPairwise:
+    """Compare scores (queries, systems), NaN where missing, on the cells that both have.
+
+    A permuted difference equal to the observed one counts half, so that the p-value of the
+    reversed pair is 1 - p and the order of systems does not matter. A pair without a common query
+    does not enter. ValueError where the shapes differ.
+    """
+    x, y = _scores(judge, people)
+    both = np.isfinite(x) & np.isfinite(y)
+    first, second = np.triu_indices(x.shape[1], 1)
+    if first.size > PAIRS_COMPARED:
+        return _undefined(f"{first.size:,} pairs of systems are more than {PAIRS_COMPARED:,}")
+    shared = both[:, first] & both[:, second]
+    kept = shared.any(axis=0)
+    first, second, shared = first[kept], second[kept], shared[:, kept]
+    if not first.size:
+        return _undefined(NOTHING_SHARED)
+    queries = shared.any(axis=1)
+    shared = shared[queries]
+    ps = [_better(v[queries], first, second, shared, permutations, seed) for v in (x, y)]
+    value = 1 - float(np.abs(ps[0] - ps[1]).mean())
+    return SoftPairwise(value, first, second, ps[0], ps[1], int(queries.sum()))
+
+
+def _better(
+    scores: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    shared: npt.NDArray[np.bool_],
+    permutations: int,
+    seed: int,
+) -> FloatArray:
+    """Share of permutations in which the first system leads the second by at least as much."""
+    a, b = scores[:, first], scores[:, second]
+    apart = np.where(shared, a - b, 0.0)
+    size = np.where(shared, np.maximum(np.abs(a), np.abs(b)), 0.0).sum(axis=0)
+    observed = apart.sum(axis=0)
+    noise = NOISE * size
+    at_least = np.zeros(first.size)
+    rng = np.random.default_rng(seed)
+    rows = max(1, BLOCK_NUMBERS // 4 // max(len(scores), first.size))
+    for start in range(0, permutations, rows):
+        count = min(rows, permutations - start)
+        signs = rng.integers(0, 2, (count, len(scores)), dtype=np.int8) * 2.0 - 1.0
+        margin = observed - signs @ apart
+        equal = np.abs(margin) <= noise
+        at_least += (equal * 0.5 + ((margin < 0) & ~equal)).sum(axis=0)
+    return at_least / permutations
+
+
+def _undefined(reason: str) -> SoftPairwise:
+    none, empty = np.empty(0, dtype=np.int64), np.empty(0)
+    return SoftPairwise(float("nan"), none, none, empty, empty, 0, reason)

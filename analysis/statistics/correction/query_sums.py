@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from analysis.core.construct_data import ConstructData
 from analysis.core.query_statistic import BoolArray, FloatArray, as_codes, as_values, sums_by_query
+from analysis.core.tables import ScoreTable
 
 #: Columns of `QuerySums.columns`.
 HUMAN, JUDGE, WEIGHT, POOL, COUNT = range(5)
@@ -115,3 +118,23 @@ def query_sums(
 
 def _mean(total: FloatArray, count: FloatArray) -> float:
     return float(total.sum() / count.sum()) if count.sum() > 0 else float("nan")
+
+
+def inclusion_probabilities(scores: ScoreTable, data: ConstructData) -> FloatArray:
+    """Probabilities (n,) of the responses of one construct; 1 for those without a human value.
+
+    Where a response's ratings state several, the largest: it was at least as likely to be rated.
+    """
+    found = np.ones(len(data.responses))
+    rows = scores.frame
+    kind = "adjudicated" if data.reference_kind == "adjudicated" else "human"
+    own = (rows["construct"] == data.construct) & (rows["scorer_kind"] == kind)
+    own &= rows["value"].notna() & (rows["repeat"] == 0)
+    if not own.any():
+        return found
+    rated = rows.loc[own, ["response_id", "inclusion_prob"]]
+    largest = rated["inclusion_prob"].groupby(rated["response_id"].astype("object")).max()
+    place = pd.Index(data.responses, dtype="object").get_indexer(largest.index)
+    known = place >= 0
+    found[place[known]] = largest.to_numpy()[known]
+    return found

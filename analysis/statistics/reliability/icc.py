@@ -17,12 +17,16 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.quantiles import f_quantile
+from analysis.core.computation import f_quantile
 from analysis.core.query_statistic import FloatArray, as_codes, as_values
 from analysis.core.resampling import Interval, withheld
-from analysis.statistics.reliability.modified_large_sample import Contrast
-from analysis.statistics.reliability.one_way import one_way_share, one_way_undefined_reason
-from analysis.statistics.reliability.two_way import TwoWay, two_way, two_way_undefined_reason
+from analysis.statistics.reliability.reml import one_way_share, one_way_undefined_reason
+from analysis.statistics.reliability.two_way import (
+    Contrast,
+    TwoWay,
+    two_way,
+    two_way_undefined_reason,
+)
 from analysis.statistics.reliability.variance_components import (
     satterthwaite_df,
     variance_components,

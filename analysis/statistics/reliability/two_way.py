@@ -1,12 +1,14 @@
-"""A ragged table of responses and raters: sums, mean squares, and whether it hangs together."""
+"""Mean squares of a ragged table of responses and raters, and bounds on their differences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.computation import chi2_quantile, f_quantile
 from analysis.core.query_statistic import BoolArray, FloatArray, as_values
 
 #: A residual sum of squares below this share of the total is rounding error.
@@ -130,3 +132,74 @@ def two_way(values: npt.ArrayLike) -> TwoWay:
         rater_effects=effects,
         response_means=means + grand,
     )
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Modified large-sample bounds on the expectation of first - second - third.
+
+    The three terms are proportional to mean squares with degrees of freedom `df`; `tail` is the
+    error allowed on each side. With second = 0 and ample third degrees of freedom the bounds agree
+    with the F test.
+
+    Notes
+    -----
+    With 3 raters the mean square between raters has 2 degrees of freedom, and may by chance be a
+    fortieth of its expectation. Satterthwaite's approximation computes degrees of freedom as if the
+    estimate were the truth: with raters who differ strongly in severity (standard deviation 12,
+    that of responses 15.6) its intervals of ICC(A,1) covered .77, these .94 to .97.
+
+    Ting, Burdick, Graybill, Jeyaratnam and Lu (1990), Journal of Statistical Computation and
+    Simulation 35:135-143; for the intraclass correlation Cappelleri and Ting (2003), Statistics in
+    Medicine 22:1861-1877.
+    """
+
+    df: tuple[float, float, float]
+    tail: float
+
+    def lower(self, first: float, second: float, third: float) -> float:
+        """Bound that lies above the expectation with probability `tail`."""
+        above, below = self._gaps
+        cross = [
+            ((f - 1) ** 2 - (above[0] * f) ** 2 - below[j] ** 2) / f
+            for j, f in enumerate(self._upper_f, start=1)
+        ]
+        variance = (
+            (above[0] * first) ** 2
+            + (below[1] * second) ** 2
+            + (below[2] * third) ** 2
+            + cross[0] * first * second
+            + cross[1] * first * third
+        )
+        return first - second - third - float(np.sqrt(max(variance, 0.0)))
+
+    def upper(self, first: float, second: float, third: float) -> float:
+        """Bound that lies below the expectation with probability `tail`."""
+        above, below = self._gaps
+        cross = [
+            ((1 - f) ** 2 - (below[0] * f) ** 2 - above[j] ** 2) / f
+            for j, f in enumerate(self._lower_f, start=1)
+        ]
+        variance = (
+            (below[0] * first) ** 2
+            + (above[1] * second) ** 2
+            + (above[2] * third) ** 2
+            + cross[0] * first * second
+            + cross[1] * first * third
+        )
+        return first - second - third + float(np.sqrt(max(variance, 0.0)))
+
+    @cached_property
+    def _gaps(self) -> tuple[list[float], list[float]]:
+        """How far an expectation may be below and above its mean square, as shares of it."""
+        above = [1 - df / chi2_quantile(1 - self.tail, df) for df in self.df]
+        below = [df / chi2_quantile(self.tail, df) - 1 for df in self.df]
+        return above, below
+
+    @cached_property
+    def _upper_f(self) -> list[float]:
+        return [f_quantile(1 - self.tail, self.df[0], df) for df in self.df[1:]]
+
+    @cached_property
+    def _lower_f(self) -> list[float]:
+        return [f_quantile(self.tail, self.df[0], df) for df in self.df[1:]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.core.compilation import compiled
+from analysis.core.computation import compiled
 from analysis.core.query_statistic import FloatArray, IntArray
 
 #: Resamples side by side.

@@ -11,9 +11,9 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampled_estimates import resampled_estimate
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.absolute_agreement import agreement_in_value, measures_in
 from analysis.statistics.agreement.cohen_kappa import (

@@ -12,8 +12,13 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.core.statistic import Statistic
-from analysis.statistics.agreement.soft_pairwise import PERMUTATIONS, soft_pairwise_accuracy
-from analysis.statistics.agreement.system_decisions import DECISIONS, Decisions, decisions
+from analysis.statistics.agreement.system_decisions import (
+    DECISIONS,
+    PERMUTATIONS,
+    Decisions,
+    decisions,
+    soft_pairwise_accuracy,
+)
 from analysis.statistics.discrimination.system_scores import system_scores
 
 #: Resamples that carry a critical value: more would not change its second digit.

@@ -12,7 +12,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.statistics.agreement.association import Measure
-from analysis.statistics.answer_correctness.composed_ac import (
+from analysis.statistics.answer_correctness import (
     attainable_without_match,
     composed_ac,
     em_problem,

@@ -12,7 +12,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.statistics.agreement.association import association
-from analysis.statistics.answer_correctness.composed_ac import composed_ac
+from analysis.statistics.answer_correctness import composed_ac
 from analysis.statistics.discrimination.tukey import randomised_tukey_hsds
 from analysis.statistics.distribution.shape import tie_probability
 from analysis.topics.agreement.association import REFERENCE

@@ -11,7 +11,7 @@ from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
-from analysis.statistics.answer_correctness.unit_check import (
+from analysis.statistics.answer_correctness import (
     TOLERANCE,
     UnitCheck,
     unit_check,

@@ -10,13 +10,19 @@ import numpy as np
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.query_statistic import comparable
-from analysis.core.resampled_estimates import resampled_estimate
 from analysis.core.statistic import SYSTEM, Statistic
-from analysis.statistics.calibration.bins import calibration_error_squared, reliability_diagram
-from analysis.statistics.calibration.mean_square_bound import upper_bound_of_square
-from analysis.statistics.calibration.recalibrated_errors import RAW, recalibrated_errors
-from analysis.statistics.calibration.recalibration_line import recalibration_line
+from analysis.statistics.calibration.calibration_error import (
+    calibration_error_squared,
+    reliability_diagram,
+    upper_bound_of_square,
+)
+from analysis.statistics.calibration.recalibration import (
+    RAW,
+    recalibrated_errors,
+    recalibration_line,
+)
 from analysis.topics.calibration.judge_error import judge_error
 
 

@@ -11,12 +11,11 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.resampling import PERCENTILE_FROM, Scheme
 from analysis.core.simultaneous_intervals import simultaneous_intervals
-from analysis.statistics.calibration.error_by_level import error_by_level
-from analysis.statistics.calibration.error_by_system import error_by_system_given_human
-from analysis.statistics.calibration.recalibration_line import error_per_doubling
+from analysis.statistics.calibration.judge_error import error_by_level, error_by_system_given_human
+from analysis.statistics.calibration.recalibration import error_per_doubling
 from analysis.statistics.reliability.severity import severities
 
 

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analysis.core.aligned_constructs import Aligned, aligned
-from analysis.core.construct_data import FloatArray, IntArray
+from analysis.core.construct_data import Aligned, FloatArray, IntArray, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic

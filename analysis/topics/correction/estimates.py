@@ -15,16 +15,16 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
 from analysis.core.statistic import SYSTEM, Statistic
-from analysis.statistics.correction.inclusion_probability import inclusion_probabilities
 from analysis.statistics.correction.prediction_powered import (
     INFORMATIVE_FROM,
     Corrected,
     corrected,
     informative,
+    labels_needed,
+    labels_saved,
     tunable,
 )
-from analysis.statistics.correction.query_sums import QuerySums, query_sums
-from analysis.statistics.correction.ratings_saved import labels_needed, labels_saved
+from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
 
 #: Pairs are compared up to this many systems (190 pairs).
 SYSTEMS_PAIRED = 20

@@ -11,10 +11,10 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray, IntArray, mean_over
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.scales import Scale
 from analysis.core.statistic import SYSTEM, Statistic
-from analysis.statistics.distribution.means import NO_SCORES, Averaged, replicated_means
+from analysis.core.statistic_family import NO_SCORES, Averaged, replicated_means
 from analysis.statistics.distribution.shape import (
     PopulationStatistics,
     at_bound,

@@ -12,10 +12,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.construct_data import ConstructData, FloatArray, number_of
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.expected_scorers import number_of
 from analysis.core.resampling import Replicates
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import association

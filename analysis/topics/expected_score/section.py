@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.core.expected_scorers import EXPECTED
+from analysis.core.construct_data import EXPECTED
 from analysis.render.formatting import listed
 from analysis.render.section import Section
 from analysis.topics.expected_score import estimates, figures, tables

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
+from analysis.core.construct_data import number_of
 from analysis.core.estimates import Estimate
-from analysis.core.expected_scorers import number_of
 from analysis.render.table import Table, TableBuilder
 from analysis.render.verdict.verdicts import leading_scope
 

@@ -12,9 +12,8 @@ from analysis.core.construct_data import BoolArray, ConstructData, FloatArray, I
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import SYSTEM, Statistic
-from analysis.statistics.calibration.bins import equal_count_bins
-from analysis.statistics.missingness.mean_bounds import mean_bounds
-from analysis.statistics.missingness.system_missingness import missing_differs_by_system
+from analysis.statistics.calibration.calibration_error import equal_count_bins
+from analysis.statistics.missingness import mean_bounds, missing_differs_by_system
 from analysis.topics.agreement.association import REFERENCE
 from analysis.topics.distribution.estimates import NO_SCALE
 

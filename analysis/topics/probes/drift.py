@@ -10,9 +10,9 @@ import pandas as pd
 
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.simultaneous_estimates import estimates_that_hold_together
+from analysis.core.family_estimates import estimates_that_hold_together
 from analysis.core.statistic import Statistic
-from analysis.statistics.probes.query_means import Part, query_means
+from analysis.statistics.probes import Part, query_means
 
 _KEY = ["response_id", "construct"]
 

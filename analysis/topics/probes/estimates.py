@@ -10,15 +10,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
-from analysis.core.context import Context
+from analysis.core.context import LEVEL, Context
 from analysis.core.estimates import Estimate
-from analysis.core.interval_coverage import LEVEL
-from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.family_estimates import estimates_that_hold_together, resampled_estimate
 from analysis.core.resampling import Transform
 from analysis.core.scales import Scale
-from analysis.core.simultaneous_estimates import estimates_that_hold_together
 from analysis.core.statistic import Statistic
-from analysis.statistics.probes.query_means import Part, none_of, query_means
+from analysis.statistics.probes import Part, none_of, query_means
 
 FEW, MEASURED = 30, 0.86
 """Queries below which the interval of a mean shift covers too little, and what it covered at 15."""

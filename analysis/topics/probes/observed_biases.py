@@ -17,7 +17,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.probe_table import ProbeTable
 from analysis.core.statistic import Statistic
-from analysis.statistics.probes.contrast import difference_of_means
+from analysis.statistics.probes import difference_of_means
 
 THIRD = 1 / 3
 

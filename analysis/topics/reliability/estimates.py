@@ -13,6 +13,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.resampling import Interval, withheld
 from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.alpha import Level, alpha_of_weights
+from analysis.statistics.reliability.chance_corrected import weighted_kappa
 from analysis.statistics.reliability.icc import (
     ICC_NAMES,
     Form,
@@ -20,9 +21,8 @@ from analysis.statistics.reliability.icc import (
     icc_interval,
     icc_undefined_reason,
 )
-from analysis.statistics.reliability.measurement_error import ErrorKind, sem, spearman_brown
 from analysis.statistics.reliability.rater_pairs import mean_absolute_difference, raw_agreement
-from analysis.statistics.reliability.weighted_kappa import weighted_kappa
+from analysis.statistics.reliability.variance_components import ErrorKind, sem, spearman_brown
 from analysis.topics.reliability.chance_corrected import categorical
 from analysis.topics.reliability.connectedness import unconnected
 

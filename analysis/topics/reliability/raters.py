@@ -19,8 +19,15 @@ from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import association
 from analysis.statistics.reliability.alpha import alpha_of_weights
-from analysis.statistics.reliability.scale_use import ScaleUse, by_scale_use, mid_ranks
-from analysis.statistics.reliability.severity import Severities, deviations, rater_drift, severities
+from analysis.statistics.reliability.severity import (
+    ScaleUse,
+    Severities,
+    by_scale_use,
+    deviations,
+    mid_ranks,
+    rater_drift,
+    severities,
+)
 from analysis.topics.agreement.association import REFERENCE
 from analysis.topics.reliability.connectedness import unconnected
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.repeat_agreement import REPEAT_MEASURES, repeat_agreement

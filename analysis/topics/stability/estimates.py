@@ -10,7 +10,7 @@ import numpy as np
 from analysis.core.construct_data import FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
 from analysis.statistics.stability.run_agreement import RUN_MEASURES, run_agreement

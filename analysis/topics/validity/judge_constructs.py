@@ -7,11 +7,10 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from analysis.core.aligned_constructs import Aligned, aligned
-from analysis.core.construct_data import ConstructData
+from analysis.core.construct_data import Aligned, ConstructData, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.resampling import QueryResampling
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.core.statistic_family import StatisticFamily

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from analysis.core.aligned_constructs import aligned
-from analysis.core.construct_data import ConstructData
+from analysis.core.construct_data import ConstructData, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.statistic import Statistic
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
 from analysis.statistics.validity.derived_correlations import averaged_by_fisher, with_derived

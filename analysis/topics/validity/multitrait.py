@@ -9,26 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.aligned_constructs import Aligned, aligned
-from analysis.core.construct_data import ConstructData
+from analysis.core.construct_data import Aligned, ConstructData, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampled_estimates import resampled_estimate
+from analysis.core.family_estimates import resampled_estimate
 from analysis.core.statistic import Statistic
 from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
 from analysis.statistics.validity.derived_correlations import (
     Derived,
-    htmt,
-    mean_difference,
-    mean_of,
-    with_derived,
-)
-from analysis.statistics.validity.multitrait import (
     Variable,
     common_items,
+    htmt,
     kind,
+    mean_difference,
+    mean_of,
     smallest_eigenvalue,
+    with_derived,
 )
 
 #: Name of the method whose values are the human reference.

@@ -1,7 +1,7 @@
 import pandas as pd
 
 from analysis import Options, analyse
-from analysis.core.instruction_mismatch import RulesApart, lacking
+from analysis.core.options import RulesApart, lacking
 from analysis.render.limitations import not_established
 from tests.analysis.scores import simulated, table
 

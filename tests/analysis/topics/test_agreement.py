@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from analysis import Options, Scale, analyse
+from analysis.core.computation import one_blas_thread
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import estimates_of
-from analysis.core.threads import one_blas_thread
 from analysis.topics.agreement.section import SECTION
 from tests.analysis.scores import simulated, table
 from tests.benchmarks.report_paper_size import CONSTRUCTS, simulated_scores

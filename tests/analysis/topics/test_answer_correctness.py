@@ -5,7 +5,7 @@ import pytest
 from analysis import Options, Scale, ScoreTable
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
-from analysis.statistics.answer_correctness.unit_check import composed_ac_as_published
+from analysis.statistics.answer_correctness import composed_ac_as_published
 from analysis.topics.answer_correctness.estimates import answer_correctness
 from tests.analysis.scores import POINTS, simulated, table
 

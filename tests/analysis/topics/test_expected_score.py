@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 from analysis import Options, analyse
+from analysis.core.construct_data import EXPECTED, number_of
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.core.expected_scorers import EXPECTED, number_of
 from analysis.pipeline.estimation import Analysis, headline
 from analysis.render.section import chapter
 from analysis.render.verdict.verdicts import verdicts

@@ -6,7 +6,7 @@ from scipy import stats
 
 from analysis.core.resampling import QueryResampling
 from analysis.statistics.agreement.kendall import CELLS_PER_ITEM, tau_b_of_weights
-from analysis.statistics.agreement.pair_sums import tau_b_of_pair_sums
+from analysis.statistics.agreement.paired_statistics import tau_b_of_pair_sums
 
 
 @pytest.mark.parametrize(

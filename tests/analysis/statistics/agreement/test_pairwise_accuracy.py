@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.core.folds import folds
 from analysis.statistics.agreement import pair_outcomes
 from analysis.statistics.agreement.pairwise_accuracy import (
     PairScope,
@@ -12,6 +11,7 @@ from analysis.statistics.agreement.pairwise_accuracy import (
     pairwise_accuracy,
     pairwise_accuracy_out_of_fold,
 )
+from analysis.statistics.calibration.recalibration import folds
 
 NA = float("nan")
 SCOPES: tuple[PairScope, ...] = ("pooled", "within_query")

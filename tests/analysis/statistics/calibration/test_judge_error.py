@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from analysis.statistics.calibration.error_by_level import error_by_level
-from analysis.statistics.calibration.error_by_system import error_by_system_given_human
+from analysis.statistics.calibration.judge_error import error_by_level, error_by_system_given_human
 
 QUERIES, SYSTEMS = 80, 4
 QUERY = np.repeat(np.arange(QUERIES), SYSTEMS)

@@ -3,11 +3,12 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from analysis.core.folds import folds, recalibrated_out_of_fold
 from analysis.core.resampling import QueryResampling
-from analysis.statistics.calibration.recalibrated_errors import recalibrated_errors
-from analysis.statistics.calibration.recalibration_line import (
+from analysis.statistics.calibration.recalibration import (
     error_per_doubling,
+    folds,
+    recalibrated_errors,
+    recalibrated_out_of_fold,
     recalibration_line,
 )
 

@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.statistics.correction import prediction_powered
-from analysis.statistics.correction.prediction_powered import corrected, tunable
+from analysis.statistics.correction.prediction_powered import (
+    corrected,
+    labels_needed,
+    labels_saved,
+    tunable,
+)
 from analysis.statistics.correction.query_sums import QuerySums, query_sums
 
 HUMAN = [1, 0, 1, 1, 0, 1, 0, 1, 1, 0]
@@ -266,3 +271,56 @@ def test_wrong_arguments() -> None:
         query_sums([1, 2], [1, 2], [0, 1], probability=[0, 1])
     with pytest.raises(ValueError, match="one entry"):
         query_sums([1, 2], [1, 2], [0, 1], pool=[True])
+
+
+def test_saved_by_a_judge_that_follows_people_and_by_one_that_does_not() -> None:
+    human, judge = simulated(1, queries=2000, labels=60)
+    query = np.arange(2000)
+    sums = query_sums(human[:, 0], judge[:, 0], query)
+    alone = corrected(sums, lam=0.0)
+    found = corrected(sums)
+    saved = labels_saved(found, alone, 60)
+    ratio = (alone.interval.high - alone.interval.low) / (found.interval.high - found.interval.low)
+    assert saved == pytest.approx(60 * ratio**2 - 60)
+    assert saved > 30
+    noise = np.random.default_rng(2).normal(60, 40, 2000)
+    worse = corrected(query_sums(human[:, 0], noise, query), lam=1.0)
+    assert labels_saved(worse, alone, 60) < 0
+
+
+def test_needed_is_where_the_width_is_reached() -> None:
+    human, judge = simulated(3, queries=4000, labels=400)
+    query = np.arange(4000)
+
+    def reach(labels: int) -> float:
+        known = human[:, 0].copy()
+        known[labels:] = np.nan
+        found = corrected(query_sums(known, judge[:, 0], query))
+        return (found.interval.high - found.interval.low) / 2
+
+    known = human[:, 0].copy()
+    known[80:] = np.nan
+    pilot = corrected(query_sums(known, judge[:, 0], query))
+    needed, reason = labels_needed(pilot, 1.5, 80)
+    assert reason is None
+    assert reach(int(needed)) == pytest.approx(1.5, rel=0.15)
+    fewer, _ = labels_needed(pilot, 3.0, 80)
+    assert fewer < needed / 3
+
+
+def test_a_width_that_labels_cannot_reach() -> None:
+    human, judge = simulated(4, queries=60, labels=40)
+    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(60)))
+    needed, reason = labels_needed(found, 0.5, 40)
+    assert np.isnan(needed)
+    assert "judged responses alone" in str(reason)
+
+
+def test_no_interval_no_plan() -> None:
+    found = corrected(query_sums([5, np.nan], [4, 5], [0, 1]))
+    needed, reason = labels_needed(found, 5, 1)
+    assert np.isnan(needed)
+    assert reason
+    assert np.isnan(labels_saved(found, found, 1))
+    with pytest.raises(ValueError, match="above 0"):
+        labels_needed(corrected(query_sums([5, 6, 8], [4, 5, 5], [0, 1, 2])), 0, 3)

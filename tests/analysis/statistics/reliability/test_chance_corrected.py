@@ -12,8 +12,8 @@ from analysis.statistics.reliability.chance_corrected import (
     Weighting,
     agreement_standard_error,
     chance_corrected,
+    weighted_kappa,
 )
-from analysis.statistics.reliability.weighted_kappa import weighted_kappa
 from tests.analysis.ragged import ratings, repeated, tables
 from tests.conftest import examples
 

@@ -10,11 +10,11 @@ from analysis.statistics.stability.rank_reversals import (
     NO_SPREAD,
     ONE_QUERY,
     ONE_SCORING,
+    flip_bounds,
     flips_of_queries,
     flips_of_repeats,
     flips_of_runs,
 )
-from analysis.statistics.stability.reversal_probability import flip_bounds
 
 
 def chance(distance: float) -> float:

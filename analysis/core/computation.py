@@ -1,0 +1,60 @@
+"""How numbers are computed: compiled loops, one thread for linear algebra, quantiles.
+
+Quantiles come from `scipy.special`, since importing `scipy.stats` takes a second or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+from scipy import special
+from threadpoolctl import ThreadpoolController
+
+Loop = TypeVar("Loop", bound=Callable[..., Any])
+
+
+def compiled(function: Loop) -> Loop:
+    """Compile a loop over numpy arrays; it releases the interpreter lock while it runs.
+
+    Compiling takes a few seconds once per machine. In a read-only installation without a home
+    directory nothing can be cached, and each process compiles again.
+    """
+    # Imported here: loading numba takes longer than most of what needs no compiled loop.
+    from numba import njit
+
+    try:
+        kernel: Loop = njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        kernel = njit(nogil=True)(function)
+    return kernel
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    # Called when scipy.special is loaded: SciPy's own BLAS is not listed before that.
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run BLAS products in one thread: with several, their sums depend on how many there are."""
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
+
+
+def t_quantile(probability: float, df: float) -> float:
+    """Student's t with df degrees of freedom."""
+    return float(special.stdtrit(df, probability))
+
+
+def f_quantile(probability: float, df_numerator: float, df_denominator: float) -> float:
+    """F with the degrees of freedom of numerator and denominator."""
+    return float(special.fdtri(df_numerator, df_denominator, probability))
+
+
+def chi2_quantile(probability: float, df: float) -> float:
+    """Chi-squared with df degrees of freedom."""
+    return 2 * float(special.gammaincinv(df / 2, probability))

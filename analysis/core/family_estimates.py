@@ -1,0 +1,113 @@
+"""Estimates of the statistics of a family, each with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.resampling import (
+    PERCENTILE_FROM,
+    QueryResampling,
+    Replicates,
+    Scheme,
+    Transform,
+    effective_df,
+)
+from analysis.core.simultaneous_intervals import simultaneous_intervals
+from analysis.core.statistic_family import StatisticFamily
+
+
+def resampled_estimate(
+    context: Context,
+    name: str,
+    family: StatisticFamily,
+    place: int,
+    found: Replicates,
+    resampling: QueryResampling,
+    transform: Transform | None = None,
+    **record: Any,
+) -> Estimate:
+    """One statistic of a family with its interval for these raters."""
+    interval = resampling.interval_of(found, transform)
+    given = not np.isnan(interval.low)
+    return Estimate(
+        name,
+        value=found.point,
+        ci_low=interval.low,
+        ci_high=interval.high,
+        ci_level=context.options.level if given else None,
+        method=interval.method if given else None,
+        n_responses=int(family.n_responses[place]),
+        n_queries=found.n_queries,
+        n_dropped=int(family.n_dropped[place]),
+        reason=found.reason or interval.reason,
+        **context.with_coverage(name, interval, found.n_queries, record),
+    )
+
+
+def estimates_that_hold_together(
+    context: Context,
+    name: str,
+    family: StatisticFamily,
+    resampling: QueryResampling,
+    records: Sequence[Mapping[str, Any]],
+) -> Iterator[Estimate]:
+    """Each statistic with its simultaneous interval (max-t), over the queries that any of them has.
+
+    With the jackknife, the tail that the common critical value leaves is taken of a t with each
+    statistic's own degrees of freedom (`effective_df`): a mean that a few queries decide, since
+    the others did not move, is far from normal. Statistics of a single query get no interval.
+    """
+    # Imported here: scipy.stats takes a second or more.
+    from scipy.stats import t as t_distribution
+
+    points = family.points()
+    counts = family.contributing.sum(axis=0)
+    several = np.isfinite(points) & (counts > 1)
+    queries = np.asarray(family.contributing[:, several].any(axis=1))
+    count = int(np.count_nonzero(queries))
+    ends = np.full((2, points.size), np.nan)
+    reasons: list[str | None] = [
+        reason or "an interval needs at least 2 queries" for reason in family.reasons
+    ]
+    method = None
+    if count > 1:
+        scheme: Scheme = "bootstrap" if count >= PERCENTILE_FROM else "jackknife"
+        left_out = queries if scheme == "jackknife" else None
+        rows = resampling.evaluate(family.of_weights, scheme, left_out)
+        found = simultaneous_intervals(
+            points[several], rows[:, several], scheme, context.options.level, context.options.seed
+        )
+        ends[:, several] = found.low, found.high
+        if scheme == "jackknife":
+            tail = t_distribution.sf(found.critical_value, count - 1)
+            own = family.contributing[queries][:, several]
+            freedom = [
+                effective_df(values[used])
+                for values, used in zip(rows[:, several].T, own.T, strict=True)
+            ]
+            reach = t_distribution.isf(tail, freedom) * found.error
+            ends[:, several] = points[several] - reach, points[several] + reach
+        method = found.method
+        for at, reason in zip(np.flatnonzero(several).tolist(), found.reasons, strict=True):
+            reasons[at] = reason
+    for place, record in enumerate(records):
+        low, high = ends[:, place]
+        has = bool(np.isfinite(low))
+        yield Estimate(
+            name,
+            value=float(points[place]),
+            ci_low=float(low),
+            ci_high=float(high),
+            ci_level=context.options.level if has else None,
+            method=method if has else None,
+            n_responses=int(family.n_responses[place]),
+            n_queries=int(counts[place]),
+            n_dropped=int(family.n_dropped[place]),
+            reason=None if has else reasons[place],
+            **record,
+        )

@@ -1,1 +1,0 @@
-"""Answer Correctness: the exact match, the judge's part, and their composition."""

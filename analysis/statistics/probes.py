@@ -1,0 +1,127 @@
+"""Means over responses and differences of groups' means, as functions of query weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.query_statistic import (
+    FloatArray,
+    IntArray,
+    QueryStatistic,
+    as_codes,
+    as_values,
+    ratio,
+)
+from analysis.core.statistic_family import StatisticFamily
+
+
+class Part(NamedTuple):
+    """What one mean is taken of."""
+
+    values: FloatArray
+    """(k,), none of them missing."""
+    query: IntArray
+    """(k,) codes from 0 to Q - 1."""
+    n_dropped: int = 0
+    reason: str | None = None
+    """Why there is no value, where there is none."""
+
+
+def query_means(parts: Sequence[Part], n_queries: int) -> StatisticFamily:
+    """Return the mean of each part's values, a response counting once.
+
+    Parameters
+    ----------
+    parts
+        m of them, over the same Q queries, so that the means have a joint distribution.
+    n_queries
+        Q.
+
+    Raises
+    ------
+    ValueError
+        A value is missing or infinite, or a query's code is out of range.
+    """
+    m = len(parts)
+    counts, totals = np.zeros((n_queries, m)), np.zeros((n_queries, m))
+    for place, part in enumerate(parts):
+        if not np.isfinite(part.values).all():
+            raise ValueError(f"part {place} holds a value that is missing or infinite")
+        if part.query.size and not 0 <= part.query.min() <= part.query.max() < n_queries:
+            raise ValueError(f"part {place} has query codes beyond 0 to {n_queries - 1}")
+        counts[:, place] = np.bincount(part.query, minlength=n_queries)
+        totals[:, place] = np.bincount(part.query, weights=part.values, minlength=n_queries)
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        number = weights @ counts
+        return ratio(weights @ totals, number, number > 0)
+
+    return StatisticFamily(
+        of_weights,
+        counts > 0,
+        np.array([part.values.size for part in parts], dtype=np.int64),
+        np.array([part.n_dropped for part in parts], dtype=np.int64),
+        [None if part.values.size else part.reason or "no response has both" for part in parts],
+    )
+
+
+def none_of(n_queries: int, level: float) -> float:
+    """Return the largest share of queries that seeing none of them is compatible with.
+
+    The one-sided upper bound of Clopper and Pearson 1934 for 0 of n: 1 - (1 - level)^(1/n), about
+    3/n at .95. NaN without a query.
+    """
+    return float(1 - (1 - level) ** (1 / n_queries)) if n_queries else float("nan")
+
+
+def difference_of_means(
+    values: npt.ArrayLike,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    query: npt.ArrayLike,
+    n_queries: int | None = None,
+    names: tuple[str, str] = ("the first group", "the second group"),
+) -> QueryStatistic:
+    """Mean of the first group's values minus that of the second group's.
+
+    Parameters
+    ----------
+    values
+        (n,), NaN where missing.
+    first, second
+        (n,) bool; a response in both or in neither does not enter, and is counted as dropped where
+        it has a value.
+    query
+        (n,) codes.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+    """
+    given = as_values(values, "values")
+    a, b = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    if not given.shape == a.shape == b.shape:
+        raise ValueError(f"shapes {given.shape}, {a.shape} and {b.shape} differ: expected (n,)")
+    codes, total = as_codes(query, given.size, n_queries)
+    known = np.isfinite(given)
+    groups = [known & a & ~b, known & b & ~a]
+    family = query_means([Part(given[one], codes[one]) for one in groups], total)
+    empty = [name for name, one in zip(names, groups, strict=True) if not one.any()]
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        found = family.of_weights(weights)
+        return np.asarray(found[:, 0] - found[:, 1])
+
+    used = int(sum(np.count_nonzero(one) for one in groups))
+    return QueryStatistic(
+        of_weights,
+        np.asarray(family.contributing.any(axis=1)),
+        used,
+        int(np.count_nonzero(known)) - used,
+        f"no response of {' or '.join(empty)} has both values" if empty else None,
+    )

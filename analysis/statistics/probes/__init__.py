@@ -1,1 +1,0 @@
-"""How far a judge's scores move where they should not: probes, drift, observed biases."""
