@@ -25,10 +25,12 @@ def compiled(function: Loop) -> Loop:
     # Imported here: loading numba takes longer than most of what needs no compiled loop.
     from numba import njit
 
+    cached: Any = njit(cache=True, nogil=True)
+    uncached: Any = njit(nogil=True)
     try:
-        kernel: Loop = njit(cache=True, nogil=True)(function)
+        kernel: Loop = cached(function)
     except RuntimeError:
-        kernel = njit(nogil=True)(function)
+        kernel = uncached(function)
     return kernel
 
 
