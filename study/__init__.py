@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from study.errors import Fault as Fault, InputError as InputError, StudyError as StudyError
     from study.export.study_export import export_study as export_study
-    from study.importing import import_file as import_file, read_scores as read_scores
+    from study.importing.file_import import import_file as import_file
+    from study.importing.read_table import read_scores as read_scores
     from study.scales import RatingScale as RatingScale
     from study.schema.upgrade import upgrade_study as upgrade_study
     from study.settings.study_toml import StudyConfig as StudyConfig
@@ -21,8 +22,8 @@ _HOME = {
     "StudyError": "study.errors",
     "RatingScale": "study.scales",
     "export_study": "study.export.study_export",
-    "import_file": "study.importing",
-    "read_scores": "study.importing",
+    "import_file": "study.importing.file_import",
+    "read_scores": "study.importing.read_table",
     "study_status": "study.status",
     "upgrade_study": "study.schema.upgrade",
 }

@@ -3,7 +3,7 @@
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from study.importing import import_file
+from study.importing.file_import import import_file
 from study.study import Study
 
 

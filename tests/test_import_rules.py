@@ -197,10 +197,9 @@ def test_the_example_stands_alone() -> None:
     [
         "study.cli.root",
         "study.cli.commands",
-        "study.cli.assign",
+        "study.cli.assignment_commands",
         "judge.cli.judge_command",
         "judge.cli.inspect_commands",
-        "study.cli.adjudicate",
         "study.cli.lifecycle_commands",
         "annotate_ui.cli.enrol",
         "annotate_ui.cli.invite",

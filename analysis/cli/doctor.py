@@ -90,7 +90,7 @@ def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Pat
 
 def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patient:
     from analysis.core.table_declarations import read_kinds
-    from study.importing.importer_registry import importer_for
+    from study.importing.importers import importer_for
     from study.importing.readers.source import RecordSource
     from study.settings.constructs import CCRS
 
@@ -175,7 +175,7 @@ def _guess(scorer: str) -> str:
 def _reach_of_preferences(path: Path, kinds: tuple[str, ...]) -> float:
     """Return the largest preference in either direction, at least 1."""
     from analysis.core.table_declarations import read_kinds
-    from study.importing import read_preferences
+    from study.importing.read_table import read_preferences
 
     values = read_preferences(path, kinds=read_kinds(kinds))["value"].abs()
     return float(max(1.0, values.max())) if values.notna().any() else 1.0

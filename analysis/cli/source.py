@@ -255,7 +255,7 @@ def from_file(
     from analysis.core.table_declarations import check_kinds, check_scales, read_kinds, read_scales
     from analysis.core.tables import PreferenceTable, ScoreTable
     from study import read_scores
-    from study.importing import read_preferences
+    from study.importing.read_table import read_preferences
 
     if preference_scale and preferences is None:
         raise CannotRun("--preference-scale describes the table of --preferences, which is missing")

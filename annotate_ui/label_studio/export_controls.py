@@ -9,7 +9,7 @@ from typing import Any
 from annotate_ui.label_studio.annotation_reader import storable_text
 from annotate_ui.label_studio.export_inventory import Seen, seen_controls
 from study.errors import Fault, InputError, nearest
-from study.importing.formats.format_options import FormatOptions
+from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
 from study.scales import RatingScale
 from study.text import quoted_names

@@ -28,13 +28,12 @@ from annotate_ui.label_studio.export_controls import (
 from annotate_ui.label_studio.export_inventory import Seen, seen_controls, users
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
-from study.importing.formats.format_options import FormatOptions
 from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
+from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields, folded
 from study.importing.readers.input_file import Record
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 from study.text import quoted_names

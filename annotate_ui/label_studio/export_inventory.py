@@ -7,7 +7,7 @@ from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import user_of, whole
 from study.errors import Fault, InputError
-from study.importing.formats.format_options import FormatOptions
+from study.importing.importers import FormatOptions
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.text import quoted_names

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, func, select
 
-from study.assignment.damaged_copies import LEAST_WORDS
+from study.assignment.checks import LEAST_WORDS
 from study.facts.response_roles import is_answer
 from study.schema import Assignment, CheckPair, ExpectedValue, Response, table
 from study.settings.campaign import DesignSpec

@@ -134,9 +134,9 @@ def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_
     design = study.config.design
     if not design.calibration or not design.ratings:
         return {}
-    from study.assignment.calibration_queries import calibration_queries
+    from study.assignment.assignment_rows import rounds_of
     from study.assignment.existing_assignments import existing_assignments
-    from study.assignment.passes import rounds_of
+    from study.assignment.sample import calibration_queries
     from study.assignment.sampling_frame import sampling_frame
 
     frame, specs = sampling_frame(connection), study.config.constructs
@@ -196,7 +196,7 @@ def _check_for(
     connection: Connection, study: Study, rater_id: int, taken: Sequence[Taken]
 ) -> tuple[int, Taken] | None:
     """Return a damaged copy of one of these responses, and that response."""
-    from study.assignment.damaged_copies import LEAST_WORDS, Copies, expected_lower
+    from study.assignment.checks import LEAST_WORDS, Copies, expected_lower
     from study.assignment.reading_time import WordCounts
     from study.assignment.sampling_frame import sampling_frame
 

@@ -12,10 +12,9 @@ from judge.protocol.answer import CONTENT_FILTER, REJECTED, Answer
 from judge.protocol.chat_completion import escaped
 from study.errors import Fault, InputError, nearest
 from study.importing.existing_content import ExistingContent
-from study.importing.import_summary import ImportSummary
+from study.importing.import_report import ImportSummary
 from study.importing.readers.column_layout import Fields, has, missing_column
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study

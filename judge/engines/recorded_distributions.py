@@ -5,7 +5,7 @@ from typing import Any
 
 from judge.prompts.template import PromptVersion
 from judge.protocol.logprob_distribution import MOST_TOGETHER, ScoreTokens
-from study.importing.readers.record_cells import RecordCells
+from study.importing.readers.records import RecordCells
 from study.scales import RatingScale
 from study.text import abbreviate
 

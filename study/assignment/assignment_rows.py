@@ -1,14 +1,71 @@
-"""The rows to be stored: each rater's work in an order of their own."""
+"""The rows to store: the work of each rater in an order that is counterbalanced over raters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from study.assignment.passes import Rounds
-from study.assignment.presentation_order import Orders
+from study.assignment.stratified_sample import permanent_number
 from study.facts.slots import OWN_CHANNEL
+from study.settings.constructs import ConstructSpec
+
+Rounds = dict[str, int]
+"""Construct to the round in which it is rated."""
+
+
+def rounds_of(constructs: Iterable[ConstructSpec], seed: int, rater: str | None) -> Rounds:
+    """Return the rounds of a rater: what needs less to be shown comes first.
+
+    Constructs that are shown alike come in an order of the rater's own, which the seed decides;
+    open slots, which may be anybody's, have one order.
+    """
+
+    def turn(construct: ConstructSpec) -> tuple[int, float]:
+        stage = 3 if "reference" in construct.sees else 2 if "context" in construct.sees else 1
+        return stage, permanent_number(seed, "round", rater or "", construct.key)
+
+    return {spec.key: place for place, spec in enumerate(sorted(constructs, key=turn))}
+
+
+T = TypeVar("T")
+
+
+def turned(base: Sequence[T], turn: int) -> list[T]:
+    """Return the order of the rater whose turn it is, from 0.
+
+    Every second order is the reverse of the one before it, so that over each two raters all have
+    the same mean place; each further two begin where nobody has begun while there is such a place.
+    """
+    order = list(base)
+    if not order:
+        return order
+    start = turn // 2 * 2 % len(order)
+    order = order[start:] + order[:start]
+    return order if turn % 2 == 0 else order[::-1]
+
+
+class Orders:
+    """The orders of a study: random by the seed, and turned from rater to rater."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._place = cache(lambda name: permanent_number(seed, "place", str(name)))
+        self._keys = cache(self._shuffled)
+
+    def responses(self, responses: Sequence[int], turn: int) -> list[int]:
+        """Return the responses to a query in the order of this turn."""
+        return turned(sorted(responses, key=lambda r: (self._place(r), r)), turn)
+
+    def constructs(self, response: int, keys: Sequence[str], turn: int) -> list[str]:
+        """Return the constructs of a response in the order of this turn."""
+        return turned(self._keys(response, tuple(sorted(keys))), turn)
+
+    def _shuffled(self, response: int, keys: tuple[str, ...]) -> tuple[str, ...]:
+        numbers = {key: permanent_number(self._seed, "keys", str(response), key) for key in keys}
+        return tuple(sorted(keys, key=lambda key: (numbers[key], key)))
+
 
 Row = dict[str, Any]
 

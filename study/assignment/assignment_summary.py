@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from study.assignment.allocation import Allocation
+from study.assignment.allocation import Allocation, connected
 from study.assignment.assignment_rows import Row
 from study.assignment.comparison_plan import ComparisonsPlanned
 from study.assignment.demand import Block, Demand
 from study.assignment.existing_assignments import MAIN_PHASE, Pass, WorkByRater, add
-from study.assignment.load_balance import connected
 from study.assignment.planning_inputs import PlanningInputs, words_of_work
 from study.assignment.sample import Sample
 

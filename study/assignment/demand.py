@@ -5,8 +5,8 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from study.assignment.existing_assignments import ExistingAssignment
-from study.assignment.permanent_random_numbers import permanent_number
 from study.assignment.sampling_frame import FrameResponse, SamplingFrame
+from study.assignment.stratified_sample import permanent_number
 from study.settings.constructs import ConstructSpec
 
 

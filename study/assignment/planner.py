@@ -19,8 +19,7 @@ from study.assignment.existing_assignments import (
     shown_later_stages,
 )
 from study.assignment.planning_inputs import PlanningInputs, planning_inputs
-from study.assignment.rater_profiles import RaterProfile, able_by_query, rater_profiles
-from study.assignment.raters import raters_by_code
+from study.assignment.raters import RaterProfile, able_by_query, rater_profiles, raters_by_code
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import SamplingFrame, sampling_frame
 from study.assignment.workload import calibration_of, portion_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from study.assignment.check_items import Imported, imported_checks
-from study.assignment.damaged_copies import Copies
+from study.assignment.assignment_rows import Orders, Rounds, rounds_of
+from study.assignment.checks import Copies, Imported, imported_checks
 from study.assignment.existing_assignments import (
     ExistingAssignment,
     Pass,
@@ -16,11 +16,9 @@ from study.assignment.existing_assignments import (
     last_positions,
     work_by_rater,
 )
-from study.assignment.passes import Rounds, rounds_of
-from study.assignment.permanent_random_numbers import permanent_number
-from study.assignment.presentation_order import Orders
 from study.assignment.reading_time import WordCounts
 from study.assignment.sampling_frame import FrameResponse, SamplingFrame
+from study.assignment.stratified_sample import permanent_number
 from study.settings.campaign import DesignSpec
 from study.settings.constructs import ConstructSpec
 from study.study import Study

@@ -1,15 +1,74 @@
-"""The raters that work is given to, by their codes."""
+"""The raters to whom work is assigned: their codes, database keys and languages."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count as count_from, islice
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, insert, select
 
+from study.assignment.sampling_frame import SamplingFrame, primary
 from study.errors import StudyError
 from study.facts.scorers import machine_names, scorer_names
 from study.schema import Departure, Rater, RaterBase, table
 from study.study import Study
+
+
+@dataclass(frozen=True)
+class RaterProfile:
+    """A rater who is to be given work."""
+
+    id: int
+    code: str
+    languages: frozenset[str] | None
+    """Primary languages; None: any."""
+
+    def reads(self, language: str | None) -> bool:
+        """Whether texts of a language may be given to the rater."""
+        return language is None or self.languages is None or language in self.languages
+
+
+def rater_profiles(
+    connection: Connection, study: Study, codes: Mapping[str, int]
+) -> list[RaterProfile]:
+    """Return what is known of raters, those of study.toml before those of the store."""
+    w = table(Rater)
+    stored = {
+        row.id: (row.attributes or {}).get("languages")
+        for row in connection.execute(select(w.c.id, w.c.attributes))
+    }
+    profiles = []
+    for code, rater in codes.items():
+        settings = study.config.raters.get(code)
+        languages = (
+            settings.languages if settings is not None and settings.languages else stored.get(rater)
+        )
+        profiles.append(RaterProfile(rater, code, _primaries(languages)))
+    return profiles
+
+
+def able_by_query(
+    people: Iterable[RaterProfile], frame: SamplingFrame
+) -> dict[int, frozenset[int]]:
+    """Return the places of the raters who may be given each query."""
+    each = list(people)
+    by_language: dict[str | None, frozenset[int]] = {}
+    able = {}
+    for query, question in frame.questions.items():
+        language = question.language
+        if language not in by_language:
+            by_language[language] = frozenset(i for i, p in enumerate(each) if p.reads(language))
+        able[query] = by_language[language]
+    return able
+
+
+def _primaries(languages: Collection[str] | None) -> frozenset[str] | None:
+    if not languages:
+        return None
+    if isinstance(languages, str):
+        return frozenset({primary(languages)})
+    return frozenset(primary(str(language)) for language in languages)
+
 
 MOST_RATERS = 1000
 """Beyond, a number is a slip of the finger more likely than a campaign."""

@@ -1,7 +1,10 @@
-"""The draw of a stratified random sample whose inclusion probabilities are known. Pure.
+"""The draw of a stratified random sample with known inclusion probabilities. No database access.
 
-In each stratum the units with the smallest permanent random numbers are the sample. Seats are
-shared among strata one after another, so a larger sample never takes a unit out.
+Every unit has a permanent random number, which depends on nothing else in the study. In each
+stratum the units with the smallest numbers are the sample, so that a larger sample contains a
+smaller one and the order of imports changes nothing (Ohlsson 1995, coordination of samples using
+permanent random numbers). Places are shared among strata one after another, so that a larger
+sample never takes a unit out.
 """
 
 from collections import defaultdict
@@ -10,7 +13,15 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Literal, NamedTuple
 
-from study.assignment.permanent_random_numbers import permanent_number
+from study.schema.content import digest
+
+
+def permanent_number(seed: int, *names: str) -> float:
+    """Return the number, from 0 up to but not 1, that these names have under a seed."""
+    state = digest(str(seed).encode(), *(name.encode() for name in names))
+    # As many bits as a float holds exactly.
+    return (int.from_bytes(state[:8], "big") >> 11) * 2.0**-53
+
 
 Allocation = Literal["proportional", "equal"]
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from study.assignment.assignment_rows import Group, Piece, Row, in_order
-from study.assignment.check_items import CheckMaterial, interleave_checks
-from study.assignment.damaged_copies import expected_lower
+from study.assignment.checks import CheckMaterial, expected_lower, interleave_checks
 from study.assignment.demand import Block
-from study.assignment.permanent_random_numbers import permanent_number
 from study.assignment.planning_inputs import PlanningInputs, Work, original_rank
-from study.assignment.rater_profiles import RaterProfile
+from study.assignment.raters import RaterProfile
 from study.assignment.sampling_frame import FrameResponse
+from study.assignment.stratified_sample import permanent_number
 
 Responses = Mapping[int, frozenset[str]]
 

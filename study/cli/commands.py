@@ -139,7 +139,7 @@ def import_(
 
     from study.cli import import_options
     from study.errors import InputError
-    from study.importing import import_file
+    from study.importing.file_import import import_file
     from study.study import Study
 
     named = import_options.named_once("--kind", kinds, import_options.kind)
@@ -203,7 +203,7 @@ def status(folder: Path, as_json: bool) -> None:
     if as_json:
         show(current.as_json(), [], as_json)
         return
-    from study.cli.status_display import show_status
+    from study.cli.displays import show_status
 
     show_status(current)
 
@@ -314,7 +314,7 @@ def fetch(name: str, folder: Path | None, source: Path | None, as_json: bool) ->
       ccrs fetch openqa-nq301
       ccrs fetch ragchecker-meta study-2 --from downloads/ragchecker
     """
-    from study.datasets import fetch as fetch_dataset
+    from study.datasets.dataset_study import fetch as fetch_dataset
 
     target = folder or Path(name)
     with progress(f"Fetching {name}", hidden=as_json) as advance:

@@ -1,18 +1,97 @@
-"""Fetch a public data set and make a study of it, whole or not at all."""
+"""Fetch a public data set and create a study from it, completely or not at all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from study.datasets.dataset_source import Contents, Dataset, collect
+from sqlalchemy import insert, select
+
+from study.datasets.dataset_source import Contents, Dataset, TieBreak, collect
 from study.errors import StudyError, nearest
 from study.progress import Advance
+from study.schema import (
+    Assignment,
+    AssignmentBase,
+    Rater,
+    RaterBase,
+    Rating,
+    RatingBase,
+    Response,
+    now,
+    table,
+)
+from study.study import Study
 
 if TYPE_CHECKING:
-    from study.importing import ImportSummary
+    from study.importing.import_report import ImportSummary
+
+
+def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:
+    """Store each value as the rating of an adjudicating assignment.
+
+    Raises
+    ------
+    ValueError
+        A value lies outside its construct's scale.
+    KeyError
+        The study has no such response or construct.
+    """
+    if not values:
+        return
+    moment = now()
+    with study.write() as connection:
+        t = table(Response)
+        rows = connection.execute(select(t.c.key, t.c.id))
+        responses = {row.key: row.id for row in rows}
+        versions = study.construct_versions(connection)
+        raters = {}
+        for code in dict.fromkeys(value.rater for value in values):
+            noun = RaterBase(code=code)
+            raters[code] = connection.execute(
+                insert(table(Rater)).values(**noun.model_dump()).returning(table(Rater).c.id)
+            ).scalar_one()
+        for position, value in enumerate(values):
+            scale = study.config.scale(value.construct, value.rater)
+            if scale is None:
+                raise KeyError(value.construct)
+            if problem := scale.problem(value.value):
+                raise ValueError(f"{value.response_id}, {value.construct}: {problem}")
+            assignment = AssignmentBase(
+                construct_keys=[value.construct],
+                purpose="adjudication",
+                position=position,
+                channel="imported",
+            )
+            number = connection.execute(
+                insert(table(Assignment))
+                .values(
+                    **assignment.model_dump(),
+                    rater_id=raters[value.rater],
+                    response_id=responses[value.response_id],
+                    config_hash=study.config_hash,
+                    created_at=moment,
+                )
+                .returning(table(Assignment).c.id)
+            ).scalar_one()
+            rating = RatingBase(
+                construct_key=value.construct,
+                construct_version=versions[value.construct],
+                value=value.value,
+                input_kind="imported",
+                channel="imported",
+            )
+            connection.execute(
+                insert(table(Rating)).values(
+                    **rating.model_dump(),
+                    assignment_id=number,
+                    config_hash=study.config_hash,
+                    created_at=moment,
+                )
+            )
+
 
 DATASETS = {
     "openqa-nq301": "study.datasets.openqa_nq301",
@@ -120,8 +199,8 @@ def _dataset(name: str) -> Dataset:
 def _make(
     dataset: Dataset, contents: Contents, folder: Path
 ) -> tuple["ImportSummary", tuple[str, ...]]:
-    from study.datasets.tie_breaks import store_tie_breaks
-    from study.importing import import_rows
+    from study.datasets.dataset_study import store_tie_breaks
+    from study.importing.import_store import import_rows
     from study.study import Study
 
     with Study.create(folder, dataset.settings) as study:

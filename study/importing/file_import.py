@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from study.errors import StudyError, nearest
-from study.importing.formats.format_options import FormatOptions
+from study.importing.import_report import ImportSummary
 from study.importing.import_store import import_rows
-from study.importing.import_summary import ImportSummary
-from study.importing.importer_registry import importer_for
+from study.importing.importers import FormatOptions, importer_for
 from study.importing.readers.input_file import Advance, unseen
-from study.importing.readers.record_cells import KINDS
+from study.importing.readers.records import KINDS
 from study.importing.readers.source import RecordSource
 from study.importing.value_checks import known_kinds
 from study.schema import ElsewhereRater, Query, Rater, table

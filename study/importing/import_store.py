@@ -12,8 +12,7 @@ from study.importing.bulk_insert import Batch
 from study.importing.content_store import ContentStore
 from study.importing.existing_content import ExistingContent
 from study.importing.gold import ExpectedStore
-from study.importing.import_report import ImportReport
-from study.importing.import_summary import ImportSummary
+from study.importing.import_report import ImportReport, ImportSummary
 from study.importing.rows import ExpectedRow, LocatedRow, PreferenceRow, ResponseRow
 from study.importing.value_checks import ValueChecks
 from study.schema import ImportedFile, now, table

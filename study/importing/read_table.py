@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import Fault, InputError
 from study.importing.formats import preferences, responses, scores, scores_wide
-from study.importing.formats.format_options import FormatOptions
 from study.importing.import_report import BLANK, TWICE, ImportReport
+from study.importing.importers import FormatOptions
 from study.importing.readers.cells import CellError, number
 from study.importing.readers.column_layout import folded, has, missing_column
 from study.importing.readers.input_file import Advance, Record, unseen
@@ -249,7 +249,7 @@ def _frame(
     import numpy as np
     import pandas as pd
 
-    from study.importing.import_summary import ImportSummary
+    from study.importing.import_report import ImportSummary
 
     tally = source.tally
     if tally.faults:

@@ -5,7 +5,7 @@ from hashlib import blake2b
 from sqlalchemy import insert, select
 
 from study import Study
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Assignment, Rater, RaterBase, Response, random_id, table
 

@@ -13,7 +13,7 @@ from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.save import save
 from annotate_ui.tasks.workflow import open_next
 from study import Study
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Assignment, Rater, Rating, Response, table
 

@@ -21,8 +21,8 @@ from annotate_ui.label_studio.projects import stored_projects
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment import assign
-from study.importing import import_rows
+from study.assignment.planner import assign
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 
 _TASKS, _RATERS = 2000, 3

@@ -37,7 +37,7 @@ from judge.running.plan import requests
 from judge.running.scope import Scope, select_constructs
 from study import Study
 from study.example import build_example
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.scales import RatingScale
 from study.schema import Output, table

@@ -12,7 +12,7 @@ from judge.protocol.request import Request
 from judge.protocol.token_count import TokenCount
 from judge.settings import JudgeSettings
 from study import Study
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 
 CONTEXTS = {"bm25": ["A passage.", "Another one."], "dense": ["A third passage."]}

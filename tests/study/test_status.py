@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from study import Study, study_status
 from study.cli.commands import status
-from study.cli.status_display import show_status
+from study.cli.displays import show_status
 from study.facts.rating_progress import RaterProgress, RatingProgress
 from study.schema import Assignment, Comparison, Invitation, Reveal, Score, table
 from tests.conftest import examples

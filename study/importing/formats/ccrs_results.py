@@ -1,11 +1,10 @@
 """Result files of CCRS: one JSON document a system, its items in the order of the queries."""
 
 from study.errors import Fault, InputError, nearest
-from study.importing.formats.format_options import FormatOptions
+from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.json_text import leave_out_beside, objects
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 

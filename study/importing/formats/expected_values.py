@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from study.importing.formats.context_passages import passages_of
-from study.importing.formats.format_options import FormatOptions
-from study.importing.formats.responses import FIELDS as OF_RESPONSES
+from study.importing.formats.responses import FIELDS as OF_RESPONSES, passages_of
+from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields, has
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ExpectedRow, Rows
 from study.text import abbreviate

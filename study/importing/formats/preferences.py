@@ -1,10 +1,9 @@
 """Preferences: two responses to a query, and which of them is better."""
 
-from study.importing.formats.format_options import FormatOptions
 from study.importing.formats.scores import BESIDE
+from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, has
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import PreferenceRow, Rows
 

@@ -1,10 +1,9 @@
 """Samples of ragas: user_input, retrieved_contexts, response, reference."""
 
-from study.importing.formats.context_passages import passages_of
-from study.importing.formats.format_options import FormatOptions
+from study.importing.formats.responses import passages_of
+from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, has
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows
 

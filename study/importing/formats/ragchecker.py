@@ -3,12 +3,11 @@
 from typing import Any
 
 from study.errors import Fault, InputError
-from study.importing.formats.context_passages import passages_of
-from study.importing.formats.format_options import FormatOptions
+from study.importing.formats.responses import passages_of
+from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.json_text import leave_out_beside, objects
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows, ScoreRow
 

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from study.importing.formats.format_options import FormatOptions
+from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 

@@ -4,11 +4,10 @@ from collections.abc import Iterable
 
 from study.csv_injection import MARK
 from study.errors import Fault, InputError
-from study.importing.formats.format_options import FormatOptions
 from study.importing.formats.scores import BESIDE, NAMING, beside, names_responses, naming
+from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
-from study.importing.readers.record_cells import RecordCells
-from study.importing.readers.record_reader import Reader
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 from study.text import quoted_names

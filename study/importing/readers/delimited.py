@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from study.errors import Fault, InputError
-from study.importing.readers.input_file import InputFile, Record
-from study.importing.readers.text_file import decoding, open_text
+from study.importing.readers.input_file import InputFile, Record, decoding, open_text
 from study.text import abbreviate
 
 SEMICOLON = "semicolons as delimiter"

@@ -1,12 +1,15 @@
-"""A file as its readers see it, and the rows that they yield."""
+"""The file that is read: size, digest and text; and the records that are read from it."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TextIO
 
+from study.errors import Fault, InputError
 from study.importing.import_report import ImportReport
 
 Form = Literal["delimited", "json lines", "json document", "parquet"]
@@ -43,3 +46,77 @@ class InputFile:
     def size(self) -> int:
         """Length in bytes."""
         return self.path.stat().st_size
+
+
+BOM = b"\xef\xbb\xbf"
+SAVE_AGAIN = "Save it as UTF-8 (in Excel: Save As, CSV UTF-8)."
+BOM_SKIPPED = "a byte order mark before the first column, skipped"
+
+_WIDE = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+# Content that some programs hand out under the name of a table.
+_FOREIGN = {b"PK\x03\x04": "a ZIP archive or an Excel workbook", b"\x1f\x8b": "gzip-compressed"}
+
+
+def not_text(head: bytes) -> Fault | None:
+    """Say why a file that begins with these bytes is no UTF-8 text, if that can be seen."""
+    if not head.removeprefix(BOM).strip():
+        return Fault("the file is empty.", "Save it again with its content.")
+    for mark, name in _WIDE.items():
+        if head.startswith(mark):
+            return Fault(f"the file is {name}, not UTF-8.", SAVE_AGAIN)
+    for mark, name in _FOREIGN.items():
+        if head.startswith(mark):
+            return Fault(f"the file is {name}.", "Give a CSV, JSON lines or Parquet file.")
+    half = head[: len(head) // 2 * 2]
+    # Every other byte of Latin text in UTF-16 is zero.
+    if max(half[0::2].count(0), half[1::2].count(0)) > 0.4 * len(half) / 2:
+        return Fault("the file looks like UTF-16, not UTF-8.", SAVE_AGAIN)
+    return None
+
+
+def open_text(path: Path, tally: ImportReport) -> TextIO:
+    """Open a UTF-8 file with its line ends as they are; a byte order mark is skipped, counted."""
+    with path.open("rb") as stream:
+        marked = stream.read(len(BOM)) == BOM
+    if marked:
+        tally.rules[BOM_SKIPPED] = 1
+    return path.open(encoding="utf-8-sig" if marked else "utf-8", newline="")
+
+
+@contextmanager
+def decoding(path: Path) -> Iterator[None]:
+    """Turn a failure to decode `path` into the error that names every faulty line."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise InputError(path.name, list(_bad_lines(path))) from None
+
+
+def _bad_lines(path: Path) -> Iterator[Fault]:
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            invalid = line[error.start : error.start + 4].hex(" ")
+            context = line[max(0, error.start - 20) : error.start + 20].decode("latin-1", "replace")
+            yield Fault(
+                f"line {number} is not UTF-8: bytes {invalid} at byte {error.start + 1} of the "
+                f"line (near {context.strip()!r}).",
+                SAVE_AGAIN,
+            )
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Return the lines of a file, which may end as on any system."""
+    with path.open("rb") as stream:
+        for line in stream:
+            # A carriage return by itself ends a line too, as in old files of the Mac.
+            yield from _RETURN.split(line)
+
+
+_RETURN = re.compile(rb"\r(?!\n)")

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from study.errors import Fault, InputError
-from study.importing.readers.input_file import Form, InputFile, Record
-from study.importing.readers.text_file import decoding, open_text
+from study.importing.readers.input_file import Form, InputFile, Record, decoding, open_text
 from study.text import abbreviate
 
 ITEMS = "Rows are the items of the JSON array, counted from 1."

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from study.errors import Fault, InputError
-from study.importing.readers import delimited, json_text, parquet, text_file
-from study.importing.readers.input_file import Form, InputFile, Record
+from study.importing.readers import delimited, json_text, parquet
+from study.importing.readers.input_file import BOM, Form, InputFile, Record, not_text
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class RecordSource(InputFile):
             head = stream.read(4096)
         if head.startswith(b"PAR1"):
             return "parquet"
-        fault = text_file.not_text(head)
+        fault = not_text(head)
         if fault:
             raise InputError(self.path.name, [fault])
-        start = head.removeprefix(text_file.BOM).lstrip()
+        start = head.removeprefix(BOM).lstrip()
         named = self.path.suffix.lower()
         if start[:1] in (b"{", b"[") and named not in {".csv", ".tsv"}:
             return json_text.form(self.path, named, start)

@@ -4,7 +4,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from study import Study
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.rated_campaign import give
 

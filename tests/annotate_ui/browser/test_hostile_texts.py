@@ -5,7 +5,7 @@ from uuid import uuid4
 from playwright.sync_api import Page, expect
 
 from study import Study
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.pages import field, moving_on, rate_step, saved

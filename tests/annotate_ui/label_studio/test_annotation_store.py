@@ -15,9 +15,9 @@ from annotate_ui.label_studio.reserved_slots import slots
 from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
-from study.assignment import assign
+from study.assignment.planner import assign
 from study.errors import StudyError
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
 from study.schema import Assignment, Rater, Rating, Reveal, table
 from tests.annotate_ui.label_studio.fake_server import StandIn

@@ -12,7 +12,7 @@ from annotate_ui.label_studio.configuration import configuration, control_name
 from annotate_ui.label_studio.task_data import task_data, task_names
 from annotate_ui.label_studio.task_upload import instructions
 from study import Study
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 from study.scales import RatingScale
 from study.settings.constructs import CCRS, ConstructSpec

@@ -6,7 +6,7 @@ from typing import Any
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment import assign
+from study.assignment.planner import assign
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects
 from tests.annotate_ui.rated_campaign import fill

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from study import Study
 from study.cli.commands import import_
 from study.errors import InputError
-from study.importing import import_file
+from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, result, stars, task, written
 
 FLUENCY = """

@@ -14,8 +14,7 @@ from annotate_ui.label_studio.users import Raters
 from study import Study
 from study.cli.commands import import_
 from study.errors import InputError
-from study.importing import import_file
-from study.importing.file_import import open_questions
+from study.importing.file_import import import_file, open_questions
 from study.lifecycle.erase import erase
 from tests.annotate_ui.label_studio.export_builder import annotation, stars, task, written
 

@@ -9,7 +9,7 @@ import pytest
 from annotate_ui.label_studio.export_annotations import CHANGED
 from study import Study
 from study.errors import InputError
-from study.importing import import_file
+from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
 
 NO_RATING = "no rating came in of this export"

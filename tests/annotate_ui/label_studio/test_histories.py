@@ -10,7 +10,7 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.results import Pulled
 from study import Study
-from study.assignment import assign
+from study.assignment.planner import assign
 from study.schema import ElsewhereRater, Rater, Response, table
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects

@@ -10,8 +10,8 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.task_data import NAME
 from study import Study
-from study.assignment import assign
-from study.importing import import_rows
+from study.assignment.planner import assign
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore

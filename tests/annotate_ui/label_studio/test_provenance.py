@@ -11,7 +11,7 @@ from annotate_ui.label_studio.projects import OTHER_CHANNEL, OTHER_SERVER
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment import assign
+from study.assignment.planner import assign
 from study.lifecycle.erase import erase
 from study.schema import SetAside, table
 from tests.annotate_ui.label_studio.fake_server import StandIn

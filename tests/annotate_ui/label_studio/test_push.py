@@ -10,9 +10,9 @@ from annotate_ui.label_studio.client import ServerError
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment import assign
+from study.assignment.planner import assign
 from study.errors import StudyError
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
 from study.lifecycle.erase import erase
 from study.schema import Construct, table

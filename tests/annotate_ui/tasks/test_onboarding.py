@@ -6,7 +6,7 @@ from sqlalchemy import insert, select, update
 from annotate_ui.participants.withdrawal import leave
 from annotate_ui.tasks.workflow import all_done, open_next
 from study import Study
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Assignment, CheckPair, Enrolment, EnrolmentLink, Response, now, table
 from tests.annotate_ui.designed_campaign import (

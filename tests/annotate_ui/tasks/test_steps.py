@@ -190,7 +190,7 @@ def test_an_unfolded_passage_is_recorded_once_and_only_where_passages_are_shown(
 def test_a_querys_language_goes_before_the_studys(
     study: Study, attribute: object, shown: str
 ) -> None:
-    from study.importing import import_rows
+    from study.importing.import_store import import_rows
     from study.importing.rows import LocatedRow, ResponseRow
 
     row = ResponseRow(

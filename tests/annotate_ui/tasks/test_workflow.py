@@ -250,7 +250,7 @@ def test_side_by_side_all_responses_open_at_once_stage_by_stage(any_study: Study
 def test_passages_that_all_share_are_shown_once(study: Study) -> None:
     from uuid import uuid4
 
-    from study.importing import import_rows
+    from study.importing.import_store import import_rows
     from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 
     rows = [

@@ -9,7 +9,7 @@ from flask import Flask
 from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
 from study import Study
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.rated_campaign import give, ratings
 from tests.annotate_ui.web.conftest import Browser

@@ -12,7 +12,7 @@ from judge.engines.recorded_answers import FIELDS
 from judge.protocol.answer import Answer
 from study import Study
 from study.cli.root import cli
-from study.importing import import_file
+from study.importing.file_import import import_file
 from tests.judge.small_studies import Scripted, ScriptedSettings
 
 pytestmark = pytest.mark.usefixtures("without_drawing")

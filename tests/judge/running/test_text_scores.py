@@ -17,7 +17,7 @@ from judge.running.pages import places
 from judge.running.text_scores import text_metrics
 from study import Study, StudyError
 from study.cli.root import cli
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill, store
 

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from study import Study
 from study.assignment.comparison_plan import comparison_rows, store_comparisons
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Comparison, Output, now, table
 from tests.study.rating_fixtures import add_rater

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from sqlalchemy import insert, select, update
 
 from study import Study
-from study.assignment import Assigned, assign
+from study.assignment.assignment_summary import Assigned
+from study.assignment.planner import assign
 from study.errors import StudyError
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
 from study.schema import Assignment, Departure, Rater, Rating, now, table
 from tests.conftest import examples

@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from study import Study
-from study.assignment import assign
+from study.assignment.planner import assign
 from study.errors import StudyError
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema import Assignment, Rater, Rating, Response, Reveal, table
 

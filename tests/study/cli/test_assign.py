@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from study import Study
-from study.cli import assign as module
+from study.cli import assignment_commands as module
 from study.cli.root import cli
 from study.errors import StudyError
-from study.importing import import_rows
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 from tests.study.assignment.test_planner import fill, rows
 

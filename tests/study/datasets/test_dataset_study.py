@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from study import Study, StudyError
-from study.datasets import fetch
 from study.datasets.dataset_source import Dataset
+from study.datasets.dataset_study import fetch
 from tests.conftest import absent
 from tests.study.datasets.conftest import ANSWERS, FILES
 
@@ -136,7 +136,7 @@ def test_an_interruption_leaves_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("study.datasets.tie_breaks.store_tie_breaks", interrupted)
+    monkeypatch.setattr("study.datasets.dataset_study.store_tie_breaks", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fetch("colors", tmp_path / "study", source=source)
     assert left_in(tmp_path) == ["files"]

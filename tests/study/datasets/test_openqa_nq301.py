@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from study import Study
-from study.datasets import FetchSummary, fetch, openqa_table1
+from study.datasets.dataset_study import FetchSummary, fetch
 from study.datasets.openqa_nq301 import (
     LIST,
     NO_SYSTEM,
@@ -20,6 +20,7 @@ from study.datasets.openqa_nq301 import (
     PLAIN,
     TWICE,
     leading_verdict,
+    openqa_table1,
 )
 from study.schema import Assignment, Query, Rater, Rating, Response, table
 from tests.study.datasets.conftest import published_files

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from study import Study, StudyError
-from study.datasets import FetchSummary, fetch
+from study.datasets.dataset_study import FetchSummary, fetch
 from study.datasets.ragchecker_meta import CONSTRUCTS, contents
 from tests.study.datasets.conftest import published_files
 

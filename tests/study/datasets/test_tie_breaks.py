@@ -4,9 +4,8 @@ import pytest
 from sqlalchemy import select
 
 from study import Study
-from study.datasets import fetch
 from study.datasets.dataset_source import Dataset, TieBreak
-from study.datasets.tie_breaks import store_tie_breaks
+from study.datasets.dataset_study import fetch, store_tie_breaks
 from study.schema import Assignment, Rater, Rating, table
 from tests.study.datasets.test_dataset_study import copy
 

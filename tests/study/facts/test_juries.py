@@ -10,10 +10,10 @@ from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
 from judge.running.runs import find_or_begin
 from study import Study, study_status
-from study.assignment import assign
+from study.assignment.planner import assign
 from study.errors import InputError, StudyError
 from study.facts.juries import in_words
-from study.importing import import_file
+from study.importing.file_import import import_file
 from study.settings.study_toml import parse_config
 
 RESPONSES: list[dict[str, object]] = [

@@ -8,7 +8,7 @@ from sqlalchemy import insert, select
 
 from annotate_ui.monitoring.material import lacking_material
 from study import Study, import_file, study_status
-from study.assignment import assign
+from study.assignment.planner import assign
 from study.errors import InputError
 from study.importing.content_store import NO_LONGER_TRAINED
 from study.schema import Assignment, ExpectedValue, Rater, Response, table

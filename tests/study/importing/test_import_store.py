@@ -3,15 +3,9 @@
 import pytest
 
 from study import InputError, Study
-from study.importing import (
-    ImportSummary,
-    LocatedRow,
-    PassageRow,
-    PreferenceRow,
-    ResponseRow,
-    ScoreRow,
-    import_rows,
-)
+from study.importing.import_report import ImportSummary
+from study.importing.import_store import import_rows
+from study.importing.rows import LocatedRow, PassageRow, PreferenceRow, ResponseRow, ScoreRow
 from study.schema import ImportedFile, Response, table
 from tests.study.importing.conftest import rows_of
 

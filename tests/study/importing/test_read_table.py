@@ -6,7 +6,7 @@ import pytest
 
 from study import InputError, RatingScale, read_scores
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
-from study.importing import read_preferences
+from study.importing.read_table import read_preferences
 from tests.study.importing.conftest import Write
 
 HEAD = "query_id,response_id,system,construct,scorer,scorer_kind,value\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from study import InputError, Study
-from study.importing import ResponseRow, ScoreRow
+from study.importing.rows import ResponseRow, ScoreRow
 from tests.study.importing.test_import_store import answer, take
 
 

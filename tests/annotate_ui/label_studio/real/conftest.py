@@ -9,7 +9,7 @@ import pytest
 
 from annotate_ui.label_studio.client import Server
 from study import Study
-from study.assignment import assign
+from study.assignment.planner import assign
 from tests.annotate_ui.browser.conftest import browser
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member, running
 from tests.annotate_ui.rated_campaign import fill

@@ -9,8 +9,8 @@ from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment import assign
-from study.importing import import_rows
+from study.assignment.planner import assign
+from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.label_studio.real.process import PASSWORD, LabelStudioServer
 from tests.annotate_ui.label_studio.real.rater_actions import projects

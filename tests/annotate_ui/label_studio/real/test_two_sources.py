@@ -9,7 +9,7 @@ from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment import assign
+from study.assignment.planner import assign
 from study.cli.root import cli
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
 from tests.annotate_ui.label_studio.real.rater_actions import annotate, projects

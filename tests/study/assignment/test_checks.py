@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import insert, select
 
 from study import Study
-from study.assignment import assign
-from study.assignment.damaged_copies import expected_lower
+from study.assignment.checks import expected_lower
+from study.assignment.planner import assign
 from study.schema import (
     CheckPair,
     ExpectedValue,

@@ -1,20 +1,62 @@
-"""One record of a file, read field by field into rows; what can't be read becomes a fault."""
+"""The records of a file, read field by field into rows; what cannot be read becomes a fault."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from study.csv_injection import unescape_formula
-from study.errors import Fault, nearest
-from study.importing.readers import cells
+from study.csv_injection import MARK, unescape_formula
+from study.errors import Fault, InputError, nearest
+from study.importing.import_report import ImportReport
+from study.importing.readers import cells, delimited
 from study.importing.readers.cells import CellError
-from study.importing.readers.column_layout import ATTRIBUTE, ColumnLayout, missing_column
+from study.importing.readers.column_layout import (
+    ATTRIBUTE,
+    ColumnLayout,
+    Fields,
+    layout_of,
+    missing_column,
+)
 from study.importing.readers.input_file import Record
-from study.importing.readers.read_options import ReadOptions
+from study.importing.readers.source import RecordSource
 from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, ScoreRow
 from study.text import abbreviate
 from study.types import ScorerKind
+
+
+@dataclass
+class ReadOptions:
+    """What holds for every record of a file."""
+
+    tally: ImportReport
+    fields: Fields
+    typed: bool
+    """Whether cells have types of their own, as in JSON and Parquet, or are all text."""
+    decimal_comma: bool
+    defused: bool
+    """Whether the file is an export of ours, with apostrophes before formulas."""
+    told: set[tuple[str, ...]] = field(default_factory=set)
+    """What is reported once for the whole file."""
+    _decimals: dict[str, set[str]] = field(default_factory=dict)
+    """By column: the signs of its decimal numbers, where both are understood."""
+
+    def see_decimal(self, column: str, cell: Any) -> None:
+        """Note which decimal sign a cell of numbers has."""
+        if self.decimal_comma and isinstance(cell, str):
+            signs = {sign for sign in ",." if sign in cell}
+            if signs:
+                self._decimals.setdefault(column, set()).update(signs)
+
+    def mixed_decimals(self) -> Iterator[str]:
+        """Yield a warning for each column with decimal commas and decimal points."""
+        for column, signs in self._decimals.items():
+            if len(signs) > 1:
+                yield (
+                    f"the column {abbreviate(column)} holds decimal commas and decimal points; "
+                    "see whether both are meant as such."
+                )
+
 
 KINDS = get_args(ScorerKind)
 
@@ -233,3 +275,76 @@ class RecordCells:
         except CellError as error:
             self._faults.append(Fault(error.problem, error.remedy, self.number, column))
             return None
+
+
+IN_ANOTHER_CASE = "columns whose names have other capital letters"
+
+
+@dataclass
+class Reader:
+    """Reads records of a source by field, and counts the columns that nobody knows."""
+
+    source: RecordSource
+    fields: Fields
+    kept: Callable[[str], bool] = MARK.__eq__
+    """Tells the columns that the caller reads by itself."""
+    families: bool = False
+    """Whether passage_1, ... and attribute.NAME mean something."""
+    _layouts: dict[tuple[str, ...], ColumnLayout] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        text = self.source.form == "delimited"
+        self.manner = ReadOptions(
+            self.source.tally,
+            self.fields,
+            typed=not text,
+            decimal_comma=text and delimited.delimiter(self.source) != ",",
+            defused=text and MARK in self.source.head.columns,
+        )
+
+    def __iter__(self) -> Iterator[RecordCells | Fault]:
+        return self.read(self.source.records())
+
+    def read(self, records: Iterable[Record | Fault]) -> Iterator[RecordCells | Fault]:
+        """Yield the cells of each record, and then the faults that were not reported with them."""
+        for record in records:
+            if isinstance(record, Fault):
+                yield record
+                continue
+            cells = self.cells(record)
+            yield cells
+            yield from cells.untold()
+        self.source.tally.warnings += self.manner.mixed_decimals()
+
+    def cells(self, record: Record) -> RecordCells:
+        """Return a record's cells, to be read by field."""
+        columns = tuple(record.cells)
+        layout = self._layouts.get(columns)
+        if layout is None:
+            layout = layout_of(columns, self.fields, self.kept, families=self.families)
+            self._layouts[columns] = layout
+            for column in layout.in_another_case:
+                if ("case", column) not in self.manner.told:
+                    self.manner.told.add(("case", column))
+                    self.source.tally.rules[IN_ANOTHER_CASE] += 1
+        for name in layout.unknown:
+            self.source.tally.left_out[f"cells of the unknown column {abbreviate(name)}"] += 1
+        return RecordCells(record, layout, self.manner)
+
+    def require(self, *names: str, instead: str = "") -> None:
+        """Refuse a table whose header lacks a column; JSON objects are asked one by one.
+
+        `instead` names an option that can replace it.
+
+        Raises
+        ------
+        InputError
+            Naming each column that is missing, what is there, and the nearest.
+        """
+        columns = self.source.head.columns
+        if self.source.form in ("delimited", "parquet"):
+            there = layout_of(columns, self.fields, self.kept, families=self.families).columns
+            missing = [name for name in names if name not in there]
+            faults = [missing_column(self.fields[name], columns, 1, instead) for name in missing]
+            if faults:
+                raise InputError(self.source.path.name, faults)

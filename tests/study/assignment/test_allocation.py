@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from study.assignment.allocation import Loads, choose_raters, connected
 from study.assignment.demand import Block
-from study.assignment.load_balance import Loads, choose_raters, connected
 
 
 def blocks_of(queries: int, need: int) -> list[Block]:

@@ -7,7 +7,7 @@ import pytest
 
 from study import Study, import_file
 from study.errors import InputError
-from study.importing import importer_registry as module
+from study.importing import importers as module
 from tests.study.importing.conftest import Write, response
 
 OWN = {

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from study import Study
-from study.assignment import assign
-from study.assignment.presentation_order import Orders, turned
+from study.assignment.assignment_rows import Orders, turned
+from study.assignment.planner import assign
 from tests.study.assignment.test_planner import fill, rows
 
 
