@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from annotate_ui.cli.options import AS_JSON, FOLDER, say
+from study.cli.options import AS_JSON, STUDY, print_result
 
 if TYPE_CHECKING:
     from annotate_ui.participants.enrolment import LinkState
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@FOLDER
+@STUDY
 @click.argument("name", required=False)
 @click.option(
     "--quota",
@@ -136,7 +136,7 @@ def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_
     lines += [f"Warning: {warning}" for warning in warnings]
     following = f"serve {study.folder}" if slots else f"assign {study.folder} --open"
     lines.append(f"Next: ccrs {following}")
-    say({**data, "link": url, "open_slots": slots, "warnings": warnings}, lines, as_json)
+    print_result({**data, "link": url, "open_slots": slots, "warnings": warnings}, lines, as_json)
 
 
 def _on_this_computer(study: Study) -> list[str]:
@@ -167,7 +167,7 @@ def _close(study: Study, name: str, as_json: bool) -> None:
         else f"{name} was closed already; nothing was changed."
     )
     lines = [line, f"Next: ccrs enrol {study.folder} --list"]
-    say({"name": name, "closed": was_open}, lines, as_json)
+    print_result({"name": name, "closed": was_open}, lines, as_json)
 
 
 def _list(study: Study, as_json: bool) -> None:
@@ -181,7 +181,7 @@ def _list(study: Study, as_json: bool) -> None:
         "The study has no enrolment link yet.",
         f"Next: ccrs enrol {study.folder} NAME --quota N",
     ]
-    say([link.as_json() for link in found], lines, as_json)
+    print_result([link.as_json() for link in found], lines, as_json)
 
 
 def _print(found: list[LinkState]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from annotate_ui.cli.options import AS_JSON, FOLDER, say
+from study.cli.options import AS_JSON, STUDY, print_result
 
 if TYPE_CHECKING:
     from annotate_ui.participants.invitation import Invited, RaterLink
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@FOLDER
+@STUDY
 @click.argument("raters", nargs=-1, metavar="[RATER]...")
 @click.option(
     "--new",
@@ -134,7 +134,7 @@ def _invite(
     assign_first = not assigned if not invited else len(idle) == len(invited)
     lines.append(f"Next: ccrs {'assign' if assign_first else 'serve'} {study.folder}")
     file = None if out is None or not invited else str(out)
-    say({"links": shown, "file": file, "warnings": warnings}, lines, as_json)
+    print_result({"links": shown, "file": file, "warnings": warnings}, lines, as_json)
 
 
 def _idle(study: Study, invited: list[Invited]) -> list[str]:
@@ -181,7 +181,7 @@ def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
         for rater, links in done.items()
     ]
     rows = [{"rater": rater, "revoked": links} for rater, links in done.items()]
-    say(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
+    print_result(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
 
 
 def _remove(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
@@ -198,7 +198,7 @@ def _remove(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
         for code, released in done.items()
     ]
     rows = [{"rater": code, "released": released} for code, released in done.items()]
-    say(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
+    print_result(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
 
 
 def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
@@ -212,7 +212,7 @@ def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
         readmit(study, code)
     lines = [f"{code}: may take part again, with a new link." for code in codes]
     lines.append(f"Next: ccrs invite {study.folder} {' '.join(codes)}")
-    say([{"rater": code} for code in codes], lines, as_json)
+    print_result([{"rater": code} for code in codes], lines, as_json)
 
 
 def _list(study: Study, as_json: bool) -> None:
@@ -223,7 +223,7 @@ def _list(study: Study, as_json: bool) -> None:
         _print(found)
         return
     lines = ["The study has no rater yet.", f"Next: ccrs assign {study.folder}"]
-    say([link.as_json() for link in found], lines, as_json)
+    print_result([link.as_json() for link in found], lines, as_json)
 
 
 def _print(found: list[RaterLink]) -> None:

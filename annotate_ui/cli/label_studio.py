@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annotate_ui.cli.label_studio_output import SHOWN, pulled_lines, pushed_lines
-from annotate_ui.cli.options import AS_JSON, FOLDER, say
+from study.cli.options import AS_JSON, STUDY, print_result
 
 if TYPE_CHECKING:
     from annotate_ui.label_studio.client import Server
@@ -89,7 +89,7 @@ def label_studio() -> None:
 
 
 @label_studio.command("push")
-@FOLDER
+@STUDY
 @_with(*_SERVER, *_PUSHING)
 @AS_JSON
 def push_command(
@@ -118,11 +118,11 @@ def push_command(
         with progress_bar("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, progress=advance)
         lines = [*pushed_lines(done), f"Next: ccrs label-studio sync {folder}"]
-        say(done.as_json(), lines, as_json)
+        print_result(done.as_json(), lines, as_json)
 
 
 @label_studio.command("pull")
-@FOLDER
+@STUDY
 @_with(*_SERVER, *_PULLING)
 @AS_JSON
 def pull_command(
@@ -151,11 +151,11 @@ def pull_command(
     with _opened(folder, url, token_file, ca, timeout) as (study, server):
         with progress_bar("Reading ratings", hidden=as_json) as advance:
             done = pull(study, server, raters=people, meets=_meets, progress=advance)
-        say(done.as_json(), [*pulled_lines(done), f"Next: ccrs report {folder}"], as_json)
+        print_result(done.as_json(), [*pulled_lines(done), f"Next: ccrs report {folder}"], as_json)
 
 
 @label_studio.command("sync")
-@FOLDER
+@STUDY
 @_with(*_SERVER, *_PUSHING, *_PULLING)
 @click.option(
     "--interval",

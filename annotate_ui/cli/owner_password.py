@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from annotate_ui.cli.options import AS_JSON, FOLDER, say
+from study.cli.options import AS_JSON, STUDY, print_result
 
 
 @click.command("owner-password")
-@FOLDER
+@STUDY
 @click.option(
     "--stdin", "from_stdin", is_flag=True, help="Read the password from the first line of input."
 )
@@ -41,4 +41,4 @@ def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
         f"The password is set. The owner's pages are at {address} while the study is served.",
         f"Next: ccrs serve {folder}",
     ]
-    say({"address": address}, lines, as_json)
+    print_result({"address": address}, lines, as_json)

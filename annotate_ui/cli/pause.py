@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from annotate_ui.cli.options import AS_JSON, FOLDER, say
+from study.cli.options import AS_JSON, STUDY, print_result
 
 
 @click.command()
-@FOLDER
+@STUDY
 @click.option("--message", metavar="TEXT", help="What raters are told meanwhile.")
 @click.option("--resume", "taking_up", is_flag=True, help="Take the campaign up again.")
 @AS_JSON
@@ -38,4 +38,6 @@ def pause(folder: Path, message: str | None, taking_up: bool, as_json: bool) -> 
                 "The campaign is paused: nothing new is opened; what is open can be saved.",
                 f"Next: ccrs pause {folder} --resume",
             ]
-    say({"paused": not taking_up, "message": None if taking_up else message}, lines, as_json)
+    print_result(
+        {"paused": not taking_up, "message": None if taking_up else message}, lines, as_json
+    )

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from annotate_ui.cli.options import FOLDER
+from study.cli.options import STUDY
 
 
 @click.command()
-@FOLDER
+@STUDY
 @click.option(
     "--host",
     default="127.0.0.1",

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annotate_ui.cli.options import AS_JSON, FOLDER, say
+from study.cli.options import AS_JSON, STUDY, print_result
 
 if TYPE_CHECKING:
     from study.study import Study
 
 
 @click.command()
-@FOLDER
+@STUDY
 @click.option(
     "--agreement", is_flag=True, help="How far people agree so far. The look is recorded."
 )
@@ -82,7 +82,7 @@ def _progress(study: Study, items: bool, as_json: bool) -> None:
     if as_json:
         document: Any = progress.as_json()
         document["signals"] = [one.as_json() for one in signals]
-        say(document["items"] if items else document, [], as_json)
+        print_result(document["items"] if items else document, [], as_json)
         return
     from annotate_ui.cli.terminal import show_campaign, show_items
 
@@ -103,7 +103,7 @@ def _look(study: Study, kind: Any, judge: str | None, as_json: bool) -> None:
     except AnalysisError as error:
         raise StudyError(str(error)) from None
     if as_json:
-        say(found.as_json(), [], as_json)
+        print_result(found.as_json(), [], as_json)
         return
     from annotate_ui.cli.terminal import show_look, show_stopping
 
@@ -129,7 +129,7 @@ def _remove(study: Study, code: str, as_json: bool) -> None:
             "and comparisons go back. What was finished stays and counts.",
             f"Next: ccrs assign {study.folder}   (or ccrs watch {study.folder} --readmit {code})",
         ]
-    say({"rater": code, "released": released}, lines, as_json)
+    print_result({"rater": code, "released": released}, lines, as_json)
 
 
 def _readmit(study: Study, code: str, as_json: bool) -> None:
@@ -140,4 +140,4 @@ def _readmit(study: Study, code: str, as_json: bool) -> None:
         f"{code} is let in again, and past the training if it was not passed.",
         f"Next: ccrs invite {study.folder} {code} --renew   (the old link may be revoked)",
     ]
-    say({"rater": code, "readmitted": True}, lines, as_json)
+    print_result({"rater": code, "readmitted": True}, lines, as_json)

@@ -9,23 +9,13 @@ from typing import Any
 
 import click
 
-FOLDER = click.argument("folder", metavar="STUDY", type=click.Path(path_type=Path))
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+from study.cli.options import AS_JSON, STUDY, print_result
+
 RUN = click.argument("name", metavar="RUN")
 
 
-def say(data: Any, lines: list[str], as_json: bool) -> None:
-    """Print the data as JSON, or the lines."""
-    if as_json:
-        import json
-
-        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
-    else:
-        click.echo("\n".join(lines))
-
-
 @click.command()
-@FOLDER
+@STUDY
 @click.option("--new", metavar="NAME", help="Begin a prompt version of the study's own: a copy.")
 @click.option(
     "--of",
@@ -54,7 +44,7 @@ def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) 
     Study.open(folder).close()
     if new is not None:
         made = copy_version(folder, new, original or PAPER)
-        say(
+        print_result(
             {"name": new, "folder": str(made)},
             [
                 f"{made} holds a copy of {original or PAPER}; change its words.",
@@ -69,11 +59,11 @@ def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) 
         f"{'; of this study' if one.own else ''})"
         for one in found
     ]
-    say([asdict(one) for one in found], lines, as_json)
+    print_result([asdict(one) for one in found], lines, as_json)
 
 
 @click.command("list")
-@FOLDER
+@STUDY
 @AS_JSON
 def list_(folder: Path, as_json: bool) -> None:
     """List the runs of STUDY, with how far each has come.
@@ -95,11 +85,11 @@ def list_(folder: Path, as_json: bool) -> None:
         return
     start = f"ccrs judge {folder} --base-url URL --model NAME"
     lines = ["The study has no run yet.", f"Next: {start}"]
-    say([found.as_json() for found in runs], lines, as_json)
+    print_result([found.as_json() for found in runs], lines, as_json)
 
 
 @click.command()
-@FOLDER
+@STUDY
 @RUN
 @click.option(
     "--response",
@@ -145,18 +135,18 @@ def show(
             from judge.inspect.suspects import list_suspects, suspect_lines
 
             listed = list_suspects(study, name)
-            say([one.as_json() for one in listed], suspect_lines(listed), as_json)
+            print_result([one.as_json() for one in listed], suspect_lines(listed), as_json)
             return
         found: Any = (
             show_run(study, name)
             if response is None
             else show_response(study, name, response, construct)
         )
-    say(found.as_json(), found.lines(), as_json)
+    print_result(found.as_json(), found.lines(), as_json)
 
 
 @click.command()
-@FOLDER
+@STUDY
 @RUN
 @click.option(
     "--out",
@@ -191,11 +181,11 @@ def export(
 
     with Study.open(folder) as study:
         done = export_run(study, name, out, form, overwrite=overwrite)
-    say(done.as_json(), done.lines(), as_json)
+    print_result(done.as_json(), done.lines(), as_json)
 
 
 @click.command()
-@FOLDER
+@STUDY
 @RUN
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
 @AS_JSON
@@ -215,4 +205,4 @@ def reparse(folder: Path, name: str, dry_run: bool, as_json: bool) -> None:
 
     with Study.open(folder) as study:
         done = reparse_run(study, name, dry_run=dry_run)
-    say(done.as_json(), done.lines(), as_json)
+    print_result(done.as_json(), done.lines(), as_json)

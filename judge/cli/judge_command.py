@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judge.cli.engine_options import EngineOptionsCommand, settings_from
-from judge.cli.inspect_commands import AS_JSON, FOLDER, export, list_, prompts, reparse, say, show
+from judge.cli.inspect_commands import export, list_, prompts, reparse, show
 from judge.cli.probe_command import probe
+from study.cli.options import AS_JSON, STUDY, print_result
 
 if TYPE_CHECKING:
     from judge.settings import JudgeSettings
@@ -59,7 +60,7 @@ DRY_RUN = click.option(
 
 
 @judge.command(cls=EngineOptionsCommand)
-@FOLDER
+@STUDY
 @ENGINE
 @DRY_RUN
 @AS_JSON
@@ -93,7 +94,7 @@ def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     from judge.running.preview import preview
 
     found = preview(study, settings)
-    say(found.as_json(), found.lines(), as_json)
+    print_result(found.as_json(), found.lines(), as_json)
     if found.too_long and not settings.skip_too_long:
         raise click.exceptions.Exit(2)
 
@@ -106,12 +107,12 @@ def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
         with run_progress(hidden=as_json) as reached:
             outcome = judge_study(study, settings, reached)
     except RunStoppedError as stopped:
-        say(stopped.outcome.as_json(), stopped.outcome.lines(), as_json)
+        print_result(stopped.outcome.as_json(), stopped.outcome.lines(), as_json)
         raise
     steps = [f"Next: ccrs judge show {study.folder} {_quoted(outcome.run)}"]
     if not outcome.left:
         steps.append(f"      ccrs report {study.folder}")
-    say(outcome.as_json(), [*outcome.lines(), *steps], as_json)
+    print_result(outcome.as_json(), [*outcome.lines(), *steps], as_json)
     if outcome.falls_short:
         raise click.exceptions.Exit(1)
 
@@ -123,7 +124,7 @@ def _quoted(text: str) -> str:
 
 
 @judge.command()
-@FOLDER
+@STUDY
 @click.argument("first", metavar="RUN")
 @click.argument("second", metavar="RUN")
 @AS_JSON
@@ -165,7 +166,7 @@ def compare(folder: Path, first: str, second: str, as_json: bool) -> None:
         *(printable(line) for line in shift_lines(moved)),
     ]
     found = {"on_other_scales": [c.key for c in apart], "scores": [one.as_json() for one in moved]}
-    say({**made.as_json(), **found}, lines, as_json)
+    print_result({**made.as_json(), **found}, lines, as_json)
 
 
 def _scales_differ(study: Any, construct: str, first: str, second: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from judge.cli.engine_options import EngineOptionsCommand, comma_separated, settings_from
-from judge.cli.inspect_commands import AS_JSON, FOLDER, say
+from study.cli.options import AS_JSON, STUDY, print_result
 
 # Options of a run that mean nothing here: what it judges, reads from files, or counts as done.
 _NOT_HERE = frozenset(
@@ -29,7 +29,7 @@ _NOT_HERE = frozenset(
 
 
 @click.command(cls=EngineOptionsCommand, without=_NOT_HERE)
-@FOLDER
+@STUDY
 @click.option(
     "--engine", default="openai", show_default=True, metavar="NAME", help="Engine of the run."
 )
@@ -80,16 +80,16 @@ def probe(
         with Study.open(folder) as study:
             if dry_run:
                 found = preview_probes(study, settings, names, sample)
-                say(found.as_json(), found.lines(), as_json)
+                print_result(found.as_json(), found.lines(), as_json)
                 return
             with run_progress(hidden=as_json) as reached:
                 outcome = probe_study(study, settings, names, sample, reached)
     except ProbingStoppedError as stopped:
-        say(stopped.outcome.as_json(), stopped.outcome.lines(), as_json)
+        print_result(stopped.outcome.as_json(), stopped.outcome.lines(), as_json)
         raise
     lines = outcome.lines()
     if not outcome.left:
         lines.append(f"Next: ccrs report {folder}")
-    say(outcome.as_json(), lines, as_json)
+    print_result(outcome.as_json(), lines, as_json)
     if outcome.failed:
         raise click.exceptions.Exit(1)

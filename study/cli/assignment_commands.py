@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study.cli.options import AS_JSON, DRY_RUN, STUDY, counted, show, split_names
+from study.cli.options import AS_JSON, DRY_RUN, STUDY, counted, print_result, split_names
 
 if TYPE_CHECKING:
     from study.assignment.adjudication import Adjudication
@@ -71,7 +71,7 @@ def adjudicate(
     with Study.open(folder) as study:
         done = give(study, rater, sample=sample, widest=widest, constructs=keys, dry_run=dry_run)
     if as_json:
-        show(done.as_json(), [], as_json)
+        print_result(done.as_json(), [], as_json)
         return
     for line in lines(done, sample, widest):
         click.echo(line)
@@ -261,7 +261,7 @@ def assign(
                 return
         done = assign_study(study, dry_run=dry_run, **options)
     if as_json:
-        show(done.as_json(), [], as_json)
+        print_result(done.as_json(), [], as_json)
         return
     if not asks:
         show_assigned(done)

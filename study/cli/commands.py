@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from study.cli.options import AS_JSON, STUDY, progress, show
+from study.cli.options import AS_JSON, STUDY, print_result, progress
 
 
 @click.command()
@@ -29,7 +29,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
 
     with Study.create(folder, None if settings is None else _settings(settings)) as study:
         keys = [c.key for c in study.config.constructs]
-    show(
+    print_result(
         {"folder": str(folder), "constructs": keys},
         [
             f"Created the study {folder} with the constructs {', '.join(keys)}.",
@@ -176,13 +176,15 @@ def import_(
                 # A program learns what came in before, and every fault of the file that did not.
                 if as_json:
                     faults = [asdict(fault) for fault in error.faults]
-                    show([*summaries, {"source": error.source, "faults": faults}], [], as_json)
+                    print_result(
+                        [*summaries, {"source": error.source, "faults": faults}], [], as_json
+                    )
                 raise
             summaries.append(summary.as_json())
             if not as_json:
                 click.echo("\n".join(summary.lines()))
         next_step = _next_step(study)
-    show(summaries, [f"Next: {next_step}"], as_json)
+    print_result(summaries, [f"Next: {next_step}"], as_json)
 
 
 @click.command()
@@ -201,7 +203,7 @@ def status(folder: Path, as_json: bool) -> None:
     with Study.open(folder) as study:
         current = study_status(study)
     if as_json:
-        show(current.as_json(), [], as_json)
+        print_result(current.as_json(), [], as_json)
         return
     from study.cli.displays import show_status
 
@@ -255,7 +257,7 @@ def export(
         return
     with Study.open(folder) as study:
         done = export_study(study, out or folder / "export", format=form, overwrite=overwrite)
-    show(done.as_json(), done.lines(), as_json)
+    print_result(done.as_json(), done.lines(), as_json)
 
 
 @click.command()
@@ -286,7 +288,7 @@ def upgrade(folder: Path, backup_confirmed: bool, as_json: bool) -> None:
             lines.append(f"Copy of the database before the upgrade: {done.copy}")
     lines.append(f"Next: ccrs status {folder}")
     copy = None if done.copy is None else str(done.copy)
-    show({"before": done.before, "after": done.after, "copy": copy}, lines, as_json)
+    print_result({"before": done.before, "after": done.after, "copy": copy}, lines, as_json)
 
 
 @click.command()
@@ -319,7 +321,7 @@ def fetch(name: str, folder: Path | None, source: Path | None, as_json: bool) ->
     target = folder or Path(name)
     with progress(f"Fetching {name}", hidden=as_json) as advance:
         done = fetch_dataset(name, target, source=source, progress=advance)
-    show(done.as_json(), [*done.lines(), f"Next: ccrs report {target}"], as_json)
+    print_result(done.as_json(), [*done.lines(), f"Next: ccrs report {target}"], as_json)
 
 
 def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> None:
@@ -329,7 +331,7 @@ def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> No
         raise click.UsageError("--rater needs a file: --out FILE.json")
     rows = export_rater(study, rater, out)
     counts = ", ".join(f"{count:,} of {name}" for name, count in rows.items())
-    show(
+    print_result(
         {"path": str(out), "rows": rows},
         [
             f"Wrote {out}: {counts} (rows by table). Only you can read it.",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from study.cli.options import AS_JSON, STUDY, counted, progress, show
+from study.cli.options import AS_JSON, STUDY, counted, print_result, progress
 
 
 @click.command()
@@ -39,7 +39,7 @@ def backup(folder: Path, out: Path | None, as_json: bool) -> None:
         f"{len(done.rows)} tables, study.toml{files}. It was read back.",
         f"To restore it: ccrs restore {done.path} NEW-STUDY",
     ]
-    show(done.as_json(), lines, as_json)
+    print_result(done.as_json(), lines, as_json)
 
 
 @click.command()
@@ -78,7 +78,7 @@ def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> 
             "made, erase them again."
         )
     lines.append(f"Next: ccrs status {folder}")
-    show(done.as_json(), lines, as_json)
+    print_result(done.as_json(), lines, as_json)
 
 
 @click.command()
@@ -117,7 +117,7 @@ def archive(folder: Path, out: Path | None, comments: bool, as_json: bool) -> No
     if comments:
         lines.append("It contains comments. Read them before you share it.")
     lines.append(f"Next: check the contents of {out} before you share it")
-    show(done.as_json(), lines, as_json)
+    print_result(done.as_json(), lines, as_json)
 
 
 @click.command()
@@ -154,7 +154,7 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
 
         with Study.open(folder) as study:
             notes = rewrite_database(study, Noun.metadata.tables)
-        show({"notes": list(notes)}, ["Rewrote the database file.", *notes], as_json)
+        print_result({"notes": list(notes)}, ["Rewrote the database file.", *notes], as_json)
         return
     with Study.open(folder) as study:
         counts = stored_about(study, rater)
@@ -172,7 +172,7 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
         lines += [f"  {copy.path} ({copy.why})" for copy in done.copies]
     lines.append("Files that were exported, reported on or mailed elsewhere are not known here.")
     lines.append(f"Next: ccrs backup {folder}, or ccrs assign {folder} where ratings are missing")
-    show(done.as_json(), lines, as_json)
+    print_result(done.as_json(), lines, as_json)
 
 
 def _confirm(rater: str, counts: dict[str, int], sever: bool, as_json: bool) -> None:

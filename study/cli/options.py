@@ -15,7 +15,7 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Show the plan and store nothing.")
 
 
-def show(data: Any, lines: Sequence[str], as_json: bool) -> None:
+def print_result(data: Any, lines: Sequence[str], as_json: bool) -> None:
     """Print `lines` for people, or `data` as JSON for programs."""
     if as_json:
         import json
