@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from judge.cli.engine_options import EngineOptionsCommand, comma_separated, settings_from
+from judge.cli.engine_options import EngineOptionsCommand, settings_from
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.cli.settings_options import comma_separated
 
 # Options of a run that mean nothing here: what it judges, reads from files, or counts as done.
 _NOT_HERE = frozenset(

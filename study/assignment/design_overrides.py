@@ -10,44 +10,45 @@ from study.settings.campaign import DesignSpec
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 
-NAMES = (
-    "sample",
-    "sample_of",
-    "strata",
-    "allocation",
-    "per_item",
-    "overlap",
-    "layout",
-    "calibration",
-    "checks",
-    "repeats",
-    "one_construct_a_pass",
-)
-"""Settings of the design that a call may name."""
+OVERRIDES = {
+    "sample": "N",
+    "sample_of": None,
+    "strata": "NAMES",
+    "allocation": None,
+    "per_item": "K",
+    "overlap": "SHARE",
+    "layout": None,
+    "calibration": "N",
+    "checks": "N",
+    "repeats": "SHARE",
+    "one_construct_a_pass": None,
+}
+"""Settings of the design that a call may override, with the placeholder of the option's value."""
 
 
 def design_of(study: Study, options: dict[str, Any]) -> DesignSpec:
-    """Return the study's design with what was said in the place of its settings.
+    """Return the study's design with `options` in place of its settings; None overrides nothing.
 
     Raises
     ------
     StudyError
-        An option is none, or can't be used with the others.
+        An option is unknown, has an invalid value, or cannot be combined with the others.
     """
     for name in options:
-        if name not in NAMES:
+        if name not in OVERRIDES:
             raise StudyError(
-                f"assign has no option {name!r}. {nearest(name, NAMES)} Known: {', '.join(NAMES)}."
+                f"assign has no option {name!r}. {nearest(name, OVERRIDES)} "
+                f"Known: {', '.join(OVERRIDES)}."
             )
     overrides = {name: value for name, value in options.items() if value is not None}
     design = study.config.design
     whole = {name: getattr(design, name) for name in design.model_fields_set} | overrides
     try:
-        made = DesignSpec.model_validate(whole)
+        overridden = DesignSpec.model_validate(whole)
     except ValidationError as error:
         raise StudyError("; ".join(_described(detail) for detail in error.errors())) from None
-    _constructs_known(study, made)
-    return made
+    _check_constructs(study, overridden)
+    return overridden
 
 
 def _described(detail: Any) -> str:
@@ -58,7 +59,7 @@ def _described(detail: Any) -> str:
     return f"{place} = {detail['input']!r}: {message}" if place else f"The design: {message}"
 
 
-def _constructs_known(study: Study, design: DesignSpec) -> None:
+def _check_constructs(study: Study, design: DesignSpec) -> None:
     known = [spec.key for spec in study.config.constructs]
     named = [("comparison_constructs", key) for key in design.comparison_constructs]
     if design.judge_construct is not None:

@@ -87,13 +87,14 @@ def assign(
     """
     plan = design_of(study, {**design, "per_item": per_item})
     if open_slots and raters is not None:
-        raise StudyError("Open slots are for raters who join; leave the raters out.")
+        raise StudyError("Open slots are for raters who join; leave --raters out.")
     if channel not in CHANNELS:
         hint = nearest(channel, CHANNELS)
         raise StudyError(f"Unknown channel {channel!r}. {hint} Known: {', '.join(CHANNELS)}.")
     if channel != OWN_CHANNEL and not open_slots:
         raise StudyError(
-            f"Who comes to rate in {channel} is known when it is pulled; assign open slots."
+            f"Channel {channel!r} requires open slots (--open): its raters are known when their "
+            "ratings are pulled."
         )
     specs = constructs_of(study, constructs)
     with study.read() if dry_run else study.write() as connection:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from study.cli.options import AS_JSON, DRY_RUN, STUDY, counted, print_result, split_names
+from study.cli.settings_options import SettingsCommand, chosen_settings, setting_option
 
 if TYPE_CHECKING:
     from study.assignment.adjudication import Adjudication
@@ -114,7 +115,18 @@ def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
     return text
 
 
-@click.command()
+def _design_options() -> list[click.Option]:
+    """Return an option for each setting of the design that a call may override."""
+    from study.assignment.design_overrides import OVERRIDES
+    from study.settings.campaign import DesignSpec
+
+    fields = DesignSpec.model_fields
+    return [
+        setting_option(name, fields[name], metavar=metavar) for name, metavar in OVERRIDES.items()
+    ]
+
+
+@click.command(cls=SettingsCommand, settings=_design_options)
 @STUDY
 @click.option(
     "--raters",
@@ -123,16 +135,10 @@ def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
     "Default: the study's raters.",
 )
 @click.option(
-    "--per-item",
-    type=click.IntRange(1),
-    metavar="K",
-    help="Raters for each response. Default: 3, or design.per_item of study.toml.",
-)
-@click.option(
     "--open",
     "open_slots",
     is_flag=True,
-    help="Create K open slots for each response instead; raters who join are given them.",
+    help="Create per-item open slots for each response instead; raters who join are given them.",
 )
 @click.option(
     "--channel",
@@ -147,80 +153,23 @@ def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
     "raters.",
 )
 @click.option("--constructs", metavar="KEYS", help="Only these constructs: QR,CC.")
-@click.option(
-    "--sample",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Draw N queries at random, with all their responses. Default: all queries.",
-)
-@click.option(
-    "--sample-of",
-    type=click.Choice(["queries", "responses"]),
-    help="Whether queries are drawn, or responses one by one.",
-)
-@click.option(
-    "--strata",
-    metavar="NAMES",
-    help="Stratify the sample by these attributes of queries; for responses, system and "
-    "judge_score as well.",
-)
-@click.option(
-    "--overlap",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Share of the queries that go to K raters; the others go to one.",
-)
-@click.option(
-    "--layout",
-    type=click.Choice(["single", "side_by_side"]),
-    help="One response on a page, or all of a rater's responses to a query side by side.",
-)
-@click.option(
-    "--calibration",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Queries that every rater rates first, kept out of agreement.",
-)
-@click.option(
-    "--checks",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Unannounced checks among each rater's responses.",
-)
-@click.option(
-    "--repeats",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Share of a rater's queries that are rated again in a later session.",
-)
-@click.option(
-    "--one-construct-a-pass",
-    is_flag=True,
-    default=None,
-    help="Rate all responses on one construct, then on the next.",
-)
 @DRY_RUN
 @click.option("--yes", is_flag=True, help="Store without asking for confirmation.")
 @AS_JSON
 def assign(
     folder: Path,
     raters: str | None,
-    per_item: int | None,
-    open_slots: bool,
-    channel: str,
-    split_queries: bool,
     constructs: str | None,
-    strata: str | None,
     dry_run: bool,
     yes: bool,
     as_json: bool,
-    **design: Any,
+    **options: Any,
 ) -> None:
     """Assign responses of STUDY to raters.
 
     Assignments are balanced and reproducible from the study's seed, and are added to existing
-    ones. Options override the settings under [design] in study.toml. In a terminal the plan is
-    shown first, and stored after a confirmation.
+    ones. Options of the same name override the settings under [design] in study.toml. In a
+    terminal the plan is shown first, and stored after a confirmation.
 
     \b
     Examples:
@@ -235,31 +184,20 @@ def assign(
     from study.cli.displays import show_assigned
     from study.study import Study
 
-    if channel != "own" and not open_slots:
-        raise click.UsageError(
-            f"--channel {channel} requires --open: raters are known when their ratings are pulled."
-        )
-    if open_slots and raters is not None:
-        raise click.UsageError("--open creates slots for raters who join; leave --raters out.")
-    options: dict[str, Any] = {
+    choices = {
         "raters": _raters(raters),
-        "per_item": per_item,
-        "open_slots": open_slots,
-        "channel": channel,
-        "split_queries": split_queries,
         "constructs": split_names(constructs),
-        "strata": split_names(strata),
-        **design,
+        **chosen_settings(options),
     }
     asks = not (dry_run or yes or as_json) and _at_a_terminal()
     with Study.open(folder) as study:
         if asks:
-            plan = assign_study(study, dry_run=True, **options)
+            plan = assign_study(study, dry_run=True, **choices)
             show_assigned(plan)
             if plan.anything and not click.confirm("Store this?"):
                 click.echo("Nothing was stored.")
                 return
-        done = assign_study(study, dry_run=dry_run, **options)
+        done = assign_study(study, dry_run=dry_run, **choices)
     if as_json:
         print_result(done.as_json(), [], as_json)
         return
@@ -271,10 +209,10 @@ def assign(
     stored = _stored(done)
     if stored:
         click.echo(f"Stored {' and '.join(stored)}.")
-    if channel == "label_studio":
+    if options["channel"] == "label_studio":
         click.echo(f"Next: ccrs label-studio push {folder} --url URL")
         return
-    new = " --new 10" if open_slots else ""
+    new = " --new 10" if options["open_slots"] else ""
     click.echo(f"Next: ccrs invite {folder}{new}")
 
 

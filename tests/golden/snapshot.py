@@ -46,8 +46,9 @@ def commands() -> str:
     def add(words: str, command: click.Command) -> None:
         context = click.Context(command, info_name=words)
         lines.append(words)
-        # Without --help: releases of Click differ in the names that they list for it.
-        lines.extend(f"  {_parameter(parameter)}" for parameter in command.params)
+        # Without --help, the last one: releases of Click differ in the names that they list for it.
+        parameters = command.get_params(context)[:-1]
+        lines.extend(f"  {_parameter(parameter)}" for parameter in parameters)
         if isinstance(command, click.Group):
             for name in command.list_commands(context):
                 subcommand = command.get_command(context, name)

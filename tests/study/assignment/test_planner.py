@@ -304,7 +304,7 @@ def test_hours_count_what_the_constructs_of_each_assignment_show(study: Study) -
         (0, {}, "give 1 to 1000"),
         (50_000, {}, "Slots for raters who join are created with --open"),
         (3, {"per_item": 0}, "give 1 to 1000"),
-        (3, {"open_slots": True}, "leave the raters out"),
+        (3, {"open_slots": True}, "leave --raters out"),
         (3, {"constructs": []}, "No construct is named"),
         (3, {"constructs": ["QQ"]}, "'QQ' is not a construct"),
     ],

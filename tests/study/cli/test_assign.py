@@ -175,7 +175,7 @@ def test_settings_of_the_design_count_and_options_go_before_them(study: Study) -
         (["--raters", "3", "--constructs", "QR,AB"], "'AB' is not a construct"),
         (["--raters", "3", "--constructs", "cc"], "Did you mean 'CC'?"),
         (["--open", "--raters", "3"], "leave --raters out"),
-        (["--channel", "label_studio", "--raters", "3"], "--channel label_studio"),
+        (["--channel", "label_studio", "--raters", "3"], "label_studio' requires open slots"),
         (["--per-item", "0"], "--per-item"),
         ([], "has no raters yet"),
     ],
