@@ -16,7 +16,9 @@ class DesignSpec(SettingsSection):
     """`[design]`: who is to rate what. Options of `ccrs assign` go before it."""
 
     sample: int | None = Field(
-        default=None, ge=1, description="queries or responses that are drawn at random; default: all"
+        default=None,
+        ge=1,
+        description="number of queries or responses that are drawn at random; default: all",
     )
     sample_of: Literal["queries", "responses"] = Field(
         default="queries",
