@@ -4,10 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge.engines.batch import BatchSettings as BatchSettings
-    from judge.engines.openai.openai_settings import OpenAISettings as OpenAISettings
-    from judge.engines.recorded import RecordedSettings as RecordedSettings
-    from judge.engines.vllm.vllm_settings import VLLMSettings as VLLMSettings
+    from judge.engines.engine_settings import (
+        BatchSettings as BatchSettings,
+        OpenAISettings as OpenAISettings,
+        RecordedSettings as RecordedSettings,
+        VLLMSettings as VLLMSettings,
+    )
     from judge.inspect.compare import RunComparison as RunComparison, compare_runs as compare_runs
     from judge.inspect.export import RunExport as RunExport, export_run as export_run
     from judge.inspect.list import RunSummary as RunSummary, list_runs as list_runs
@@ -47,11 +49,11 @@ if TYPE_CHECKING:
     from judge.settings import JudgeSettings as JudgeSettings
 
 _HOME = {
-    "BatchSettings": "judge.engines.batch",
+    "BatchSettings": "judge.engines.engine_settings",
     "JudgeSettings": "judge.settings",
-    "OpenAISettings": "judge.engines.openai.openai_settings",
-    "RecordedSettings": "judge.engines.recorded",
-    "VLLMSettings": "judge.engines.vllm.vllm_settings",
+    "OpenAISettings": "judge.engines.engine_settings",
+    "RecordedSettings": "judge.engines.engine_settings",
+    "VLLMSettings": "judge.engines.engine_settings",
     "Outcome": "judge.running.run_outcome",
     "Parsed": "judge.parsing",
     "Preview": "judge.running.preview",

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from judge.engines.engine import registered_settings
-from judge.protocol.answer import REASONS
+from judge.protocol.exchange import REASONS
 from judge.running.work_items import EMPTY_RESPONSE
 from study.cli.root import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS

@@ -20,7 +20,7 @@ def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame
     """
     import pandas as pd
 
-    from judge.perturbations.layout import has_markdown
+    from judge.perturbations.length_and_layout import has_markdown
     from judge.perturbations.position import supporting
     from study.facts.response_rows import RESPONSE_COLUMNS, current_responses, response_rows
 

@@ -10,20 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, ClassVar, Literal
+from typing import IO, Any
 
-from pydantic import Field
-
-from judge.engines.engine import Delivery, Ready
+from judge.engines.engine import Delivery, Ready, TokenCount
+from judge.engines.engine_settings import BatchSettings
 from judge.engines.openai.logprob_support import top
-from judge.prompts.prompt_set import PromptSet
-from judge.protocol.answer import REJECTED, Answer, Failure
+from judge.prompts.template import PromptSet
 from judge.protocol.chat_completion import read_reply
 from judge.protocol.conditions import Conditions, Run, identity, run_digest, with_shuffle
+from judge.protocol.exchange import REJECTED, Answer, Failure, Request
 from judge.protocol.logprob_distribution import ScoreTokens
-from judge.protocol.request import Request
-from judge.protocol.token_count import TokenCount
-from judge.settings import JudgeSettings, option
 from judge.text import printable
 from study.errors import Fault, InputError, StudyError
 from study.study import Study
@@ -37,37 +33,6 @@ _SHOWN = 300
 _OF_RUN = 23
 # So many refusals, and fewer answers, speak of what was sent with the prompts.
 _REFUSALS = 20
-
-
-class BatchSettings(JudgeSettings):
-    """A judge behind a provider's batch service: its files are written, sent by hand and read."""
-
-    # Prompts wait for the service, so there is nothing to measure and nothing to compare.
-    unsupported: ClassVar[frozenset[str]] = frozenset({"estimate", "drift"})
-
-    engine: Literal["batch"] = "batch"
-    requests: Path | None = Field(
-        default=None,
-        description="write the files of a batch into this folder",
-        json_schema_extra=option("FOLDER"),
-    )
-    answers: tuple[Path, ...] = Field(
-        default=(),
-        description="files of answers (recorded), or results of a batch (batch)",
-        json_schema_extra=option("FILE"),
-    )
-    reasoning_tokens: int = Field(
-        default=0,
-        ge=0,
-        description="tokens added for a model that reasons before it answers",
-        json_schema_extra=option("N"),
-    )
-    omit_temperature: bool = Field(
-        default=False, description="send no temperature; some models accept none"
-    )
-    logprobs: Literal["on", "off"] = Field(
-        default="off", description="ask for the probabilities of scores"
-    )
 
 
 class BatchEngine:

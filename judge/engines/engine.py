@@ -1,21 +1,87 @@
 """What an engine is, and how one is found: by its name in the entry points `ccrs.engines`."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
+from threading import Lock
 from typing import ClassVar, Protocol, cast
 
-from judge.prompts.prompt_set import PromptSet
-from judge.protocol.answer import Answer, Failure
+from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run
-from judge.protocol.request import Request
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import Answer, Failure, Request
 from judge.settings import JudgeSettings
 from study.errors import StudyError, nearest
 from study.study import Study
 
+# English prose has between four and five bytes a token with the tokenizers in use.
+_BYTES_A_TOKEN = 4.0
+
+
+@dataclass(frozen=True)
+class TokenCount:
+    """An estimate of tokens from bytes: a line, fitted to what the server counted.
+
+    Without a calibration it is a rule of thumb, and `calibrated` is False.
+    """
+
+    base: float = 0.0
+    per_byte: float = 1 / _BYTES_A_TOKEN
+    calibrated: bool = False
+    density: float = 1.0
+    """Characters a byte of the text that it was fitted to: 1 for English, a third for Thai."""
+
+    @classmethod
+    def fitted(
+        cls, short: tuple[int, int], long: tuple[int, int], density: float = 1.0
+    ) -> "TokenCount":
+        """Fit the line through two prompts, each given as (bytes, tokens counted).
+
+        Counts that do not grow with the prompt tell nothing: then the rule of thumb stays.
+        """
+        (short_bytes, short_tokens), (long_bytes, long_tokens) = short, long
+        if long_bytes <= short_bytes or long_tokens < 1.5 * short_tokens:
+            return cls()
+        per_byte = (long_tokens - short_tokens) / (long_bytes - short_bytes)
+        return cls(
+            short_tokens - per_byte * short_bytes, per_byte, calibrated=True, density=density
+        )
+
+    def estimate(self, size: int) -> float:
+        """Return the tokens of a prompt of this many bytes."""
+        return max(0.0, self.base + self.per_byte * size)
+
+
 GROUP = "ccrs.engines"
+
+
+class Usage:
+    """Counts what an engine reports besides answers and failures; the base of deliveries."""
+
+    def __init__(self) -> None:
+        self.retries: Counter[str] = Counter()
+        """Tries of a prompt beyond its first, by the reason of the failure before them."""
+        self.overhead: Counter[str] = Counter()
+        """Calls and tokens of the engine's own requests."""
+        self.figures: dict[str, float] = {}
+        """Figures that the engine measures about itself."""
+        self._lock = Lock()
+
+    def retried(self, reason: str) -> None:
+        """Count a further try of a prompt, by the reason of the failure before it."""
+        with self._lock:
+            self.retries[reason] += 1
+
+    def add_overhead(self, counts: Mapping[str, int]) -> None:
+        """Count the engine's own requests: calls, and tokens by name where they are known."""
+        with self._lock:
+            self.overhead.update(counts)
+
+    def measured(self, figures: Mapping[str, float]) -> None:
+        """Store figures that the engine measured about itself."""
+        with self._lock:
+            self.figures.update(figures)
 
 
 @dataclass(frozen=True)
@@ -32,9 +98,9 @@ class Ready:
     """What the user should know, in sentences."""
 
     asks: bool = True
-    """Whether answers come now. An engine that only writes prompts down leaves them to be made."""
-    spent: Mapping[str, int] = field(default_factory=dict)
-    """What finding out took: calls, and tokens by name as far as they were told."""
+    """Whether answers arrive during the call. An engine may only write the prompts to files."""
+    overhead: Mapping[str, int] = field(default_factory=dict)
+    """Calls of the engine's own requests so far, and tokens by name where they are known."""
     count: Callable[[Sequence[str]], int] | None = None
     """Tokens of a prompt that is made of these parts, with all that goes around it; None: the
     engine has no tokenizer, and lengths are estimated from bytes."""
@@ -72,13 +138,13 @@ class Delivery(Protocol):
         """Count a prompt that got no answer; the next run asks it again."""
 
     def retried(self, reason: str) -> None:
-        """Count a further try of a prompt, by what the try before it met."""
+        """Count a further try of a prompt, by the reason of the failure before it."""
 
-    def spent(self, beside: Mapping[str, int]) -> None:
-        """Count questions of the engine's own: calls, and tokens by name as far as told."""
+    def add_overhead(self, counts: Mapping[str, int]) -> None:
+        """Count the engine's own requests: calls, and tokens by name where they are known."""
 
     def measured(self, figures: Mapping[str, float]) -> None:
-        """Keep what the engine measured of itself."""
+        """Store figures that the engine measured about itself."""
 
 
 class Engine(Protocol):

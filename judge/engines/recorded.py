@@ -2,50 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any
 
-from pydantic import Field
-
-from judge.engines.engine import Delivery, Ready
+from judge.engines.engine import Delivery, Ready, TokenCount
+from judge.engines.engine_settings import RecordedSettings
 from judge.engines.recorded_answers import Key, Recordings, recorded_answers
-from judge.prompts.prompt_set import PromptSet
-from judge.prompts.template import PromptVersion
-from judge.protocol.answer import Answer, Failure
+from judge.prompts.template import PromptSet, PromptVersion
 from judge.protocol.conditions import Conditions, Run
-from judge.protocol.request import Request
-from judge.protocol.token_count import TokenCount
-from judge.settings import JudgeSettings, option
+from judge.protocol.exchange import Answer, Failure, Request
 from study.errors import StudyError
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
 
 _TOGETHER = 500
-
-
-class RecordedSettings(JudgeSettings):
-    """A judge whose answers were obtained elsewhere."""
-
-    # Nothing is asked, and nothing can be asked again: further attempts are rows of the files.
-    unsupported: ClassVar[frozenset[str]] = frozenset(
-        {
-            "temperature",
-            "max_tokens",
-            "seed",
-            "window",
-            "skip_too_long",
-            "retry_unparsed",
-            "estimate",
-            "drift",
-        }
-    )
-
-    engine: Literal["recorded"] = "recorded"
-    answers: tuple[Path, ...] = Field(
-        default=(),
-        description="files of answers (recorded), or results of a batch (batch)",
-        json_schema_extra=option("FILE"),
-    )
 
 
 class RecordedEngine:

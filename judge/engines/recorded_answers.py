@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from judge.engines.recorded_distributions import recorded_distribution
 from judge.prompts.template import PromptVersion
-from judge.protocol.answer import CONTENT_FILTER, REJECTED, Answer
 from judge.protocol.chat_completion import escaped
+from judge.protocol.exchange import CONTENT_FILTER, REJECTED, Answer
 from study.errors import Fault, InputError, nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import ImportSummary

@@ -12,7 +12,8 @@ from judge.inspect.run_metric import run_metric
 from judge.metrics.ccrs import Ccrs
 from judge.parsing import PARSER_VERSION, Parsed, parse_answer
 from judge.prompts.template import PromptVersion
-from judge.protocol.answer import (
+from judge.protocol.conditions import CCRS, metric_of
+from judge.protocol.exchange import (
     CONTENT_FILTER,
     NO_PASSAGES,
     NO_REFERENCE,
@@ -20,7 +21,6 @@ from judge.protocol.answer import (
     TOO_LONG,
     TRUNCATED_BY_SERVER,
 )
-from judge.protocol.conditions import CCRS, metric_of
 from judge.running.lock import sole_writer
 from judge.running.runs import run_of
 from judge.running.work_items import EMPTY_RESPONSE

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select
 from judge.inspect.distribution_figures import expected_figures, expected_line
 from judge.inspect.run_metric import run_metric
 from judge.metrics.metric import Metric
-from judge.protocol.answer import REASONS
 from judge.protocol.conditions import shuffle_of
+from judge.protocol.exchange import REASONS
 from judge.running.metric_requests import PlannedPrompt, planned_prompts
 from judge.running.pages import Place
 from judge.running.runs import run_of

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from judge.inspect.call_lines import call_lines
-from judge.protocol.answer import REASONS
+from judge.protocol.exchange import REASONS
 from judge.running.calls import Account, Call
 from judge.running.work_items import FLAGS
 from judge.text import printable
@@ -29,7 +29,7 @@ class ConstructFigures:
     """Share of the values at the lower end of the scale."""
     at_max: float | None
     missing: dict[str, int]
-    """Reason (`judge.protocol.answer.REASONS`) to number of judgments."""
+    """Reason (`judge.protocol.exchange.REASONS`) to number of judgments."""
     rules: dict[str, int]
     """How the values were found, to their number."""
     bare: float | None

@@ -9,7 +9,7 @@ from judge.metrics.metric import (
     Steps,
 )
 from judge.prompts.step_prompts import step_prompts
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 
 __all__ = [
     "Answer",

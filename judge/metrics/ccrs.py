@@ -16,7 +16,7 @@ from judge.metrics.metric import (
 from judge.parsing import PARSER_VERSION, parse_answer
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import Field, PromptVersion, Template
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from study.types import Sees
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Prompt
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from study.errors import StudyError
 
 OUT_OF_RANGE = "out_of_range"

@@ -18,10 +18,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from judge.prompts.prompt_set import PromptSet
 from judge.prompts.step_prompts import StepPrompts
-from judge.prompts.template import PAPER
-from judge.protocol.answer import Answer
+from judge.prompts.template import PAPER, PromptSet
+from judge.protocol.exchange import Answer
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
 from study.types import Sees

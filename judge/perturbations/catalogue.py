@@ -1,35 +1,43 @@
-"""Which probes there are, and which are wanted."""
+"""All probes, and the selection of some by kind or name."""
 
 from collections.abc import Sequence
 
-from judge.perturbations import authority, identity, injection, layout, length, position
-from judge.perturbations.perturbation import Probe
+from judge.metrics.metric import Content
+from judge.perturbations import injection, length_and_layout, position
+from judge.perturbations.perturbation import Change, Probe
 from study.errors import StudyError, nearest
 
+
+def _unchanged(_content: Content) -> Change:
+    return Change()
+
+
 PROBES: tuple[Probe, ...] = (
-    *identity.PROBES,
+    # The same prompt again: the noise with which the other shifts are compared. At temperature 0
+    # it comes from batching and from the server.
+    Probe("again", "again", "either", False, _unchanged),
     *injection.PROBES,
-    *length.PROBES,
-    *layout.PROBES,
+    *length_and_layout.PROBES,
     *position.PROBES,
-    *authority.PROBES,
+    *injection.CLAIMS,
 )
 """All of them, in the order of tables."""
 
 
-def wanted_probes(names: Sequence[str]) -> tuple[Probe, ...]:
-    """Return the probes of these kinds or names; all of them where none is given.
+def select_probes(names: Sequence[str]) -> tuple[Probe, ...]:
+    """Return the probes of these kinds or names; all of them if `names` is empty.
 
     Raises
     ------
     StudyError
-        A name is neither a kind nor a probe.
+        A name is neither that of a kind nor of a probe.
     """
-    known = list(dict.fromkeys([*(p.kind for p in PROBES), *(p.key for p in PROBES)]))
+    kinds = list(dict.fromkeys(probe.kind for probe in PROBES))
+    candidates = [*kinds, *(probe.key for probe in PROBES)]
     for name in names:
-        if name not in known:
+        if name not in candidates:
             raise StudyError(
-                f"There is no probe and no kind of probes {name!r}. {nearest(name, known)} "
-                f"Kinds: {', '.join(dict.fromkeys(p.kind for p in PROBES))}.".replace("  ", " ")
+                f"Unknown probe or kind of probes {name!r}. {nearest(name, candidates)} "
+                f"Kinds: {', '.join(kinds)}.".replace("  ", " ")
             )
-    return tuple(p for p in PROBES if not names or {p.kind, p.key} & set(names))
+    return tuple(probe for probe in PROBES if not names or {probe.kind, probe.key} & set(names))

@@ -1,4 +1,4 @@
-"""What a probe is: one alteration of what a judge reads, and which shift of a score is a fault."""
+"""A probe of the judge: one change of a response or its passages, and the shift that is a fault."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,26 +10,26 @@ from study.schema import Fault
 
 @dataclass(frozen=True)
 class Change:
-    """What is altered in a response or its passages; nothing where the prompt is as it was."""
+    """What a probe changes in a prompt. Fields that are None stay unchanged."""
 
     response: str | None = None
-    """The text that stands in place of the response."""
+    """Replaces the response."""
     passages: Mapping[int, str] | None = None
-    """Texts that stand in place of passages, by their place in the order of before."""
+    """Replace passages, by their position in the original order."""
     order: tuple[int, ...] | None = None
-    """The passages' new order, by their place in the order of before."""
+    """New order of the passages, as their positions in the original order."""
 
     def applied(self, content: Content) -> Content:
-        """Return the content as the prompt shows it. Its passages must have been read."""
+        """Return the changed content. The passages of `content` must have been read."""
         text = content.text if self.response is None else self.response
-        passages = list(content.passages or ())
-        for place, other in (self.passages or {}).items():
-            passages[place] = other
-        if self.order is not None:
-            passages = [passages[place] for place in self.order]
         if not self.passages and self.order is None:
-            # The very tuple, so that its joined text is made once for all probes of a response.
+            # The passages stay the same tuple, so all probes of a response share its joined text.
             return replace(content, text=text)
+        passages = list(content.passages or ())
+        for position, passage in (self.passages or {}).items():
+            passages[position] = passage
+        if self.order is not None:
+            passages = [passages[position] for position in self.order]
         return replace(
             content,
             text=text,
@@ -38,15 +38,15 @@ class Change:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the change as it is stored; keys of what is as before are left out."""
-        found: dict[str, Any] = {}
+        """Return the change as it is stored; parts that stay unchanged are left out."""
+        parts: dict[str, Any] = {}
         if self.response is not None:
-            found["response"] = self.response
+            parts["response"] = self.response
         if self.passages:
-            found["passages"] = {str(place): text for place, text in self.passages.items()}
+            parts["passages"] = {str(position): text for position, text in self.passages.items()}
         if self.order is not None:
-            found["order"] = list(self.order)
-        return found
+            parts["order"] = list(self.order)
+        return parts
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
@@ -60,20 +60,17 @@ class Change:
         )
 
 
-Altering = Callable[[Content], Change | None]
-
-
 @dataclass(frozen=True)
 class Probe:
-    """One alteration. The same content is altered alike each time."""
+    """One kind of change. It changes equal content equally."""
 
     key: str
     """Its name in tables: words joined by hyphens."""
     kind: str
-    """The family that `--kinds` names."""
+    """The family of probes, which `--kinds` selects."""
     fault: Fault
-    """The shift that a fair judge does not make."""
+    """The direction in which the score of a fair judge does not move."""
     needs_passages: bool
-    """Whether only prompts that show passages differ."""
-    alter: Altering
-    """Returns None where the content can't be altered so: it has one sentence, one passage, ..."""
+    """Whether the change concerns only prompts that show passages."""
+    alter: Callable[[Content], Change | None]
+    """Returns the change; None where the content does not allow it (a single sentence, ...)."""

@@ -88,7 +88,7 @@ class _File(BaseModel):
 
 @dataclass(frozen=True)
 class StepPrompts:
-    """The prompts of a metric by step; a `judge.prompts.prompt_set.PromptSet`."""
+    """The prompts of a metric by step; a `judge.prompts.template.PromptSet`."""
 
     name: str
     source: str

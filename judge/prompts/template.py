@@ -2,10 +2,11 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from judge.parsing import Form
 from study.scales import RatingScale
@@ -129,3 +130,54 @@ class PromptVersion:
     def trimmed(self, text: str) -> str:
         """Return a field's text as a prompt shows it."""
         return text.strip() if self.strip_fields else text
+
+
+class PromptSet(Protocol):
+    """The words of a metric under one name, with the points of layout that make them a text."""
+
+    @property
+    def name(self) -> str:
+        """Name of the version, which a run records."""
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hexadecimal) of the words and of every point of layout."""
+
+    @property
+    def metric(self) -> str:
+        """Key of the metric that asks with them; part of a run's identity."""
+
+    @property
+    def source(self) -> str:
+        """Where the words come from."""
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The templates, as they are written."""
+
+    @property
+    def scale(self) -> RatingScale:
+        """The range of points that the prompts ask for."""
+
+    @property
+    def form(self) -> str:
+        """What an answer is: `score`, `rationale` (a score after its reason) or `free` text.
+
+        Engines read probabilities of scores only where an answer begins with the score.
+        """
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of an answer, where a prompt does not set its own limit."""
+
+    @property
+    def temperature(self) -> float:
+        """Temperature of the answers."""
+
+    @property
+    def passage_separator(self) -> str:
+        """What joins the passages of a context."""
+
+    @property
+    def strip_fields(self) -> bool:
+        """Whether white space around the fields of a response is removed."""

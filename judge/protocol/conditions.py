@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from judge.prompts.prompt_set import PromptSet
+from judge.prompts.template import PromptSet
 from study.schema import JudgeRun, table
 from study.study import Study
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from judge.protocol.answer import LEAST_SHARE
+from judge.protocol.exchange import LEAST_SHARE
 from study.scales import RatingScale
 
 MOST_OFFERED = 20

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
-from judge.protocol.answer import TOKENS, Answer, Failure
-from judge.protocol.request import Request
-from judge.protocol.usage import Usage
+from judge.engines.engine import Usage
+from judge.protocol.exchange import TOKENS, Answer, Failure, Request
 from judge.running.metric_requests import MetricRequest
 from judge.running.prompt_sample import Name, name_of
 

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, select
 
-from judge.engines.engine import Engine, Ready
+from judge.engines.engine import Engine, Ready, Usage
 from judge.perturbations.perturbation import Change
-from judge.protocol.usage import Usage
 from judge.running.delivery import AnswerDelivery
 from judge.running.metric_requests import PlannedPrompt, planned_prompts
 from judge.running.pages import Place
@@ -48,8 +47,8 @@ class DriftRounds(Usage):
             requests = [as_probe(made, Change(), number=number) for made in self._requests]
             engine.run(session.run, requests, delivery)
         finally:
-            self.spent({"calls": delivery.answered, **delivery.tokens})
-            self.spent(delivery.overhead)
+            self.add_overhead({"calls": delivery.answered, **delivery.tokens})
+            self.add_overhead(delivery.overhead)
             self.retries.update(delivery.retries)
         failed = delivery.failures.total()
         lost = f", {failed} got no answer" if failed else ""
@@ -57,7 +56,7 @@ class DriftRounds(Usage):
 
     def add_usage(self, delivery: AnswerDelivery) -> None:
         """Add what the rounds took to the usage of the call."""
-        delivery.spent(self.overhead)
+        delivery.add_overhead(self.overhead)
         delivery.retries.update(self.retries)
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple
 
-from judge.protocol.answer import TOKENS, Answer
+from judge.protocol.exchange import TOKENS, Answer
 from judge.settings import JudgeSettings
 
 LEVEL = 0.95

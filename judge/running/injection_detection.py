@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from judge.prompts.prompt_set import PromptSet
+from judge.prompts.template import PromptSet
 
 _JUDGES = ("evaluator", "judge", "grader", "assessor", "rater", "scorer", "reviewer")
 _WORKS = ("answer", "response", "output", "submission", "text")

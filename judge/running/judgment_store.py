@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, select
 
 from judge.metrics.evaluation import decided_by
 from judge.metrics.metric import MetricValue, MissingValue
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from judge.running.metric_requests import MetricRequest
 from judge.running.scope import Scope
 from judge.running.step_answers import step_answer_row

@@ -8,7 +8,7 @@ from hashlib import sha256
 from judge.engines.engine import Ready
 from judge.metrics.evaluation import Evaluation, WaitingPrompt, evaluate, not_single
 from judge.metrics.metric import MetricInput, Prompt
-from judge.protocol.request import Request
+from judge.protocol.exchange import Request
 from judge.running.pages import Place, pages
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts

@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from judge.engines.engine import Ready
-from judge.protocol.answer import TOO_LONG
+from judge.protocol.exchange import TOO_LONG
 from judge.running.metric_requests import MetricRequest, PlannedPrompt, planned_prompts
 from judge.running.pages import Place
 from judge.running.prompt_sample import Name, name_of

@@ -6,11 +6,10 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from judge.engines.engine import Ready
+from judge.engines.engine import Ready, TokenCount
 from judge.metrics.registry import load_metric
-from judge.protocol.answer import TOKENS, Answer
 from judge.protocol.conditions import Conditions
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import TOKENS, Answer
 from judge.running.calls import account, calls_of
 from judge.running.forecast import CountedAnswer, Projection, project
 from judge.running.pages import Place, places

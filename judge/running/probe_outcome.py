@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from judge.protocol.answer import REASONS
+from judge.protocol.exchange import REASONS
 
 FEW_QUERIES = 30
 """Below so many queries intervals say little."""

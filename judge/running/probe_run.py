@@ -5,12 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from judge.engines.engine import Ready, load_engine
+from judge.engines.engine import Ready, TokenCount, load_engine
 from judge.metrics.registry import load_metric
-from judge.perturbations.catalogue import wanted_probes
+from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.protocol.conditions import Conditions
-from judge.protocol.token_count import TokenCount
 from judge.running.delivery import AnswerDelivery, Reached
 from judge.running.pages import Place, places
 from judge.running.probe_outcome import ProbeOutcome, ProbePreview, ProbeWork
@@ -69,7 +68,7 @@ def probe_study(
         There is no run under these settings, the engine can't ask altered prompts, or another
         process works on the run.
     """
-    probes = wanted_probes(kinds)
+    probes = select_probes(kinds)
     scope = _scope(study, settings)
     if not load_engine(settings.engine).asks_now:
         raise StudyError(
@@ -114,7 +113,7 @@ def preview_probes(
     StudyError
         As `probe_study` does, as far as it can be known without asking.
     """
-    probes = wanted_probes(kinds)
+    probes = select_probes(kinds)
     scope = _scope(study, settings)
     run = likely_run(study, settings)
     if run is None:

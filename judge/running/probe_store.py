@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from judge.protocol.answer import TOO_LONG, Answer
+from judge.protocol.exchange import TOO_LONG, Answer
 from judge.running.judgment_store import answer_columns, decision_columns
 from judge.running.metric_requests import MetricRequest
 from judge.running.probe_requests import Done, ProbeRequest

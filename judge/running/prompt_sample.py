@@ -5,7 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from judge.engines.engine import Ready
-from judge.protocol.request import Request
+from judge.protocol.exchange import Request
 from judge.running.metric_requests import PlannedPrompt, planned_prompts
 from judge.running.pages import Place
 from judge.running.scope import Scope

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from judge.protocol.answer import REASONS, UNASKED
+from judge.protocol.exchange import REASONS, UNASKED
 from judge.running.forecast import Projection
 from judge.running.work_items import FLAGS
 

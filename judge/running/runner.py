@@ -8,7 +8,7 @@ from time import monotonic
 from judge.engines.engine import Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from judge.running.delivery import AnswerDelivery, Reached
 from judge.running.drift import DriftRounds
 from judge.running.forecast import CountedAnswer, Projection, project

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from judge.metrics.registry import load_metric, metric_names
-from judge.prompts.prompt_set import PromptSet
+from judge.prompts.template import PromptSet
 from judge.protocol.conditions import (
     Conditions,
     Run,

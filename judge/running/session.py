@@ -11,7 +11,7 @@ from typing import Protocol
 
 from judge.engines.engine import Engine, Ready, load_engine
 from judge.protocol.conditions import Run, with_shuffle
-from judge.protocol.request import Request
+from judge.protocol.exchange import Request
 from judge.running.calls import ENDS, begin_call, end_call
 from judge.running.delivery import AnswerDelivery
 from judge.running.lock import sole_writer
@@ -140,7 +140,7 @@ def ask(
         When the call began, by the monotonic clock; None: now.
     """
     began = monotonic() if began is None else began
-    delivery.spent(session.ready.spent)
+    delivery.add_overhead(session.ready.overhead)
     call = begin_call(session.study, session.run.id, session.settings, delivery.total, kind)
     notes: tuple[str, ...] = ()
     stopped: StudyError | KeyboardInterrupt | None = None

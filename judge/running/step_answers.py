@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from judge.metrics.evaluation import Evaluation, KnownAnswer
 from judge.metrics.metric import Metric, MetricValue, Prompt
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from judge.running.work_items import SHARED, Pending, Resolved
 from study.schema import PROMPT_NOT_WHOLE, StepAnswer, StepAnswerBase, now, table
 from study.study import Study

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from judge.metrics.metric import Content, Metric
-from judge.protocol.answer import NO_PASSAGES, NO_REFERENCE, UNASKED
+from judge.protocol.exchange import NO_PASSAGES, NO_REFERENCE, UNASKED
 from judge.running.pages import ContentPage, Judged
 from judge.running.scope import Scope
 from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED

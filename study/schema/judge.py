@@ -233,7 +233,7 @@ class JudgeCallEndBase(Noun):
     tokens: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
     """prompt, completion, reasoning and cached, of the answers; without a name: none was told."""
     overhead: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
-    """calls, and tokens as above, of questions of the engine's own: its probe, prompts counted
+    """calls, and tokens as above, of the engine's own requests: its probe, prompts counted
     again."""
     uncounted: int = Field(default=0, ge=0)
     """Answers without a count of prompt tokens."""

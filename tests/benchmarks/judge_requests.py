@@ -17,7 +17,7 @@ import psutil
 from sqlalchemy import insert
 
 from judge import judge_study
-from judge.engines.openai.openai_settings import OpenAISettings
+from judge.engines.engine_settings import OpenAISettings
 from study import Study
 from study.schema import Output, Passage, Query, Response, ResponsePassage, digest, table
 from tests.judge.stub.process import Stub, running_stub

@@ -22,16 +22,14 @@ from typing import Any
 
 from sqlalchemy import select
 
-from judge.engines.engine import Ready
+from judge.engines.engine import Ready, TokenCount
 from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
 from judge.engines.vllm.prefix_reuse import Reuse
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
 from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
-from judge.protocol.answer import Answer
 from judge.protocol.conditions import Conditions
-from judge.protocol.request import Request
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import Answer, Request
 from judge.running.pages import places
 from judge.running.plan import requests
 from judge.running.scope import Scope, select_constructs

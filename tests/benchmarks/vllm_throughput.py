@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from judge import judge_study
-from judge.engines.engine import Ready
-from judge.engines.vllm.vllm_settings import VLLMSettings
+from judge.engines.engine import Ready, TokenCount
+from judge.engines.engine_settings import VLLMSettings
 from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
-from judge.protocol.token_count import TokenCount
 from judge.running.pages import places
 from judge.running.plan import requests
 from judge.running.scope import Scope, select_constructs

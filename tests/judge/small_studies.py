@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
-from judge.engines.engine import Delivery, Ready
+from judge.engines.engine import Delivery, Ready, TokenCount
 from judge.prompts.template import PromptVersion
-from judge.protocol.answer import Answer
 from judge.protocol.conditions import Conditions, Run
-from judge.protocol.request import Request
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import Answer, Request
 from judge.settings import JudgeSettings
 from study import Study
 from study.importing.import_store import import_rows

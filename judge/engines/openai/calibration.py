@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from judge.engines.engine import TokenCount
 from judge.engines.openai.capability_requests import QUESTION, Findings, said_to, stopped
 from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.truncation import SLACK
-from judge.protocol.answer import Answer
 from judge.protocol.chat_completion import Trouble
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import Answer
 from study.errors import StudyError
 
 # A sample of about this many bytes shows how many tokens the study's text has.

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.engines.engine import Ready
+from judge.engines.engine_settings import OpenAISettings
 from judge.engines.openai.calibration import calibrate
 from judge.engines.openai.capability_requests import QUESTION, Findings, said_to, stopped
 from judge.engines.openai.endpoint import Endpoint, Listed
 from judge.engines.openai.logprob_support import tried, ways
-from judge.engines.openai.openai_settings import OpenAISettings
-from judge.prompts.prompt_set import PromptSet
-from judge.protocol.answer import Answer
+from judge.prompts.template import PromptSet
 from judge.protocol.chat_completion import Trouble
 from judge.protocol.conditions import Conditions
+from judge.protocol.exchange import Answer
 from judge.protocol.logprob_distribution import ScoreTokens
 from study.errors import StudyError
 

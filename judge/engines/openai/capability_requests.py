@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from judge.engines.engine import TokenCount
 from judge.engines.openai.backoff import steady_backoff
 from judge.engines.openai.endpoint import Endpoint, Listed, Reply
 from judge.engines.openai.logprob_support import Way
-from judge.protocol.answer import Answer
 from judge.protocol.chat_completion import Trouble
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import Answer
 from study.errors import StudyError, nearest
 
 QUESTION = "Reply with the number 7 and nothing else."

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from judge.protocol.answer import Answer
-from judge.protocol.request import Request
+from judge.protocol.exchange import Answer, Request
 
 Pair = tuple[Request, Answer]
 

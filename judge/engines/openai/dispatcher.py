@@ -6,7 +6,7 @@ from itertools import islice
 
 from judge.engines.openai.committer import Committer
 from judge.engines.openai.endpoint_worker import EndpointWorker
-from judge.protocol.request import Request
+from judge.protocol.exchange import Request
 from study.errors import StudyError
 
 # Requests are prepared in another thread, some at a time, while others are under way.

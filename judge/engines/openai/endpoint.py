@@ -14,10 +14,9 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 
 from judge.engines.openai.endpoint_usage import Tally
-from judge.protocol.answer import Answer
-from judge.protocol.chat_completion import Trouble, read_reply
+from judge.protocol.chat_completion import Trouble, read_reply, spent_quota
+from judge.protocol.exchange import Answer
 from judge.protocol.logprob_distribution import ScoreTokens
-from judge.protocol.retry_after import spent_quota
 from judge.text import printable
 from study.errors import StudyError
 

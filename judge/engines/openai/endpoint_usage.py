@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from judge.protocol.answer import TOKENS, Answer
+from judge.protocol.exchange import TOKENS, Answer
 
 
 class Tally(Counter[str]):

@@ -5,6 +5,7 @@ from time import monotonic
 from typing import Any
 
 from judge.engines.engine import Delivery
+from judge.engines.engine_settings import OpenAISettings
 from judge.engines.openai.backoff import backoff
 from judge.engines.openai.capabilities import Probed
 from judge.engines.openai.capability_requests import QUESTION, stopped
@@ -12,11 +13,9 @@ from judge.engines.openai.committer import Committer
 from judge.engines.openai.concurrency_limit import Pace
 from judge.engines.openai.endpoint import Endpoint, Reply
 from judge.engines.openai.endpoint_usage import Tally
-from judge.engines.openai.openai_settings import OpenAISettings
 from judge.engines.openai.truncation import TruncationCheck
-from judge.protocol.answer import REJECTED, TRUNCATED_BY_SERVER, Answer, Failure
 from judge.protocol.chat_completion import Trouble
-from judge.protocol.request import Request
+from judge.protocol.exchange import REJECTED, TRUNCATED_BY_SERVER, Answer, Failure, Request
 from study.errors import StudyError
 
 # So many refusals of one kind in a row speak of the server, not of the prompts.
@@ -61,7 +60,7 @@ class EndpointWorker:
         self._silent_since = monotonic()
 
     @property
-    def beside(self) -> dict[str, int]:
+    def overhead(self) -> dict[str, int]:
         """What was asked and spent beside the prompts: prompts counted in halves, plain questions.
 
         Tries that brought no answer are no part of it.

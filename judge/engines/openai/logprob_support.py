@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from judge.engines.openai.backoff import steady_backoff
 from judge.engines.openai.endpoint import Endpoint, Reply
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from judge.protocol.logprob_distribution import (
     MOST_OFFERED,
     MOST_TOGETHER,

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from judge.engines.engine import Delivery, Ready
+from judge.engines.engine_settings import OpenAISettings
 from judge.engines.openai.capabilities import Probed, probe
 from judge.engines.openai.committer import Committer
 from judge.engines.openai.dispatcher import ask_all
 from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.endpoint_worker import EndpointWorker
 from judge.engines.openai.event_loop import run_to_end
-from judge.engines.openai.openai_settings import OpenAISettings
-from judge.prompts.prompt_set import PromptSet
+from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run, name_of, with_shuffle
+from judge.protocol.exchange import Request
 from judge.protocol.logprob_distribution import ScoreTokens
-from judge.protocol.request import Request
 from study.errors import StudyError
 from study.study import Study
 
@@ -43,7 +43,7 @@ class OpenAIEngine:
         async def probed() -> Probed:
             async with self._endpoint(connections=1) as endpoint:
                 found = await probe(endpoint, self._settings, self._prompts, sample, self._begun)
-                return replace(found, ready=replace(found.ready, spent=dict(endpoint.tally)))
+                return replace(found, ready=replace(found.ready, overhead=dict(endpoint.tally)))
 
         self._probed = run_to_end(probed())
         return self._probed.ready
@@ -62,7 +62,7 @@ class OpenAIEngine:
                 try:
                     await ask_all(worker, iter(requests), committer, slots)
                 finally:
-                    delivery.spent(worker.beside)
+                    delivery.add_overhead(worker.overhead)
 
         run_to_end(asked())
         return ()

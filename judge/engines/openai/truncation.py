@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from judge.engines.engine import TokenCount
 from judge.engines.openai.backoff import steady_backoff
 from judge.engines.openai.endpoint import Endpoint
-from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer, Failure
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer, Failure
 
 # A prompt whose count falls so far short of the estimate was cut; between the two it is counted
 # in halves, since texts differ: numbers and names have more tokens a byte than prose.

@@ -13,8 +13,7 @@ from judge.engines.engine import Delivery
 from judge.engines.vllm.model_loader import Loaded
 from judge.engines.vllm.prefix_reuse import Reuse
 from judge.engines.vllm.score_tokenization import Shares
-from judge.protocol.answer import TOO_LONG, Answer
-from judge.protocol.request import Request
+from judge.protocol.exchange import TOO_LONG, Answer, Request
 from study.errors import StudyError
 
 # As much as the scheduler works on waits beside that: it never runs dry.

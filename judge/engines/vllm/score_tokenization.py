@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge.protocol.answer import LEAST_SHARE
+from judge.protocol.exchange import LEAST_SHARE
 from study.scales import RatingScale
 
 MOST_TOKENS = 128

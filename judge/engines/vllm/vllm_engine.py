@@ -4,17 +4,16 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from judge.engines.engine import Delivery, Ready
+from judge.engines.engine import Delivery, Ready, TokenCount
+from judge.engines.engine_settings import VLLMSettings
 from judge.engines.vllm.chat_layout import DATE, Layout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity
 from judge.engines.vllm.model_loader import Loaded, ModelFacts, ModelSpec, load, read_template
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
-from judge.engines.vllm.vllm_settings import VLLMSettings
 from judge.engines.vllm.worker_pool import Workers
-from judge.prompts.prompt_set import PromptSet
+from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run
-from judge.protocol.request import Request
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import Request
 from study.errors import StudyError
 from study.study import Study
 

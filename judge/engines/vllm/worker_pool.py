@@ -21,8 +21,7 @@ from judge.engines.vllm.model_loader import ModelFacts, ModelSpec, needed
 from judge.engines.vllm.prefix_reuse import Reuse
 from judge.engines.vllm.scheduler_feed import COMMITTED_EVERY, WAITING, Decoding
 from judge.engines.vllm.worker_process import CLOSE, END, work_off
-from judge.protocol.answer import Answer
-from judge.protocol.request import Request
+from judge.protocol.exchange import Answer, Request
 from study.errors import StudyError
 
 # Prompts read ahead for processes that are busy, while another has room.

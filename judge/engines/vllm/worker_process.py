@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from judge.engines.vllm.model_loader import ModelSpec, load
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from study.errors import StudyError
 
 Kind = Literal["ready", "answers", "done", "failed"]

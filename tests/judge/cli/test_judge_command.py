@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from judge import judge_study
 from judge.cli.engine_options import engine_options, settings_from
 from judge.cli.judge_command import judge
-from judge.engines.openai.openai_settings import OpenAISettings
+from judge.engines.engine_settings import OpenAISettings
 from study import Study, StudyError
 from study.cli.root import cli
 from tests.judge.small_studies import Scripted, ScriptedSettings

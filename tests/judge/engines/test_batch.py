@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from judge import judge_study
-from judge.engines.batch import BatchSettings
+from judge.engines.engine_settings import BatchSettings
 from study import InputError, Study, StudyError
 from study.schema import Judgment, table
 from tests.judge.small_studies import fill, score

@@ -19,11 +19,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from judge.engines.engine import Delivery, Ready
-from judge.protocol.answer import Answer
+from judge.engines.engine import Delivery, Ready, TokenCount
 from judge.protocol.conditions import Conditions, Run
-from judge.protocol.request import Request
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import Answer, Request
 from judge.settings import JudgeSettings, option
 
 

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from judge import export_run, judge_study
-from judge.engines.recorded import RecordedSettings
-from judge.protocol.answer import Answer
+from judge.engines.engine_settings import RecordedSettings
+from judge.protocol.exchange import Answer
 from study import InputError, Study, StudyError
 from study.schema import Judgment, table
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill

@@ -15,7 +15,7 @@ from judge.engines.vllm.engine_arguments import check_arguments, no_part_of_iden
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokens
 from judge.engines.vllm.worker_pool import device_groups, shard
-from judge.protocol.answer import TOO_LONG
+from judge.protocol.exchange import TOO_LONG
 from study.errors import StudyError
 from study.scales import RatingScale
 from tests.conftest import ROOT

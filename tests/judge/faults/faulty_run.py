@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import RowMapping, select
 
 from judge import Outcome, judge_study
-from judge.engines.openai.openai_settings import OpenAISettings
+from judge.engines.engine_settings import OpenAISettings
 from judge.prompts.prompt_versions import prompt_version
 from study import Study, import_file
 from study.schema import Judgment, Response, table

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge import judge_study
-from judge.engines.openai.openai_settings import OpenAISettings
+from judge.engines.engine_settings import OpenAISettings
 from judge.running.runner import RunStoppedError
 from study import Study
 from study.errors import StudyError

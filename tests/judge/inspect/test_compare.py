@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from judge import compare_runs, judge_study
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from study.cli.root import cli
 from tests.judge.small_studies import Scripted, ScriptedSettings, always

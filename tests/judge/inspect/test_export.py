@@ -12,7 +12,7 @@ from pyarrow import parquet
 from judge import export_run, judge_study
 from judge.cli.judge_command import judge
 from judge.inspect.export import COLUMNS
-from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
+from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer
 from study import Study, StudyError, import_file
 from study.csv_injection import MARK, unescape_formula
 from study.importing.readers.input_file import Record

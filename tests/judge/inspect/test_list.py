@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from judge import judge_study, list_runs
 from judge.cli.judge_command import judge
-from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
+from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer
 from study import Study, import_file
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from judge import export_run, judge_study, show_response
 from judge.engines.recorded_answers import FIELDS
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from study import Study
 from study.cli.root import cli
 from study.importing.file_import import import_file

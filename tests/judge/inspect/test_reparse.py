@@ -13,7 +13,7 @@ from judge.cli.judge_command import judge
 from judge.metrics.ccrs import Ccrs
 from judge.parsing import PARSER_VERSION, Parsed
 from judge.prompts.prompt_versions import prompt_version
-from judge.protocol.answer import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
+from judge.protocol.exchange import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
 from judge.running.lock import sole_writer
 from study import Study, StudyError
 from study.schema import JudgeRun, Judgment, JudgmentBase, Reading, now, table

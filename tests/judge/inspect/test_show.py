@@ -11,7 +11,7 @@ from judge import judge_study, show_response, show_run
 from judge.cli.judge_command import judge
 from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
-from judge.protocol.answer import TRUNCATED_BY_SERVER, Answer
+from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer
 from judge.text import printable
 from study import Study, StudyError
 from study.schema import Judgment, Reading, now, table

@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import select
 
 from judge import RunStoppedError, judge_study, preview, probe_study, show_run
-from judge.engines.openai.openai_settings import OpenAISettings
+from judge.engines.engine_settings import OpenAISettings
 from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from study.schema import Judgment, Response, StepAnswer, table
 from tests.judge.faults.conftest import _running_stub, _small_study, small_study, stub

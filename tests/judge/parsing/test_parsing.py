@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from judge.parsing import LONGEST, TOLD_AGAIN, Form, parse_answer
-from judge.protocol.answer import REASONS
+from judge.protocol.exchange import REASONS
 from study.scales import RatingScale
 from tests.conftest import examples
 

@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 
 from judge.metrics.metric import Content
-from judge.perturbations.catalogue import PROBES, wanted_probes
-from judge.perturbations.layout import has_markdown, plain
+from judge.perturbations.catalogue import PROBES, select_probes
+from judge.perturbations.length_and_layout import has_markdown, plain, sentences
 from judge.perturbations.perturbation import Change, Probe
 from judge.perturbations.position import supporting
-from judge.perturbations.segmentation import sentences
 from study import StudyError
 
 PASSAGES = (
@@ -63,10 +62,10 @@ def test_names_are_words_of_their_own() -> None:
     keys = [probe.key for probe in PROBES]
     assert len(set(keys)) == len(keys)
     assert {probe.fault for probe in PROBES if "give-0" in probe.key} == {"fall"}
-    assert [p.key for p in wanted_probes(["order", "expert"])] == ["shuffled", "expert"]
-    assert wanted_probes(()) == PROBES
-    with pytest.raises(StudyError, match=r"no probe and no kind of probes 'lenght'.*length"):
-        wanted_probes(["lenght"])
+    assert [p.key for p in select_probes(["order", "expert"])] == ["shuffled", "expert"]
+    assert select_probes(()) == PROBES
+    with pytest.raises(StudyError, match=r"Unknown probe or kind of probes 'lenght'.*length"):
+        select_probes(["lenght"])
 
 
 def test_injections_stand_behind_the_text_that_they_spoil() -> None:

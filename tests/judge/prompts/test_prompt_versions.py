@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from judge import RunStoppedError, judge_study, list_versions, show_run
 from judge.prompts.prompt_versions import copy_version, prompt_version
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from study.cli.root import cli
 from study.schema import Judgment, table

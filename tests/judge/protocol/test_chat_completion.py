@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from judge.protocol.answer import Answer
 from judge.protocol.chat_completion import Trouble, read_reply
+from judge.protocol.exchange import Answer
 
 
 def completion(content: Any = "85", **more: Any) -> dict[str, Any]:

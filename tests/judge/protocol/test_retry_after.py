@@ -3,7 +3,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from judge.protocol.retry_after import asked_wait, spent_quota
+from judge.protocol.chat_completion import asked_wait, spent_quota
 
 
 @pytest.mark.parametrize(

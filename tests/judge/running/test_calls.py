@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from judge import RunStoppedError, judge_study, show_run
 from judge.cli.judge_command import judge
 from judge.inspect.run_record import public_host, run_record, without_addresses
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from judge.running.calls import Call, account, begin_call
 from judge.running.runs import run_of
 from study import Study

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from judge import RunStoppedError, judge_study, list_runs
-from judge.engines.recorded import RecordedSettings
-from judge.protocol.answer import Answer
+from judge.engines.engine_settings import RecordedSettings
+from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from tests.judge.running.test_probe_run import stored
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill

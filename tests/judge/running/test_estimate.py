@@ -6,7 +6,7 @@ import pytest
 
 from judge import judge_study, preview, show_run
 from judge.engines.engine import Ready
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill, score
 

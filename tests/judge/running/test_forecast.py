@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from judge.running.forecast import CountedAnswer, IntervalEstimate, project, ratio_total
 from judge.running.prompt_sample import Name, spread
 from tests.judge.small_studies import ScriptedSettings

@@ -15,10 +15,10 @@ from judge import (
     preview_probes,
     probe_study,
 )
-from judge.engines.recorded import RecordedSettings
+from judge.engines.engine_settings import RecordedSettings
 from judge.perturbations.catalogue import PROBES
 from judge.perturbations.perturbation import Change
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from judge.running.pages import Place, pages, places
 from judge.running.probe_requests import ProbeRequest
 from judge.running.probe_sample import drawn
@@ -225,7 +225,7 @@ def test_the_command_probes_with_the_options_of_the_run(
     assert "still to be asked" in done.output
     assert len(stored(judged)) == 3
     refused = CliRunner().invoke(cli, [*words, "--kinds", "lengths"])
-    assert "no kind of probes 'lengths'" in str(refused.exception)
+    assert "kind of probes 'lengths'" in str(refused.exception)
 
 
 def test_the_probe_table_has_a_row_for_each_answer(any_study: Study, scripted: Any) -> None:

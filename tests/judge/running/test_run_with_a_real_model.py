@@ -18,14 +18,13 @@ from typing import Any
 
 import pytest
 
-from judge.engines.engine import Ready
+from judge.engines.engine import Ready, TokenCount
 from judge.inspect.show import show_run
 from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import PAPER
 from judge.protocol.conditions import Conditions
 from judge.protocol.logprob_distribution import ScoreTokens
-from judge.protocol.token_count import TokenCount
 from judge.running.pages import places
 from judge.running.plan import requests
 from judge.running.scope import Scope, select_constructs

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select, text
 
 from judge import RunStoppedError, judge_study, preview
-from judge.protocol.answer import Answer
+from judge.protocol.exchange import Answer
 from judge.running.lock import sole_writer
 from study import Study, StudyError
 from study.schema import JudgeRun, Judgment, table

@@ -17,9 +17,9 @@ from transformers import AutoModelForCausalLM
 
 import judge.engines.vllm.vllm_engine as engine_module
 from judge import RunStoppedError, judge_study
+from judge.engines.engine_settings import VLLMSettings
 from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
 from judge.engines.vllm.scheduler_feed import Decoding, Streaming
-from judge.engines.vllm.vllm_settings import VLLMSettings
 from study import Study
 from study.errors import StudyError
 from study.scales import RatingScale

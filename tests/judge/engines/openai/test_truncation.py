@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
+from judge.engines.engine import TokenCount
 from judge.engines.openai.endpoint import Endpoint, Reply
 from judge.engines.openai.truncation import TruncationCheck
-from judge.protocol.answer import Answer, Failure
 from judge.protocol.chat_completion import Trouble
-from judge.protocol.token_count import TokenCount
+from judge.protocol.exchange import Answer, Failure
 
 ENGLISH = "A passage on the opening hours of the pool, and on what a ticket costs. " * 60
 THAI = "สระว่ายน้ำเปิดเวลาแปดนาฬิกาและปิดเวลายี่สิบนาฬิกา " * 60
