@@ -37,7 +37,7 @@ class Patient(NamedTuple):
     """Scorers whose kind the file does not say, with a guess."""
     command: str
     """The command that takes this source further, without scales and kinds."""
-    made_of: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    derived_from: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """Scorers whose scores follow from those of others, with these."""
 
 
@@ -85,7 +85,7 @@ def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Pat
         )
     found = from_study(folder, {})
     command = f"ccrs report {shlex.quote(str(folder))}"
-    return Patient(found.scores, "study", {}, {}, command, found.options.made_of)
+    return Patient(found.scores, "study", {}, {}, command, found.options.derived_from)
 
 
 def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patient:
@@ -222,7 +222,7 @@ def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) 
         missing = f", {one.missing:,} missing" if one.missing else ""
         whose = f"{one.construct}, {one.scorer} ({one.kind})"
         click.echo(f"  {whose}: {one.n:,} values{missing}; {ends}{scale}")
-    for who, others in patient.made_of.items():
+    for who, others in patient.derived_from.items():
         click.echo(f"  {who} follows from the scores of {listed(others)}")
     click.echo("\nCan be computed")
     for finding in found.findings:
@@ -256,7 +256,7 @@ def _say_json(patient: Patient, found: Diagnosis | None, command: str) -> None:
         "form": patient.form,
         "columns": patient.columns,
         "guessed_kinds": patient.kinds,
-        "made_of": plain(dict(patient.made_of)),
+        "derived_from": plain(dict(patient.derived_from)),
         "diagnosis": None if found is None else plain(found.as_json()),
         "command": command,
     }

@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     help="Construct with an overall human rating, to learn a composite's weights from.",
 )
 @click.option(
-    "--wanted-width",
+    "--target-width",
     type=click.FloatRange(0, min_open=True),
     help="Half-width in points that corrected means should reach. Default: 5% of the scale.",
 )
@@ -120,7 +120,7 @@ def report(
     alt_test_epsilon: float | None,
     hypotheses: Path | None,
     overall: str | None,
-    wanted_width: float | None,
+    target_width: float | None,
     title: str | None,
     verify: bool,
     as_json: bool,
@@ -157,7 +157,7 @@ def report(
         "bias_margin": bias_margin,
         "alt_test_epsilon": alt_test_epsilon,
         "overall": overall,
-        "wanted_width": wanted_width,
+        "target_width": target_width,
     }
     chosen = {key: value for key, value in given.items() if value is not None}
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from analysis.core.options import Options, RulesApart
+    from analysis.core.options import InstructionMismatch, Options
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
@@ -103,9 +103,9 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     settings = {
         **_declared(config),
         "interim_analyses": interim_analyses,
-        "made_of": _made_of(scores, config.juries),
+        "derived_from": _derived_from(scores, config.juries),
         "runs": attributes(runs),
-        "rules_apart": tuple(_rules_apart(scores, rules, runs, folder)),
+        "instruction_mismatches": tuple(_instruction_mismatches(scores, rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
     }
     options = Options(**{**settings, **chosen})
@@ -142,7 +142,7 @@ def _declared(config: StudyConfig) -> dict[str, Any]:
         "bias_margin": declared.bias_margin,
         "alt_test_epsilon": declared.alt_test_epsilon,
         "overall": declared.overall,
-        "wanted_width": declared.wanted_width,
+        "target_width": declared.target_width,
         "seed": config.seed,
         "scorer_notes": _notes(config),
     }
@@ -194,7 +194,7 @@ def _notes(config: StudyConfig) -> dict[str, str]:
     return notes
 
 
-def _made_of(
+def _derived_from(
     scores: ScoreTable, juries: Mapping[str, JurySpec] | None = None
 ) -> dict[str, tuple[str, ...]]:
     """Scorers that follow from others: juries, and means of distributions beside their numbers."""
@@ -209,20 +209,20 @@ def _made_of(
     return expected | {name: jury.of for name, jury in (juries or {}).items() if name in names}
 
 
-def _rules_apart(
+def _instruction_mismatches(
     scores: ScoreTable,
     rules: Mapping[str, Sequence[str]],
     runs: Sequence[dict[str, Any]],
     folder: Path,
-) -> Iterator[RulesApart]:
+) -> Iterator[InstructionMismatch]:
     """Compare the raters' rules with the words of each judge's prompts, where they are known."""
-    from analysis.core.options import RulesApart, lacking
+    from analysis.core.options import InstructionMismatch, lacking
 
     made = {run["name"]: run for run in runs}
     for construct, of_raters in rules.items():
         for judge in scores.scorers(construct, "judge"):
             prompt = _prompt(made[judge], construct, folder) if judge in made else None
-            yield RulesApart(
+            yield InstructionMismatch(
                 construct, judge, None if prompt is None else lacking(of_raters, prompt)
             )
 
@@ -281,5 +281,5 @@ def from_file(
         from study.settings.study_toml import read_hypotheses
 
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
-    options = Options(**{"made_of": _made_of(scores), **chosen})
+    options = Options(**{"derived_from": _derived_from(scores), **chosen})
     return AnalysisInput(scores, compared, options, path.stem)

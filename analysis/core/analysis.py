@@ -15,7 +15,7 @@ from analysis.core.tables import PreferenceTable, ScoreTable
 
 
 @dataclass(frozen=True)
-class Beside:
+class ReportInputs:
     """No figure depends on it."""
 
     judge_runs: tuple[Mapping[str, Any], ...] = ()
@@ -34,7 +34,7 @@ class Analysis:
     context: Context
     estimates: EstimateList
     warnings: tuple[str, ...] = field(default=())
-    beside: Beside = field(default_factory=Beside)
+    inputs: ReportInputs = field(default_factory=ReportInputs)
 
     @property
     def scores(self) -> ScoreTable:

@@ -217,7 +217,7 @@ def aligned(constructs: Mapping[str, ConstructData]) -> Aligned:
 EXPECTED = " (expected)"
 
 
-def number_of(scorer: str, scorers: Container[str]) -> str | None:
+def judge_of_expected(scorer: str, scorers: Container[str]) -> str | None:
     """The scorer of the numbers that a judge wrote, of whose distributions `scorer` is the mean.
 
     None where `scorer` is no such mean, or where the numbers are not among the scorers.

@@ -179,21 +179,16 @@ class Context:
         statistic: QueryStatistic,
         resampling: QueryResampling | None = None,
         transform: Transform | None = None,
-        found: Replicates | None = None,
+        replicates: Replicates | None = None,
         **record: Any,
     ) -> Estimate:
-        """A statistic with its interval for these raters; `found` are its resamples, if known."""
+        """A statistic with its interval for these raters; `replicates`: its resamples, if known."""
         used = self.rated_resampling if resampling is None else resampling
-        replicates = used.replicates(statistic) if found is None else found
-        interval = used.interval_of(replicates, transform)
-        given = not np.isnan(interval.low)
+        interval = used.interval_of(replicates or used.replicates(statistic), transform)
         return Estimate(
             name,
             value=statistic.point,
-            ci_low=interval.low,
-            ci_high=interval.high,
-            ci_level=self.options.level if given else None,
-            method=interval.method if given else None,
+            **interval.fields,
             n_responses=statistic.n_responses,
             n_queries=statistic.n_queries,
             n_dropped=statistic.n_dropped,

@@ -26,30 +26,26 @@ def resampled_estimate(
     name: str,
     family: StatisticFamily,
     place: int,
-    found: Replicates,
+    replicates: Replicates,
     resampling: QueryResampling,
     transform: Transform | None = None,
     **record: Any,
 ) -> Estimate:
     """One statistic of a family with its interval for these raters."""
-    interval = resampling.interval_of(found, transform)
-    given = not np.isnan(interval.low)
+    interval = resampling.interval_of(replicates, transform)
     return Estimate(
         name,
-        value=found.point,
-        ci_low=interval.low,
-        ci_high=interval.high,
-        ci_level=context.options.level if given else None,
-        method=interval.method if given else None,
+        value=replicates.point,
+        **interval.fields,
         n_responses=int(family.n_responses[place]),
-        n_queries=found.n_queries,
+        n_queries=replicates.n_queries,
         n_dropped=int(family.n_dropped[place]),
-        reason=found.reason or interval.reason,
-        **context.with_coverage(name, interval, found.n_queries, record),
+        reason=replicates.reason or interval.reason,
+        **context.with_coverage(name, interval, replicates.n_queries, record),
     )
 
 
-def estimates_that_hold_together(
+def simultaneous_estimates(
     context: Context,
     name: str,
     family: StatisticFamily,

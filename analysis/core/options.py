@@ -12,7 +12,7 @@ from analysis.core.hypothesis import Hypothesis
 
 
 @dataclass(frozen=True)
-class RulesApart:
+class InstructionMismatch:
     """What a judge was not told on a construct, though the raters were."""
 
     construct: str
@@ -46,11 +46,11 @@ class Options:
     """Weight of the exact match in composed AC."""
     scorer_notes: Mapping[str, str] = field(default_factory=dict)
     """Remarks by scorer, which the report shows with it."""
-    made_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    derived_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Scorers whose scores follow from those of others, with these: a jury, an expected score."""
     runs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What each run of a judge was made with, by attribute: its model, prompts, seed and so on."""
-    rules_apart: tuple[RulesApart, ...] = ()
+    instruction_mismatches: tuple[InstructionMismatch, ...] = ()
     """What raters were told beyond a judge's prompt, which the report names."""
     hypotheses: tuple[Hypothesis, ...] = ()
     """Claims about pairs of systems that were declared beforehand."""
@@ -69,15 +69,15 @@ class Options:
     layout: str | None = None
     """Layout of the pages whose ratings are taken, where there are two: single or side_by_side;
     the one with more values unless given."""
-    wanted_width: float | None = None
+    target_width: float | None = None
     """Half-width in points that corrected means should reach; 5% of the scale unless given."""
     interim_analyses: int = 0
     """Number of interim analyses while people rated: from the first on, the design is
     sequential."""
 
     def __post_init__(self) -> None:
-        if self.wanted_width is not None and not self.wanted_width > 0:
-            raise AnalysisError(f"a wanted width of {self.wanted_width:g} points is not above 0")
+        if self.target_width is not None and not self.target_width > 0:
+            raise AnalysisError(f"a wanted width of {self.target_width:g} points is not above 0")
         if self.reference not in get_args(Reference):
             raise AnalysisError(
                 f"reference {self.reference!r}: use one of {', '.join(get_args(Reference))}"

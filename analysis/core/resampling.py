@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,17 @@ class Interval:
     reason: str | None = None
     undefined_share: float = 0.0
     resamples: int = 0
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Fields of an `Estimate`: both ends, and level and method where there is an interval."""
+        given = not np.isnan(self.low)
+        return {
+            "ci_low": self.low,
+            "ci_high": self.high,
+            "ci_level": self.level if given else None,
+            "method": self.method if given else None,
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-from analysis.core.analysis import Analysis, Beside
+from analysis.core.analysis import Analysis, ReportInputs
 from analysis.pipeline.sections import chapters, statistics
 from analysis.render.csv_tables import csv_texts
 from analysis.render.document import Document
@@ -42,7 +42,7 @@ def as_document(
     with (as in schema.json). `reasons` are what judges wrote before their scores, by scorer,
     response and construct.
     """
-    analysis = replace(analysis, beside=Beside(tuple(judge_runs), dict(reasons or {})))
+    analysis = replace(analysis, inputs=ReportInputs(tuple(judge_runs), dict(reasons or {})))
     return Document(
         analysis,
         with_contradictions(analysis, verdicts(analysis) if found is None else found),
@@ -123,7 +123,7 @@ def _provenance(
             "bias_margin": options.bias_margin,
             "alt_test_epsilon": options.alt_test_epsilon,
             "overall": options.overall,
-            "wanted_width": options.wanted_width,
+            "target_width": options.target_width,
             "interim_analyses": options.interim_analyses,
             "layout": options.layout,
         },

@@ -45,13 +45,13 @@ class Document:
     @property
     def scorers(self) -> list[dict[str, Any]]:
         """Every scorer with its kind, the note on it if there is one, and whom it is made of."""
-        notes, made_of = self.analysis.options.scorer_notes, self.analysis.options.made_of
+        notes, derived_from = self.analysis.options.scorer_notes, self.analysis.options.derived_from
         return [
             {
                 "scorer": name,
                 "kind": kind,
                 "note": notes.get(name),
-                "made_of": list(made_of.get(name, ())),
+                "derived_from": list(derived_from.get(name, ())),
             }
             for name, kind in self.analysis.scorer_kinds.items()
         ]

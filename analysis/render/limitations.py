@@ -32,10 +32,10 @@ def _facts(analysis: Analysis) -> Iterator[str]:
     notes = analysis.options.scorer_notes
     for name in kinds:
         # What is said of a derived scorer is how it is made.
-        if name in notes and name not in analysis.options.made_of:
+        if name in notes and name not in analysis.options.derived_from:
             yield f"Anything about {name} that the note on it rules out: {notes[name]}"
     raters = sorted(name for name, kind in kinds.items() if kind == "human")
-    derived = analysis.options.made_of
+    derived = analysis.options.derived_from
     judges = [name for name, kind in kinds.items() if kind == "judge" and name not in derived]
     if not raters and analysis.options.reference == "mean_of_raters":
         yield "Whether any score is right: there are no human ratings."
@@ -103,7 +103,7 @@ def _about_rules(analysis: Analysis) -> Iterator[str]:
     """Name what raters were told and judges were not, where the two are compared."""
     compared = [
         apart
-        for apart in analysis.options.rules_apart
+        for apart in analysis.options.instruction_mismatches
         if (data := analysis.rated.get(apart.construct)) is not None
         and data.raters
         and np.isfinite(data.scorers.get(apart.judge, np.nan)).any()

@@ -56,7 +56,7 @@ def summary(document: Document) -> str:
         parts.append(counted(len(scores.systems), "system"))
     for kind, noun in (("human", "rater"), ("judge", "judge"), ("metric", "metric")):
         names = [name for name, found in kinds.items() if found == kind]
-        derived = sum(name in document.analysis.options.made_of for name in names)
+        derived = sum(name in document.analysis.options.derived_from for name in names)
         if len(names) > derived:
             parts.append(counted(len(names) - derived, noun))
         if derived:

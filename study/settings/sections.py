@@ -127,7 +127,7 @@ class AnalysisSpec(SettingsSection):
         description="construct that holds an overall human rating, from which a composite's "
         "weights are learned",
     )
-    wanted_width: float | None = Field(
+    target_width: float | None = Field(
         default=None,
         gt=0,
         description="half-width in points that corrected means should reach; 5% of the scale "

@@ -99,5 +99,5 @@ seed = 0
 # bias_margin = 5               # points within which a bias counts as none
 # alt_test_epsilon = 0.15       # 0.2 where raters are experts, 0.1 in a crowd
 # overall = "overall"           # construct with an overall rating, to learn a composite's weights
-# wanted_width = 5              # points to each side that corrected means should reach
+# target_width = 5              # points to each side that corrected means should reach
 """

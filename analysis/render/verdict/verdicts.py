@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.construct_data import ConstructData, number_of
+from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import NOISE, between, correlation, counted
 from analysis.render.verdict.bias_and_bounds import ends, level
@@ -45,7 +45,7 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
             continue  # people compared responses here, and rated none
         judges = data.judges
         # The mean of a judge's distribution is a remark on that judge.
-        numbers = [name for name in judges if number_of(name, judges) is None]
+        numbers = [name for name in judges if judge_of_expected(name, judges) is None]
         speaking = numbers or list(data.scorers)
         for scorer in speaking:
             found.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))

@@ -223,7 +223,7 @@ def _turned(
     turned = []
     # Equal means may differ by rounding.
     noise = NOISE * max(float(np.abs(np.concatenate([old[both], new[both]])).max(initial=0)), 1.0)
-    for place, decision in enumerate(found.found):
+    for place, decision in enumerate(found.decisions):
         # Of decisions, the "judge" is the second scorer here and "people" the first.
         sizes = (found.people[place], found.judge[place])
         if not (min(sizes) < -noise and max(sizes) > noise):

@@ -55,7 +55,7 @@ class Decisions:
 
     first: IntArray
     second: IntArray
-    found: tuple[Decision, ...]
+    decisions: tuple[Decision, ...]
     judge: FloatArray
     judge_intervals: SimultaneousIntervals
     people: FloatArray
@@ -65,12 +65,12 @@ class Decisions:
 
     def count(self, decision: Decision) -> int:
         """Pairs with this decision."""
-        return self.found.count(decision)
+        return self.decisions.count(decision)
 
     @property
     def decided(self) -> int:
         """Pairs on which both decided."""
-        return len(self.found) - self.count("undecided")
+        return len(self.decisions) - self.count("undecided")
 
     @property
     def share(self) -> float:

@@ -55,7 +55,7 @@ def _of_scorer(
         "n_queries": int(needs),
     }
     yield _agreement(found, record)
-    if len(found.found) <= PAIRS_LISTED:
+    if len(found.decisions) <= PAIRS_LISTED:
         yield from _each(data, found, record)
     soft = soft_pairwise_accuracy(judge, people, seed=options.seed)
     yield Estimate(
@@ -80,13 +80,13 @@ def _agreement(found: Decisions, record: dict[str, Any]) -> Estimate:
         value=found.share,
         method=found.people_intervals.method or None,
         reason=found.reason,
-        params={"pairs": len(found.found), **counts},
+        params={"pairs": len(found.decisions), **counts},
         **record,
     )
 
 
 def _each(data: ConstructData, found: Decisions, record: dict[str, Any]) -> Iterator[Estimate]:
-    for place, decision in enumerate(found.found):
+    for place, decision in enumerate(found.decisions):
         pair = data.systems[found.first[place]], data.systems[found.second[place]]
         shown: dict[str, float | None] = {}
         for name, point, of in (

@@ -86,7 +86,7 @@ def _ceiling(
             name,
             statistic,
             transform=None if name == "human_ceiling_difference" else "fisher_z",
-            found=resampled,
+            replicates=resampled,
             n_raters=len(found.used),
             params=params,
             **record,

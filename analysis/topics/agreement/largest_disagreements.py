@@ -69,7 +69,7 @@ _MOST = 280
 def responses_apart(analysis: Analysis) -> Iterator[Table]:
     """The largest differences of each construct and judge; its CSV has more, reasons in full."""
     found = list(furthest_apart(analysis.context))
-    built, reasons = TableBuilder(), analysis.beside.reasons
+    built, reasons = TableBuilder(), analysis.inputs.reasons
     for (construct, scorer), some in groupby(found, key=lambda one: (one.construct, one.scorer)):
         scale = analysis.context.human_scale(construct)
         for one in list(some)[:SHOWN]:
@@ -101,7 +101,7 @@ def responses_apart(analysis: Analysis) -> Iterator[Table]:
 def apart_records(analysis: Analysis, found: list[Apart] | None = None) -> list[dict[str, object]]:
     """The responses as plain records with their reasons in full; null where there is none."""
     listed = furthest_apart(analysis.context) if found is None else found
-    reasons = analysis.beside.reasons
+    reasons = analysis.inputs.reasons
     return [
         {**one._asdict(), "reason": reasons.get((one.scorer, one.response_id, one.construct))}
         for one in listed

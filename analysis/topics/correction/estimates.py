@@ -199,7 +199,7 @@ class _Correction:
         }
         reason = found.reason or found.interval.reason or alone.interval.reason
         yield Estimate("labels_saved", value=saved, reason=reason, **counts)
-        wanted = self.context.options.wanted_width
+        wanted = self.context.options.target_width
         if wanted is None and self.scale is not None:
             wanted = WANTED_SHARE * self.scale.width
         if wanted is None:

@@ -75,7 +75,7 @@ def corrected_means(analysis: Analysis) -> Iterator[Table]:
 
 
 def _wanted(analysis: Analysis) -> str:
-    wanted = analysis.options.wanted_width
+    wanted = analysis.options.target_width
     return "5% of the scale" if wanted is None else f"{wanted:g} points"
 
 

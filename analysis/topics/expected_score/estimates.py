@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray, number_of
+from analysis.core.construct_data import ConstructData, FloatArray, judge_of_expected
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import Replicates
@@ -34,7 +34,7 @@ def expected_scores(
         if data.reference_missing:
             continue
         for scorer in data.scorers:
-            number = number_of(scorer, data.scorers)
+            number = judge_of_expected(scorer, data.scorers)
             if number is None:
                 continue
             for scope in scopes:

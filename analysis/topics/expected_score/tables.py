@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.core.construct_data import number_of
+from analysis.core.construct_data import judge_of_expected
 from analysis.core.estimates import Estimate
 from analysis.render.table import Table, TableBuilder
 from analysis.render.verdict.verdicts import leading_scope
@@ -26,7 +26,7 @@ def beside(analysis: Analysis) -> Iterator[Table]:
     built = TableBuilder()
     for construct, data in analysis.context.whole.items():
         for expected in data.scorers:
-            number = number_of(expected, data.scorers)
+            number = judge_of_expected(expected, data.scorers)
             if number is None:
                 continue
             _agreement(analysis, built, construct, number, expected)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import estimates_that_hold_together
+from analysis.core.family_estimates import simultaneous_estimates
 from analysis.core.statistic import Statistic
 from analysis.statistics.probes import Part, query_means
 
@@ -53,7 +53,7 @@ def _of_scorer(
         records.append(_record(constructs, scorer, rows, int(number), int(rounds[0])))
     resampling = context.whole_resampling
     if len(scales) == 1:
-        yield from estimates_that_hold_together(
+        yield from simultaneous_estimates(
             context,
             "drift_shift",
             query_means(shifts, resampling.n_queries),
@@ -63,7 +63,7 @@ def _of_scorer(
     else:
         why = "the constructs are on several scales, whose points can't be averaged"
         yield from (Estimate("drift_shift", reason=why, **record) for record in records)
-    yield from estimates_that_hold_together(
+    yield from simultaneous_estimates(
         context, "drift_equal_share", query_means(alike, resampling.n_queries), resampling, records
     )
 

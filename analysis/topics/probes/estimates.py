@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
 from analysis.core.context import LEVEL, Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import estimates_that_hold_together, resampled_estimate
+from analysis.core.family_estimates import resampled_estimate, simultaneous_estimates
 from analysis.core.resampling import Transform
 from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
@@ -124,7 +124,7 @@ def _shifts(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:
     family = query_means(parts, context.whole_resampling.n_queries)
     yield from _estimates(context, "probe_shift", cells, parts, interval="single")
     records = [_together(cell) for cell in cells]
-    yield from estimates_that_hold_together(
+    yield from simultaneous_estimates(
         context, "probe_shift", family, context.whole_resampling, records
     )
     rooms = [(cell, cell.room()) for cell in cells]

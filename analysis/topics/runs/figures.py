@@ -27,7 +27,7 @@ def judge_missing(analysis: Analysis) -> Iterator[Figure]:
     """A panel for each run that lacks a value."""
     found = [
         (str(run["name"]), run["account"]["constructs"])
-        for run in analysis.beside.judge_runs
+        for run in analysis.inputs.judge_runs
         if run.get("account") and run["account"]["missing"]
     ]
     if not found:

@@ -12,7 +12,7 @@ from analysis.topics.runs import figures, tables
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """A judge that changed, calls that were killed, what is missing for good."""
-    for run in analysis.beside.judge_runs:
+    for run in analysis.inputs.judge_runs:
         told = run.get("account")
         if not told:
             continue

@@ -29,7 +29,7 @@ Run = Mapping[str, Any]
 def made_with(analysis: Analysis) -> Iterator[Table]:
     """Model, prompts and what was sent, a column for each run."""
     yield from _by_run(
-        analysis.beside.judge_runs,
+        analysis.inputs.judge_runs,
         "judge-runs",
         "What the judge was run with",
         "A column for each run. What the server named is stored with every answer; the address of "
@@ -40,7 +40,7 @@ def made_with(analysis: Analysis) -> Iterator[Table]:
 
 def worked(analysis: Analysis) -> Iterator[Table]:
     """What each run did, what it lacks, and what it took."""
-    runs = [run for run in analysis.beside.judge_runs if run.get("account")]
+    runs = [run for run in analysis.inputs.judge_runs if run.get("account")]
     yield from _by_run(
         runs,
         "judge-work",
@@ -59,7 +59,7 @@ def worked(analysis: Analysis) -> Iterator[Table]:
 def calls(analysis: Analysis) -> Iterator[Table]:
     """Every call on each run, the newest last."""
     built, records = TableBuilder(), []
-    for run in analysis.beside.judge_runs:
+    for run in analysis.inputs.judge_runs:
         made = (run.get("account") or {}).get("calls", ())
         records += [{"run": run["name"], **_flat(call)} for call in made]
         for call in made[-CALLS_SHOWN:]:

@@ -62,7 +62,7 @@ def judge_runs(context: Context) -> Iterator[Runs]:
             name
             for name, values in data.scorers.items()
             if data.kinds[name] == "judge"
-            and name not in context.options.made_of
+            and name not in context.options.derived_from
             and np.isfinite(values).any()
             and not _nominal(context.scores.scale(construct, name))
         )

@@ -47,7 +47,7 @@ def test_the_report_says_what_moves_scores_and_of_whom_a_jury_consists(folder: P
     written = json.loads((folder / "report" / "report.json").read_text("utf-8"))
     jsonschema.validate(written, report_schema())
     (jury,) = (one for one in written["scorers"] if one["scorer"] == "jury")
-    assert jury["made_of"] == ["plain", "shuffled", "fenced"]
+    assert jury["derived_from"] == ["plain", "shuffled", "fenced"]
 
     def of(statistic: str) -> list[dict[str, Any]]:
         return [e for e in written["estimates"] if e["statistic"] == statistic]
@@ -74,4 +74,4 @@ def test_status_and_doctor_name_the_jury(folder: Path) -> None:
     found = CliRunner().invoke(doctor, [str(folder)])
     assert "jury follows from the scores of plain, shuffled and fenced" in found.output
     told = json.loads(CliRunner().invoke(doctor, [str(folder), "--json"]).output)
-    assert told["made_of"] == {"jury": ["plain", "shuffled", "fenced"]}
+    assert told["derived_from"] == {"jury": ["plain", "shuffled", "fenced"]}

@@ -139,10 +139,10 @@ def test_a_note_stands_with_its_scorer_before_any_verdict(tmp_path: Path) -> Non
 def test_the_head_counts_judges_and_what_follows_from_them_apart(tmp_path: Path) -> None:
     frame = simulated()
     judged = frame[frame["scorer"] == "judge"]
-    made_of = {"judge (expected)": ("judge",), "jury": ("judge", "second")}
-    more = [judged.assign(scorer=name) for name in ("second", *made_of)]
+    derived_from = {"judge (expected)": ("judge",), "jury": ("judge", "second")}
+    more = [judged.assign(scorer=name) for name in ("second", *derived_from)]
     found = analyse(
-        table(pd.concat([frame, *more])), options=Options(resamples=200, made_of=made_of)
+        table(pd.concat([frame, *more])), options=Options(resamples=200, derived_from=derived_from)
     )
     page = write_report(found, tmp_path / "report").read_text(encoding="utf-8")
     assert "3 raters, 2 judges and 2 scorers derived from judges" in page

@@ -1,7 +1,7 @@
 import pandas as pd
 
 from analysis import Options, analyse
-from analysis.core.options import RulesApart, lacking
+from analysis.core.options import InstructionMismatch, lacking
 from analysis.render.limitations import not_established
 from tests.analysis.scores import simulated, table
 
@@ -60,8 +60,8 @@ def test_no_systems_are_named() -> None:
     assert "the table names none" in said(simulated().drop(columns="system"))
 
 
-def about_rules(frame: pd.DataFrame, *apart: RulesApart) -> list[str]:
-    chosen = Options(resamples=200, rules_apart=apart)
+def about_rules(frame: pd.DataFrame, *apart: InstructionMismatch) -> list[str]:
+    chosen = Options(resamples=200, instruction_mismatches=apart)
     found = not_established(analyse(table(frame), options=chosen))
     return [sentence for sentence in found if "rules" in sentence]
 
@@ -72,10 +72,10 @@ def test_rules_that_a_judge_was_not_given_are_named_by_construct() -> None:
     rules = ("Rate what it says.", "Be kind.")
     assert about_rules(
         pd.concat([frame, second]),
-        RulesApart("QR", "judge", rules),
-        RulesApart("QR", "other", rules),
-        RulesApart("CC", "judge", ()),
-        RulesApart("CC", "other", None),
+        InstructionMismatch("QR", "judge", rules),
+        InstructionMismatch("QR", "other", rules),
+        InstructionMismatch("CC", "judge", ()),
+        InstructionMismatch("CC", "other", None),
     ) == [
         "How judge and other would score QR under the raters' rules, which their prompts lack: "
         "\u201cRate what it says.\u201d \u201cBe kind.\u201d",
@@ -86,10 +86,10 @@ def test_rules_that_a_judge_was_not_given_are_named_by_construct() -> None:
 
 def test_rules_are_not_named_where_nothing_is_compared() -> None:
     frame = simulated()
-    apart = RulesApart("QR", "judge", ("Be kind.",))
+    apart = InstructionMismatch("QR", "judge", ("Be kind.",))
     assert not about_rules(frame[frame["scorer_kind"] == "judge"], apart)
-    assert not about_rules(frame, RulesApart("CC", "judge", ("Be kind.",)))
-    assert not about_rules(frame, RulesApart("QR", "nobody", ("Be kind.",)))
+    assert not about_rules(frame, InstructionMismatch("CC", "judge", ("Be kind.",)))
+    assert not about_rules(frame, InstructionMismatch("QR", "nobody", ("Be kind.",)))
 
 
 def test_a_rule_is_in_a_prompt_whatever_its_case_and_line_breaks() -> None:

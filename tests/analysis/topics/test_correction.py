@@ -64,8 +64,8 @@ def test_means_and_differences(frame: pd.DataFrame) -> None:
 
 
 def test_wanted_width_in_points(frame: pd.DataFrame) -> None:
-    found = corrected_of(table(frame), Options(wanted_width=2.5))
-    wide = corrected_of(table(frame), Options(wanted_width=10))
+    found = corrected_of(table(frame), Options(target_width=2.5))
+    wide = corrected_of(table(frame), Options(target_width=10))
     for few, many in zip(wide.select("labels_needed"), found.select("labels_needed"), strict=True):
         assert many.params["half_width"] == 2.5
         assert not many.defined or many.value > few.value

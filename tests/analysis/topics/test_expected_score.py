@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 from analysis import Options, analyse
-from analysis.core.construct_data import EXPECTED, number_of
+from analysis.core.construct_data import EXPECTED, judge_of_expected
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.pipeline.estimation import Analysis, headline
@@ -41,9 +41,9 @@ def analysis() -> Analysis:
 
 
 def test_a_mean_belongs_to_the_number_of_its_judge() -> None:
-    assert number_of("j (expected)", ["j", "j (expected)"]) == "j"
-    assert number_of("j", ["j"]) is None
-    assert number_of("k (expected)", ["j", "k (expected)"]) is None
+    assert judge_of_expected("j (expected)", ["j", "j (expected)"]) == "j"
+    assert judge_of_expected("j", ["j"]) is None
+    assert judge_of_expected("k (expected)", ["j", "k (expected)"]) is None
 
 
 def test_both_are_compared_with_people_on_the_responses_that_have_both(analysis: Analysis) -> None:

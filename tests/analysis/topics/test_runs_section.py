@@ -124,7 +124,7 @@ def test_calls_for_probes_are_told_from_the_run(analysis: Analysis, tmp_path: Pa
 
 
 def analysed_with(analysis: Analysis, run: dict[str, Any]) -> Analysis:
-    return replace(analysis, beside=replace(analysis.beside, judge_runs=(run,)))
+    return replace(analysis, inputs=replace(analysis.inputs, judge_runs=(run,)))
 
 
 def test_runs_of_which_nothing_more_is_known_have_their_conditions_only(

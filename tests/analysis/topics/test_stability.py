@@ -130,7 +130,7 @@ def test_the_section_has_its_tables_and_its_figure(found: Analysis) -> None:
 def test_derived_scorers_are_no_runs() -> None:
     rows = frame(repeats=1)
     jury = rows[rows["scorer"] == "one"].assign(scorer="jury")
-    found = analysed(pd.concat([rows, jury]), made_of={"jury": ("one", "two", "big")})
+    found = analysed(pd.concat([rows, jury]), derived_from={"jury": ("one", "two", "big")})
     for name in ("run_agreement", "run_variance_share", "variance_between_runs", "flip_rate"):
         assert not [e for e in found.estimates.select(name) if "jury" in e.scorers]
 

@@ -31,7 +31,7 @@ def scores(seed: int, shifts: list[float], noise: float = 1.0) -> np.ndarray:
 )
 def test_each_kind_of_decision(people: list[float], judge: list[float], expected: Decision) -> None:
     found = decisions(scores(1, judge), scores(2, people), NONE)
-    assert found.found == (expected,)
+    assert found.decisions == (expected,)
     assert found.share == (expected in {"same", "neither"})
     assert found.count(expected) == 1
 
@@ -42,7 +42,7 @@ def test_both_decide_on_the_same_cells() -> None:
     spoiled = people.copy()
     # A rating without a judge's score beside it must not count.
     spoiled[:10, 1] = -1000
-    assert decisions(judge, spoiled, NONE).found == decisions(judge, people, NONE).found
+    assert decisions(judge, spoiled, NONE).decisions == decisions(judge, people, NONE).decisions
     assert decisions(judge, people, NONE).n_shared.tolist() == [30, 40, 30]
 
 
@@ -50,7 +50,7 @@ def test_the_order_of_systems_turns_no_decision() -> None:
     people, judge = scores(5, [0, 1, 2, 2]), scores(6, [0, 2, 1, 2])
     forward = decisions(judge, people, NONE)
     backward = decisions(judge[:, ::-1], people[:, ::-1], NONE)
-    assert sorted(forward.found) == sorted(backward.found)
+    assert sorted(forward.decisions) == sorted(backward.decisions)
 
 
 def test_with_many_queries_the_bootstrap_decides() -> None:
@@ -59,14 +59,14 @@ def test_with_many_queries_the_bootstrap_decides() -> None:
     weights = QueryResampling(600, 300).bootstrap
     found = decisions(people + 1, people, weights)
     assert found.people_intervals.method == "max_t_bootstrap"
-    assert found.found == ("same",)
+    assert found.decisions == ("same",)
 
 
 def test_equal_everywhere_is_no_difference_and_one_query_is_undecided() -> None:
     flat = np.ones((5, 2))
-    assert decisions(flat, flat, np.empty((0, 5), dtype=np.uint16)).found == ("neither",)
+    assert decisions(flat, flat, np.empty((0, 5), dtype=np.uint16)).decisions == ("neither",)
     single = decisions(flat[:1], flat[:1], np.empty((0, 1), dtype=np.uint16))
-    assert single.found == ("undecided",)
+    assert single.decisions == ("undecided",)
     assert single.reason
     assert np.isnan(single.share)
 
