@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, exists, func, select
 
-from study.facts.juries import in_words, without_scores
-from study.facts.outputs import current_outputs
 from study.facts.rating_progress import RatingProgress, rating_progress
-from study.facts.response_roles import is_answer
+from study.facts.responses import current_outputs, is_answer
+from study.facts.scorers import in_words, without_scores
 from study.schema import (
     Assignment,
     CheckPair,

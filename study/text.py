@@ -1,4 +1,4 @@
-"""What a file holds, as messages quote it: never longer than a line."""
+"""Text of a file as messages quote it, and as CSV files for spreadsheets escape it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -29,3 +29,21 @@ def quoted_names(columns: Iterable[str]) -> str:
     there = list(columns)
     more = f", and {len(there) - _MOST_NAMES} more" if len(there) > _MOST_NAMES else ""
     return ", ".join(shorten(name) for name in there[:_MOST_NAMES]) + more
+
+
+MARK = "_ccrs_export"
+"""Column that tells an export of ours; only where it stands is anything restored."""
+
+# A spreadsheet runs what begins so as a formula, or drops the leading control character. The
+# apostrophe itself is among them, so that the way back has no exception.
+_ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+
+
+def escape_formula(text: str) -> str:
+    """Return text that a spreadsheet shows and does not run."""
+    return f"'{text}" if text.startswith(_ACTIVE) else text
+
+
+def unescape_formula(text: str) -> str:
+    """Undo `defused`."""
+    return text.removeprefix("'")

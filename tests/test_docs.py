@@ -16,18 +16,11 @@ from study.cli.root import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
 from study.scales import RatingScale
-from study.settings.campaign import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
 from study.settings.constructs import ConstructSpec
-from study.settings.label_studio import LabelStudioSpec
-from study.settings.sections import (
-    AnalysisSpec,
-    CheckSpec,
-    HypothesisSpec,
-    JurySpec,
-    PreferenceSpec,
-    ScorerSpec,
-    SystemSpec,
-)
+from study.settings.design import DesignSpec
+from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
+from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
+from study.settings.scorers_and_systems import JurySpec, PreferenceSpec, ScorerSpec, SystemSpec
 from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "cli",
     ),
     "study": (
-        *("errors", "types", "scales", "columns", "csv_injection", "text", "progress"),
+        *("errors", "types", "scales", "columns", "text", "progress"),
         *("settings", "schema", "facts", "study", "status"),
         *("importing", "assignment", "export", "lifecycle", "datasets", "example", "cli"),
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from analysis.core.hypothesis import Hypothesis
     from analysis.core.tables import ScoreTable
-    from study.settings.sections import HypothesisSpec
+    from study.settings.report import HypothesisSpec
 
 
 def declared(

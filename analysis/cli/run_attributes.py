@@ -34,7 +34,7 @@ _FOLLOWING = {
 
 
 def attributes(runs: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Attributes of each run (as in `study.facts.judge_runs`) by the run's name.
+    """Attributes of each run (as in `study.facts.judgments`) by the run's name.
 
     All have the same attributes, "none" where a run was made without one. Prompts with other
     words have another name as a rule, so their hash is an attribute only where one name stands

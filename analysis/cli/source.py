@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
-    from study.settings.sections import JurySpec
+    from study.settings.scorers_and_systems import JurySpec
     from study.settings.study_toml import StudyConfig
 
 
@@ -58,10 +58,9 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from analysis.core.tables import PreferenceTable, ScoreTable
     from judge.inspect.run_record import run_record
     from study import Study
-    from study.facts.interim_analysis import interim_analysis_counts
-    from study.facts.judge_runs import judge_runs
+    from study.facts.judgments import judge_runs
     from study.facts.probe_table import probe_table, suspected_responses
-    from study.facts.rater_instructions import rules_of_raters
+    from study.facts.ratings import interim_analysis_counts, rules_of_raters
     from study.facts.score_table import preference_table, score_table
     from study.status import current_systems
 
@@ -176,7 +175,7 @@ def _reasons_of(
 
     def reasons(places: Sequence[Place]) -> dict[Place, str]:
         from study import Study
-        from study.facts.rationales import judge_reasons
+        from study.facts.judgments import judge_reasons
 
         with Study.open(folder) as opened, opened.read() as connection:
             return judge_reasons(connection, versions, places)
@@ -186,7 +185,7 @@ def _reasons_of(
 
 def _notes(config: StudyConfig) -> dict[str, str]:
     """Remarks on scorers; of a jury first of whom it consists."""
-    from study.facts.juries import in_words
+    from study.facts.scorers import in_words
 
     notes = {name: spec.note for name, spec in config.scorers.items() if spec.note}
     for name, jury in config.juries.items():

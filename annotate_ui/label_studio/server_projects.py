@@ -10,8 +10,8 @@ from sqlalchemy import select, update
 from annotate_ui.label_studio.client import Project, Server, ServerError
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from study.errors import StudyError
-from study.lifecycle.append_only import append_only_suspended
 from study.schema import ElsewhereProject, ElsewhereRater, table
+from study.schema.creation import append_only_suspended
 from study.schema.locks import LockSpace, exclusive
 from study.study import Study
 

@@ -13,7 +13,7 @@ from sqlalchemy import insert, select
 
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study.errors import StudyError
-from study.facts.interim_analysis import values_so_far
+from study.facts.ratings import values_so_far
 from study.schema import InterimAnalysis, now, table
 from study.study import Study
 

@@ -3,9 +3,9 @@
 from sqlalchemy import Connection, func, select
 
 from study.assignment.checks import LEAST_WORDS
-from study.facts.response_roles import is_answer
+from study.facts.responses import is_answer
 from study.schema import Assignment, CheckPair, ExpectedValue, Response, table
-from study.settings.campaign import DesignSpec
+from study.settings.design import DesignSpec
 
 _MOST_READ = 100
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from annotate_ui.monitoring.campaign_progress import CampaignProgress, campaign_progress
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
-from study.facts.interim_analysis import values_so_far
+from study.facts.ratings import values_so_far
 from study.schema import now
 from study.study import Study
 

@@ -17,7 +17,7 @@ from annotate_ui.participants.withdrawal import finished
 from annotate_ui.participation import departures
 from study.errors import StudyError, nearest
 from study.schema import Assignment, Enrolment, EnrolmentLink, EnrolmentLinkBase, now, table
-from study.settings.campaign import LANGUAGE_TAG
+from study.settings.rating import LANGUAGE_TAG
 from study.study import Study
 
 MOST_RATERS = 100_000

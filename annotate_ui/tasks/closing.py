@@ -7,7 +7,7 @@ from sqlalchemy import Connection, insert, select
 
 from study.errors import StudyError
 from study.schema import ClosingAnswer, ClosingAnswerBase, table
-from study.settings.campaign import RatingSpec
+from study.settings.rating import RatingSpec
 from study.study import Study
 
 

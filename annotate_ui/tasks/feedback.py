@@ -14,8 +14,8 @@ from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.step_view import ConstructView, construct_view
 from annotate_ui.tasks.steps import Work
 from annotate_ui.tasks.training import TrainingState, training_state
+from study.facts.judgments import answers_that_count
 from study.facts.ratings import counted_ratings
-from study.facts.rationales import answers_that_count
 from study.schema import Assignment, ExpectedValue, Query, Rating, Response, table
 from study.study import Study
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from study.schema import Rater, table
-from study.settings.campaign import LANGUAGE_TAG
+from study.settings.rating import LANGUAGE_TAG
 from study.settings.study_toml import StudyConfig
 
 

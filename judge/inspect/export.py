@@ -15,14 +15,12 @@ from sqlalchemy import Connection, select
 
 from judge.inspect.distribution_figures import EXPECTED_COLUMNS, expected_figures
 from judge.running.runs import run_of
-from study.csv_injection import MARK, escape_formula
 from study.errors import StudyError, nearest
-from study.facts.judgments import as_read
-from study.facts.outputs import current_outputs
-from study.facts.rationales import reason_before_score
-from study.facts.response_rows import current_responses
+from study.facts.judgments import as_read, reason_before_score
+from study.facts.responses import current_outputs, current_responses
 from study.schema import Judgment, Query, Response, table
 from study.study import Study
+from study.text import MARK, escape_formula
 
 _OF_RESPONSE = ("response_id", "query_id", "systems")
 _STORED = (

@@ -18,8 +18,7 @@ from judge.running.runs import run_of
 from judge.running.scope import Scope
 from judge.text import printable, printable_lines, quoted
 from study.errors import StudyError, nearest
-from study.facts.judgments import as_read
-from study.facts.rationales import reason_before_score
+from study.facts.judgments import as_read, reason_before_score
 from study.importing.existing_content import ExistingContent
 from study.schema import Judgment, Reading, Response, table
 from study.study import Study

@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from study.errors import StudyError, nearest
-from study.settings.campaign import DesignSpec
 from study.settings.constructs import ConstructSpec
+from study.settings.design import DesignSpec
 from study.study import Study
 
 OVERRIDES = {

@@ -27,7 +27,7 @@ from study.errors import StudyError, nearest
 from study.facts.slots import OWN_CHANNEL
 from study.schema import Assignment, AssignmentBase, Rater, table
 from study.schema.locks import LockSpace, lock_until_commit
-from study.settings.campaign import DesignSpec
+from study.settings.design import DesignSpec
 from study.study import Study
 
 __all__ = ["Assigned", "RaterLoad", "assign"]

@@ -19,8 +19,8 @@ from study.assignment.existing_assignments import (
 from study.assignment.reading_time import WordCounts
 from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.assignment.stratified_sample import permanent_number
-from study.settings.campaign import DesignSpec
 from study.settings.constructs import ConstructSpec
+from study.settings.design import DesignSpec
 from study.study import Study
 
 Responses = Mapping[int, frozenset[str]]

@@ -10,7 +10,7 @@ from study.assignment.existing_assignments import ExistingAssignment
 from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.assignment.sampling_strata import bands, query_number, strata_of, units_of
 from study.assignment.stratified_sample import Drawn, draw, probabilities
-from study.settings.campaign import DesignSpec
+from study.settings.design import DesignSpec
 from study.study import Study
 
 

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from study.facts.outputs import all_outputs
-from study.facts.response_roles import is_answer
-from study.facts.response_versions import response_versions
+from study.facts.responses import all_outputs, is_answer, response_versions
 from study.schema import Query, Response, table
 from study.settings.constructs import ConstructSpec
 

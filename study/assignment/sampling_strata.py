@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.assignment.stratified_sample import Unit, permanent_number
 from study.errors import StudyError, nearest
-from study.facts.response_rows import current_responses
+from study.facts.responses import current_responses
 from study.facts.score_table import score_table
 from study.schema.content import digest
-from study.settings.campaign import DesignSpec
+from study.settings.design import DesignSpec
 from study.study import Study
 
 Band = Callable[[int], str]

@@ -118,7 +118,7 @@ def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
 def _design_options() -> list[click.Option]:
     """Return an option for each setting of the design that a call may override."""
     from study.assignment.design_overrides import OVERRIDES
-    from study.settings.campaign import DesignSpec
+    from study.settings.design import DesignSpec
 
     fields = DesignSpec.model_fields
     return [

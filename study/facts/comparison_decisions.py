@@ -3,8 +3,8 @@
 import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, literal, select
 
-from study.facts.frames import selected
 from study.schema import Comparison, Decision, Query, Rater, table
+from study.schema.database import read_frame
 
 
 def newest_decisions(*conditions: ColumnElement[bool]) -> Subquery:
@@ -29,7 +29,7 @@ def decision_rows(connection: Connection) -> pd.DataFrame:
     A decision without a value is missing, and its status says why.
     """
     c, d, q, w = table(Comparison), newest_decisions(), table(Query), table(Rater)
-    return selected(
+    return read_frame(
         connection,
         select(
             q.c.key.label("query_id"),

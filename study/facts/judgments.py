@@ -1,20 +1,27 @@
-"""Which answer of a judge counts, and as what it is read: the one definition for every module.
+"""Which answer of a judge counts, how it was read, and the reason that it gives.
 
 A judgment is one answer of a run on one construct of one response. Its raw answer may have been
-read again by a later parser: the reading with the highest revision holds. Of several attempts the
-first whose prompt reached the model whole counts; where none did, the first of all. Later attempts
-would select for what can be parsed.
+read again by a later parser; the reading with the highest revision counts. Of several attempts, the
+first one whose prompt reached the model whole counts, or the first one if none did. Taking a later
+attempt would select for answers that can be parsed.
+
+Where prompts ask for a reason before the score, the reason is not stored in a separate column: it
+is in the raw answer, above the score.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, and_, case, func, select
 
-from study.facts.frames import selected
+from study.columns import EXPECTED
+from study.facts.responses import current_responses
 from study.facts.score_distributions import expected_scores
 from study.schema import PROMPT_NOT_WHOLE, JudgeRun, Judgment, Reading, table
+from study.schema.database import read_frame
 
 _READ = ("value", "missing_reason", "rule", "parser_version")
 
@@ -73,7 +80,7 @@ def judge_scores(connection: Connection) -> pd.DataFrame:
     run = table(JudgeRun)
     columns = ("response_id", "construct_key", "construct_version", "run_id", "repeat")
     j = counted_judgments((*columns, "value", "missing_reason", "rule", "distribution"))
-    frame = selected(
+    frame = read_frame(
         connection,
         select(
             j.c.response_id.label("response"),
@@ -91,3 +98,142 @@ def judge_scores(connection: Connection) -> pd.DataFrame:
         frame = pd.concat([frame, expected_scores(frame)], ignore_index=True)
     frame = frame.drop(columns="distribution")
     return frame.assign(scorer_kind="judge", inclusion_prob=1.0, stratum=None, source="own")
+
+
+_PAPER = "ccrs-paper-v1"
+_LAYOUT = (
+    "the paper gives the words; the points of layout it leaves open are this project's, and part "
+    "of the hash"
+)
+
+
+def judge_runs(connection: Connection) -> list[dict[str, Any]]:
+    """Return what each run of a study was made with, in the order in which they were begun.
+
+    The names are those of the scorers in the score table. The address of a run's server is left
+    out: reports are passed on.
+    """
+    t = table(JudgeRun)
+    rows = connection.execute(select(t).order_by(t.c.id)).mappings()
+    return [
+        {
+            "name": row["name"],
+            "engine": row["engine"],
+            "model": row["model"],
+            "model_revision": row["model_revision"],
+            "prompt_version": row["prompt_version"],
+            "prompt_hash": row["prompt_hash"],
+            "layout": _LAYOUT if row["prompt_version"] == _PAPER else None,
+            "decoding": dict(row["decoding"]),
+            "seed": row["seed"],
+            "repeats": row["repeats"],
+        }
+        for row in rows
+    ]
+
+
+LAST_LINE = "last_line"
+"""Rule of a value that is alone on the last line, after its reason."""
+
+_THINKING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.IGNORECASE | re.DOTALL)
+_END_OF_TURN = re.compile(
+    r"\s*(?:</s>|<end_of_turn>|<\|(?:eot_id|im_end|end_of_text|endoftext|end)\|>)\s*\Z"
+)
+# Databases bind at least this many parameters.
+_TOGETHER = 500
+
+Place = tuple[str, str, str]
+"""Scorer, response and construct, as in the score table."""
+
+
+@dataclass(frozen=True)
+class Rationale:
+    """A judge's answer that counts: its value, and the reason that it gave."""
+
+    run: str
+    response: int
+    """Database key."""
+    construct_key: str
+    construct_version: int
+    value: float | None
+    missing_reason: str | None
+    reason: str | None
+
+
+def reason_before_score(answer: str | None, rule: str | None) -> str | None:
+    """Return the reason in a raw answer, word for word; None where none was read.
+
+    Parameters
+    ----------
+    answer
+        As the judge gave it.
+    rule
+        How its value was found: only `last_line` has a reason before it.
+
+    Examples
+    --------
+    >>> reason_before_score("It says so twice.\\nScore: 85", "last_line")
+    'It says so twice.'
+    """
+    if answer is None or rule != LAST_LINE:
+        return None
+    body = _END_OF_TURN.sub("", _THINKING.sub("", answer)).rstrip()
+    return "".join(body.splitlines(keepends=True)[:-1]).strip() or None
+
+
+def judge_reasons(
+    connection: Connection, versions: Mapping[str, int], wanted: Collection[Place]
+) -> dict[Place, str]:
+    """Return the reasons of some scores of the score table, those that have one.
+
+    `versions` holds the current version of each construct, as for the score table. The mean of a
+    distribution (a scorer of its own) has the reason of the answer that it was read from. Of an
+    answer that was asked for several times, the first is meant.
+    """
+    ids = {response.response_id: response.id for response in current_responses(connection)[0]}
+    places: dict[tuple[str, int, str], list[Place]] = {}
+    for scorer, response, construct in wanted:
+        if response in ids:
+            answer = (scorer.removesuffix(EXPECTED), ids[response], construct)
+            places.setdefault(answer, []).append((scorer, response, construct))
+    reasons: dict[Place, str] = {}
+    for rationale in answers_that_count(connection, {response for _, response, _ in places}):
+        if (
+            rationale.construct_version != versions.get(rationale.construct_key)
+            or rationale.reason is None
+        ):
+            continue
+        for place in places.get((rationale.run, rationale.response, rationale.construct_key), ()):
+            reasons[place] = rationale.reason
+    return reasons
+
+
+def answers_that_count(connection: Connection, responses: Collection[int]) -> Iterator[Rationale]:
+    """Yield what each run says of these responses (database keys), as the score table has it.
+
+    That is the first repeat, and of its attempts the first whose prompt reached the model whole.
+    """
+    ids = sorted(responses)
+    for start in range(0, len(ids), _TOGETHER):
+        yield from _answers(connection, ids[start : start + _TOGETHER])
+
+
+def _answers(connection: Connection, responses: list[int]) -> Iterator[Rationale]:
+    j, run = table(Judgment), table(JudgeRun)
+    columns = ("id", "run_id", "response_id", "construct_key", "construct_version", "value")
+    rows = counted_judgments(
+        (*columns, "missing_reason", "rule", "raw_answer"),
+        j.c.response_id.in_(responses),
+        j.c.repeat == 0,
+    )
+    statement = select(rows, run.c.name).join(run, rows.c.run_id == run.c.id).order_by(rows.c.id)
+    for row in connection.execute(statement):
+        yield Rationale(
+            row.name,
+            row.response_id,
+            row.construct_key,
+            row.construct_version,
+            row.value,
+            row.missing_reason,
+            reason_before_score(row.raw_answer, row.rule),
+        )

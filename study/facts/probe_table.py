@@ -6,8 +6,7 @@ import pandas as pd
 from sqlalchemy import Connection, Text, case, cast, func, or_, select
 
 from study.columns import PROBE_COLUMNS
-from study.facts.frames import selected
-from study.facts.response_rows import current_responses
+from study.facts.responses import current_responses
 from study.schema import (
     CONTROL_TOKENS,
     SUSPECTED,
@@ -18,6 +17,7 @@ from study.schema import (
     Response,
     table,
 )
+from study.schema.database import read_frame
 
 
 def probe_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def probe_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
     or of a response that a later one replaced, is left out and counted in `attrs["left_out"]`.
     """
     t, run, r, q = table(ProbeAnswer), table(JudgeRun), table(Response), table(Query)
-    rows = selected(
+    rows = read_frame(
         connection,
         select(
             run.c.name.label("scorer"),

@@ -13,7 +13,6 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import Connection, case, func, select
 
-from study.facts.frames import selected
 from study.facts.ratings import counted_ratings
 from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live_comparison, is_released
 from study.schema import (
@@ -28,6 +27,7 @@ from study.schema import (
     Reveal,
     table,
 )
+from study.schema.database import read_frame
 
 Link = Literal["none", "live", "revoked"]
 
@@ -233,7 +233,7 @@ def comparisons(connection: Connection) -> dict[int, tuple[int, int, float]]:
 
 def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     a, r, w = table(Assignment), table(Response), table(Rater)
-    frame = selected(
+    frame = read_frame(
         connection,
         select(
             a.c.id.label("assignment"),
@@ -263,7 +263,7 @@ def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.Data
 
 def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     g, a, r, w = counted_ratings(), table(Assignment), table(Response), table(Rater)
-    frame = selected(
+    frame = read_frame(
         connection,
         select(
             g.c.assignment_id.label("assignment"),

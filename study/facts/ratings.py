@@ -1,14 +1,16 @@
-"""Which revision of a rating counts: the one definition, from which every other module selects.
+"""Which revision of a rating counts, and what is derived from it, defined once for all modules.
 
-A rating is what a rater says of one construct of one assignment; each change is a revision.
+A rating is a value that a rater gives to one construct of one assignment; each change is a
+revision.
 
-- The newest revision is what its rater sees and may change.
+- The newest revision is the one that its rater sees and may change.
 - The revision that counts is the last one entered before the reveal, that is, before the rater was
   shown fields of a later stage. A withdrawn rating is missing, whenever it was withdrawn.
 - A rating that was first entered after the reveal is kept and marked `entered_after_reveal`. It
-  counts in no figure of agreement, and progress counts it apart.
+  enters no figure of agreement, and progress counts it separately.
 """
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import pandas as pd
@@ -22,13 +24,14 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    tuple_,
 )
 
 from study.errors import StudyError
-from study.facts.frames import selected
 from study.facts.scorers import ADJUDICATED
 from study.facts.slots import OWN_CHANNEL
-from study.schema import Assignment, Rater, Rating, table
+from study.schema import Assignment, Construct, InterimAnalysis, Rater, Rating, table
+from study.schema.database import read_frame
 
 Edits = Literal["before_reveal", "last"]
 """`before_reveal`: the last value entered before the reveal. `last`: the last value."""
@@ -173,7 +176,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
 def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
     g, a, w = counted_ratings(edits=edits), table(Assignment), table(Rater)
     adjudicated = a.c.purpose == ADJUDICATING
-    found = selected(
+    found = read_frame(
         connection,
         select(
             a.c.response_id.label("response"),
@@ -200,3 +203,59 @@ def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
     )
     types: Any = {"value": "float64", "edited": "bool", "entered_after_reveal": "bool"}
     return found.astype(types)
+
+
+def values_so_far(connection: Connection) -> int:
+    """Return how many ratings that measure something people have entered, revisions not counted.
+
+    Those first entered after the reveal are in no interim figure and are not counted.
+    """
+    g, a = counted_ratings(), table(Assignment)
+    counted = (
+        select(func.count())
+        .select_from(g)
+        .join(a, g.c.assignment_id == a.c.id)
+        .where(a.c.purpose.in_(MEASURING), ~g.c.entered_after_reveal)
+    )
+    return int(connection.execute(counted).scalar_one())
+
+
+def interim_analysis_counts(connection: Connection) -> dict[str, int]:
+    """Return by kind the number of interim analyses before the last value was entered."""
+    t = table(InterimAnalysis)
+    rows = connection.execute(
+        select(t.c.kind, func.count())
+        .where(t.c.ratings < values_so_far(connection))
+        .group_by(t.c.kind)
+        .order_by(t.c.kind)
+    )
+    return {kind: int(count) for kind, count in rows}
+
+
+def rules_of_raters(
+    connection: Connection, versions: Mapping[str, int]
+) -> dict[str, tuple[str, ...]]:
+    """Return the rules of each construct that was rated with the rules in view.
+
+    `versions` holds the current version of each construct; ratings of others do not count.
+    Constructs without rules are left out.
+    """
+    c, g, a = table(Construct), table(Rating), table(Assignment)
+    rows = connection.execute(
+        select(c.c.key, c.c.rules).where(
+            tuple_(c.c.key, c.c.version).in_(list(versions.items())),
+            select(g.c.id)
+            .join_from(g, a, g.c.assignment_id == a.c.id)
+            .where(
+                and_(
+                    g.c.construct_key == c.c.key,
+                    g.c.construct_version == c.c.version,
+                    g.c.rules_hash.is_not(None),
+                    a.c.purpose.in_(MEASURING),
+                )
+            )
+            .exists(),
+        )
+    )
+    found = {row.key: tuple(row.rules) for row in rows if row.rules}
+    return {key: found[key] for key in versions if key in found}

@@ -12,12 +12,10 @@ from sqlalchemy import Connection, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.facts.comparison_decisions import decision_rows
-from study.facts.frames import selected
 from study.facts.judgments import judge_scores
-from study.facts.juries import with_juries
-from study.facts.outputs import all_outputs
 from study.facts.ratings import Edits, human_scores
-from study.facts.response_versions import response_versions
+from study.facts.responses import all_outputs, response_versions
+from study.facts.scorers import with_juries
 from study.schema import (
     Preference,
     Query,
@@ -25,7 +23,8 @@ from study.schema import (
     Score,
     table,
 )
-from study.settings.sections import JurySpec
+from study.schema.database import read_frame
+from study.settings.scorers_and_systems import JurySpec
 
 _STORED_TYPES = {
     "response": "int64",
@@ -49,7 +48,7 @@ def score_table(
 
     `versions` holds the current version of each construct that counts. `edits` says which of a
     rater's values is taken: the last one before more was shown, or simply the last. `juries` are
-    scorers made of several judges (`study.facts.juries`). The columns are those of
+    scorers made of several judges (`study.facts.scorers`). The columns are those of
     `SCORE_COLUMNS`; rows
     are ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the
     ratings in the table where the two differ.
@@ -138,7 +137,7 @@ def _on_current_constructs(
 
 def _scores(connection: Connection) -> pd.DataFrame:
     s = table(Score)
-    return selected(
+    return read_frame(
         connection,
         select(
             s.c.response_id.label("response"),
@@ -160,7 +159,7 @@ def _scores(connection: Connection) -> pd.DataFrame:
 
 def _preferences(connection: Connection) -> pd.DataFrame:
     p, q = table(Preference), table(Query)
-    return selected(
+    return read_frame(
         connection,
         select(
             q.c.key.label("query_id"),
@@ -182,7 +181,7 @@ def _preferences(connection: Connection) -> pd.DataFrame:
 def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
     """Return each response with its id in the table, and whether it is in use."""
     r, q = table(Response), table(Query)
-    responses = selected(
+    responses = read_frame(
         connection,
         select(
             r.c.id.label("response"), r.c.key, r.c.version, r.c.text, q.c.key.label("query_id")
@@ -201,7 +200,7 @@ def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
 
 def _outputs(connection: Connection) -> pd.DataFrame:
     o = all_outputs()
-    outputs = selected(
+    outputs = read_frame(
         connection, select(o.c.response_id.label("response"), o.c.system, o.c.current)
     )
     return outputs.astype({"current": "bool"})

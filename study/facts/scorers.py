@@ -1,10 +1,18 @@
-"""Names that scorers have: another of the same name would be mixed with them."""
+"""Names of scorers, and juries: the median or mean of several judges as an additional scorer.
 
-from collections.abc import Iterable
+The scores of a jury are computed with the score table and not stored, so they follow every new
+judgment.
+"""
 
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
 from sqlalchemy import Connection, select
 
+from study.errors import StudyError, nearest
 from study.schema import JudgeRun, Preference, Rater, Score, table
+from study.settings.scorers_and_systems import JurySpec
 
 ADJUDICATED = " (adjudicated)"
 """What follows a rater's code where their values as an adjudicator stand in tables."""
@@ -32,3 +40,99 @@ def machine_names(connection: Connection) -> set[str]:
         *connection.execute(imported.distinct()).scalars(),
         *connection.execute(select(table(JudgeRun).c.name)).scalars(),
     }
+
+
+MEMBER_MISSING = "jury_member_missing"
+"""Reason of a jury's missing score: a judge was asked and has no score there."""
+NOT_JUDGED = "jury_member_not_judged"
+"""Reason of a jury's missing score: a judge was not asked about it (yet)."""
+
+_OF_RESPONSE = ["response", "construct"]
+
+
+def with_juries(scores: pd.DataFrame, juries: Mapping[str, JurySpec]) -> pd.DataFrame:
+    """Return the scores with those of the juries below them.
+
+    Parameters
+    ----------
+    scores
+        `response`, `construct`, `scorer`, `scorer_kind`, `repeat`, `value`, `missing_reason` and
+        further columns, a row for each response, construct, scorer and repeat.
+    juries
+        By name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A jury has one score, of its judges' first scores (repeat 0), wherever one of them has a
+        row. Where a judge lacks a value or a row, the jury's value is missing: fewer judges would
+        be another jury.
+
+    Raises
+    ------
+    StudyError
+        A jury has the name of another scorer, or a person or metric for a judge.
+    """
+    made = [_of_jury(scores, name, jury) for name, jury in juries.items()]
+    return pd.concat([scores, *made], ignore_index=True) if made else scores
+
+
+def in_words(jury: JurySpec) -> str:
+    """Return of whom a jury consists: "the median of a, b and c"."""
+    *others, last = jury.of
+    return f"the {jury.by} of {', '.join(others)} and {last}"
+
+
+def _of_jury(scores: pd.DataFrame, name: str, jury: JurySpec) -> pd.DataFrame:
+    _check(scores, name, jury)
+    members = scores[scores["scorer"].isin(jury.of) & scores["repeat"].eq(0)]
+    rows = members.drop_duplicates(_OF_RESPONSE).copy()
+    index = pd.MultiIndex.from_frame(rows[_OF_RESPONSE])
+    values = np.full((len(rows), len(jury.of)), np.nan)
+    asked = np.zeros(values.shape, dtype=bool)
+    for column, judge in enumerate(jury.of):
+        member = members[members["scorer"] == judge]
+        places = index.get_indexer(pd.MultiIndex.from_frame(member[_OF_RESPONSE]))
+        values[places, column] = member["value"].to_numpy(dtype=float)
+        asked[places, column] = True
+    whole = np.isfinite(values).all(axis=1)
+    rows["value"] = np.nan
+    rows.loc[whole, "value"] = _verdict(values[whole], jury)
+    reasons = np.where(asked.all(axis=1), MEMBER_MISSING, NOT_JUDGED).astype(object)
+    reasons[whole] = None
+    rows["missing_reason"] = reasons
+    return rows.assign(
+        scorer=name, rule=None, inclusion_prob=1.0, stratum=None, source="own", layout=None
+    )
+
+
+def _verdict(values: np.ndarray, jury: JurySpec) -> np.ndarray:
+    if jury.by == "median":
+        return np.asarray(np.median(values, axis=1))
+    # A mean of equal scores is that score, to the last digit: it must not leave the scale.
+    equal = (values == values[:, :1]).all(axis=1)
+    return np.where(equal, values[:, 0], values.mean(axis=1))
+
+
+def _check(scores: pd.DataFrame, name: str, jury: JurySpec) -> None:
+    kinds = dict(zip(scores["scorer"], scores["scorer_kind"], strict=True))
+    if name in kinds:
+        raise StudyError(
+            f'study.toml: juries."{name}" has the name of a {kinds[name]} scorer of the study; '
+            "give the jury another name."
+        )
+    for judge in jury.of:
+        if kinds.get(judge, "judge") != "judge":
+            raise StudyError(
+                f'study.toml: juries."{name}" names {judge!r}, whose scores are {kinds[judge]}; '
+                "a jury is made of judges."
+            )
+
+
+def without_scores(jury: JurySpec, known: Mapping[str, object]) -> list[str]:
+    """Return a sentence for each judge of a jury that is no key of `known`."""
+    return [
+        f"{judge!r} has no scores yet {nearest(judge, known)}".rstrip().removesuffix("?")
+        for judge in jury.of
+        if judge not in known
+    ]

@@ -16,11 +16,10 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from study.errors import StudyError
 from study.export.study_export import export_study
-from study.lifecycle.append_only import append_only_suspended
 from study.lifecycle.backup import beside_files, prompt_files
 from study.lifecycle.backup_file import give_name
+from study.lifecycle.database_copy import sqlite_rows
 from study.lifecycle.erasure_log import ErasureLog
-from study.lifecycle.sqlite_copy import sqlite_rows
 from study.progress import Advance
 from study.schema import (
     ClosingAnswer,
@@ -39,7 +38,7 @@ from study.schema import (
     now,
     table,
 )
-from study.schema.creation import create_schema
+from study.schema.creation import append_only_suspended, create_schema
 from study.schema.database import open_engine
 from study.settings.study_toml import StudyConfig
 from study.study import Study

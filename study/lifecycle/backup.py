@@ -24,10 +24,15 @@ from study.lifecycle.backup_file import (
     is_prompt_file,
     write_backup_file,
 )
-from study.lifecycle.erasure_log import ErasureLog, identity
-from study.lifecycle.postgresql_dump import dump, need, table_names
-from study.lifecycle.remaining_copies import SUFFIX
-from study.lifecycle.sqlite_copy import check_sqlite, copy_sqlite, sqlite_rows
+from study.lifecycle.database_copy import (
+    check_sqlite,
+    copy_sqlite,
+    dump,
+    need,
+    sqlite_rows,
+    table_names,
+)
+from study.lifecycle.erasure_log import SUFFIX, ErasureLog, identity
 from study.progress import Advance
 from study.schema import now
 from study.schema.database import SCHEMA_REVISION

@@ -23,11 +23,16 @@ from study.lifecycle.backup_file import (
     Manifest,
     open_backup_file,
 )
+from study.lifecycle.database_copy import (
+    check_schema,
+    check_sqlite,
+    load,
+    need,
+    sqlite_rows,
+    table_names,
+)
 from study.lifecycle.erase import erase_again
 from study.lifecycle.erasure_log import ErasureLog, identity
-from study.lifecycle.postgresql_dump import load, need, table_names
-from study.lifecycle.sqlite_copy import check_sqlite, sqlite_rows
-from study.lifecycle.untrusted_schema import check_schema
 from study.progress import Advance
 from study.schema.database import SCHEMA_REVISION, open_engine, reading
 from study.settings.study_toml import StudyConfig, parse_config

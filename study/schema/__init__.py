@@ -1,7 +1,6 @@
 """Every noun of a campaign: a base that validates, and the table that keeps it."""
 
 from study.schema.base import Noun, UTCDateTime, now, random_id, table
-from study.schema.construct import Construct, ConstructBase
 from study.schema.content import (
     Output,
     OutputBase,
@@ -39,9 +38,11 @@ from study.schema.imports import (
 )
 from study.schema.judge import (
     CONTROL_TOKENS,
+    DRIFT,
     PROMPT_NOT_WHOLE,
     SUSPECTED,
     CallKind,
+    Fault,
     JudgeCall,
     JudgeCallBase,
     JudgeCallEnd,
@@ -50,24 +51,31 @@ from study.schema.judge import (
     JudgeRunBase,
     Judgment,
     JudgmentBase,
+    ProbeAnswer,
+    ProbeAnswerBase,
     Reading,
     ReadingBase,
     StepAnswer,
     StepAnswerBase,
 )
-from study.schema.owner import Erasure, InterimAnalysis, OwnerPassword, Pause, StudyIdentity
 from study.schema.participation import (
     Consent,
     Departure,
     Enrolment,
     EnrolmentLink,
     EnrolmentLinkBase,
+    Erasure,
+    InterimAnalysis,
+    OwnerPassword,
+    Pause,
+    StudyIdentity,
 )
-from study.schema.probe_answers import DRIFT, Fault, ProbeAnswer, ProbeAnswerBase
 from study.schema.study_design import (
     CheckPair,
     Comparison,
     ComparisonBase,
+    Construct,
+    ConstructBase,
     Decision,
     DecisionBase,
     ExpectedValue,

@@ -1,13 +1,25 @@
-"""The tables of a new study, created from the models."""
+"""The tables of a new study, created from the models, and the triggers that protect them."""
 
-from sqlalchemy import Column, Engine, MetaData, PrimaryKeyConstraint, String, Table, insert
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from study.errors import StudyExistsError
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    insert,
+    text,
+)
+
+from study.errors import StudyError, StudyExistsError
 from study.schema.base import Noun, table
 from study.schema.database import SCHEMA_REVISION, writing
 from study.schema.locks import LockSpace, lock_until_commit
-from study.schema.owner import StudyIdentity
-from study.schema.triggers import MUTABLE, protect
+from study.schema.participation import StudyIdentity
 
 # As Alembic defines the table in which it keeps a database's revision.
 _VERSION = Table(
@@ -37,3 +49,73 @@ def create_schema(engine: Engine) -> None:
         connection.execute(insert(table(StudyIdentity)))
         _VERSION.create(connection, checkfirst=False)
         connection.execute(insert(_VERSION).values(version_num=SCHEMA_REVISION))
+
+
+MUTABLE = frozenset(
+    {"rater", "assignment", "invitation", "comparison", "enrolment_link", "elsewhere_task"}
+)
+"""Tables whose rows may change; all others are append-only."""
+
+_MESSAGE = "is append-only: a change is a new row"
+
+
+def protect(connection: Connection, tables: Iterable[str]) -> None:
+    """Refuse UPDATE and DELETE on these tables from now on.
+
+    A migration that rebuilds one of them in SQLite loses its triggers and calls this again.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger AS $$ "
+            f"BEGIN RAISE EXCEPTION '%% {_MESSAGE}', TG_TABLE_NAME; END $$ LANGUAGE plpgsql"
+        )
+        for table in tables:
+            connection.exec_driver_sql(
+                f'CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON "{table}" '
+                "FOR EACH ROW EXECUTE FUNCTION refuse_change()"
+            )
+        return
+    for table in tables:
+        for action in ("UPDATE", "DELETE"):
+            connection.exec_driver_sql(
+                f'CREATE TRIGGER {table}_refuses_{action.lower()} BEFORE {action} ON "{table}" '
+                f"BEGIN SELECT RAISE(ABORT, '{table} {_MESSAGE}'); END"
+            )
+
+
+_TRIGGERS = "SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+
+
+@contextmanager
+def append_only_suspended(connection: Connection, tables: Iterable[str]) -> Iterator[None]:
+    """Allow UPDATE and DELETE on these tables inside the block.
+
+    The triggers are lifted in the transaction of `connection`, so nobody else ever sees the tables
+    without them, and put back at the end of the block; where it fails, undoing the transaction puts
+    them back.
+    """
+    tables = sorted(set(tables))
+    if connection.dialect.name == "postgresql":
+        protected = [
+            row[0]
+            for row in connection.execute(
+                text("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'append_only'")
+            )
+        ]
+        for name in tables:
+            if name in protected:
+                connection.exec_driver_sql(f'ALTER TABLE "{name}" DISABLE TRIGGER append_only')
+        yield
+        for name in tables:
+            if name in protected:
+                connection.exec_driver_sql(f'ALTER TABLE "{name}" ENABLE TRIGGER append_only')
+        return
+    before = list(connection.execute(text(_TRIGGERS)))
+    ours = [row for row in before if row.tbl_name in tables]
+    for row in ours:
+        connection.exec_driver_sql(f'DROP TRIGGER "{row.name}"')
+    yield
+    for row in ours:
+        connection.exec_driver_sql(row.sql)
+    if list(connection.execute(text(_TRIGGERS))) != before:
+        raise StudyError("Append-only tables could not be closed again; everything is undone.")

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from study.errors import StorageError, StudyError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SCHEMA_REVISION = "0001"
 """Revision of the schema that the models describe. A test compares it with the migrations."""
@@ -152,3 +155,13 @@ def schema_revision(engine: Engine) -> str | None:
             return None
         revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
         return None if revision is None else str(revision)
+
+
+def read_frame(connection: Connection, statement: Any) -> "DataFrame":
+    """Return the rows that a statement selects as a data frame, with a column for each name."""
+    import pandas as pd
+
+    result = connection.execute(statement)
+    names, rows = list(result.keys()), result.fetchall()
+    # pandas inspects each row that is not a plain tuple, which takes longer than everything else.
+    return pd.DataFrame([tuple(row) for row in rows], columns=names)

@@ -1,4 +1,4 @@
-"""study.toml as a whole, and how it is read; its sections are in config_sections."""
+"""study.toml as a whole, and how it is read."""
 
 import tomllib
 from collections.abc import Iterable
@@ -13,30 +13,19 @@ from pydantic_core import ErrorDetails
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
-from study.settings.campaign import DesignSpec, RaterSpec, RatingSpec, StoppingSpec
+from study.settings import SettingsSection
 from study.settings.constructs import CCRS, ConstructSpec
-from study.settings.label_studio import LabelStudioSpec
-from study.settings.sections import (
-    AnalysisSpec,
-    CheckSpec,
-    HypothesisSpec,
+from study.settings.design import DesignSpec
+from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
+from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
+from study.settings.scorers_and_systems import (
+    JudgeSpec,
     JurySpec,
     PreferenceSpec,
     ScorerSpec,
-    SettingsSection,
     SystemSpec,
 )
 from study.types import Key
-
-
-class JudgeSpec(SettingsSection):
-    """How a judge is run."""
-
-    vllm: dict[Key, Any] = Field(
-        default={},
-        description="arguments of vLLM's engine, such as `dtype`, `quantization` or "
-        "`tensor_parallel_size`",
-    )
 
 
 class StudyConfig(SettingsSection):

@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from study import Study, StudyError
 from study.schema import Construct, Noun, Passage, Query, Rater, table
-from study.schema.triggers import MUTABLE
+from study.schema.creation import MUTABLE
 
 # How a database is opened is tested here.
 pytestmark = pytest.mark.usefixtures("real_database")

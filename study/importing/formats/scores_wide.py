@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from study.csv_injection import MARK
 from study.errors import Fault, InputError
 from study.importing.formats.scores import BESIDE, NAMING, beside, names_responses, naming
 from study.importing.importers import FormatOptions
@@ -10,7 +9,7 @@ from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
-from study.text import quoted_names
+from study.text import MARK, quoted_names
 
 WANTS = (
     "response_id (or query_id and system) and a column for each construct (with scorer), or for "

@@ -6,7 +6,6 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from study.csv_injection import MARK, unescape_formula
 from study.errors import Fault, InputError, nearest
 from study.importing.import_report import ImportReport
 from study.importing.readers import cells, delimited
@@ -21,7 +20,7 @@ from study.importing.readers.column_layout import (
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, ScoreRow
-from study.text import abbreviate
+from study.text import MARK, abbreviate, unescape_formula
 from study.types import ScorerKind
 
 

@@ -23,7 +23,7 @@ from annotate_ui.participants.withdrawal import leave
 from study import Study
 from study.facts.rating_progress import read_records
 from study.schema import Assignment, Rater, Rating, now, table
-from study.settings.campaign import DesignSpec
+from study.settings.design import DesignSpec
 from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
 from tests.annotate_ui.monitoring.test_stopping_rule import under
 

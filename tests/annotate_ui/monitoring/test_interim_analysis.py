@@ -23,7 +23,7 @@ from annotate_ui.monitoring.background_job import (
 from annotate_ui.monitoring.interim_analysis import newest, run_interim_analysis
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study import Study, StudyError
-from study.facts.interim_analysis import interim_analysis_counts
+from study.facts.ratings import interim_analysis_counts
 from study.schema import Assignment, InterimAnalysis, Rating, Response, Score, now, table
 from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
 from tests.annotate_ui.monitoring.test_stopping_rule import under

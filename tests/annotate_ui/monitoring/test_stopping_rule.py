@@ -12,7 +12,7 @@ from annotate_ui.monitoring.stopping_rule import completed_queries, stopping_sta
 from study import Study, StudyError
 from study.facts.rating_progress import read_records
 from study.schema import Assignment, Rating, Response, Score, now, table
-from study.settings.campaign import StoppingSpec
+from study.settings.report import StoppingSpec
 from tests.annotate_ui.monitoring.simulated_campaign import simulate
 
 RATERS = {"a": "careful", "b": "careful", "c": "careful"}

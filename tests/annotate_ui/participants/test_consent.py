@@ -10,7 +10,7 @@ from annotate_ui.participants.invitation import invite
 from annotate_ui.tasks.closing import Completion, completion
 from study import Study, StudyError
 from study.schema import Consent, Rater, table
-from study.settings.campaign import RatingSpec
+from study.settings.rating import RatingSpec
 from tests.annotate_ui.participants.enrolled_raters import opened
 
 

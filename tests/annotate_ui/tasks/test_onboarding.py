@@ -133,7 +133,7 @@ def test_queries_go_to_who_reads_their_language(study: Study) -> None:
     go_through(study, anna)
     assert queries_of(study, anna) == [1, 3]
     # What study.toml says of a rater goes first.
-    from study.settings.campaign import RaterSpec
+    from study.settings.rating import RaterSpec
 
     raters = {"ben": RaterSpec(languages=("fr",))}
     object.__setattr__(study, "config", study.config.model_copy(update={"raters": raters}))

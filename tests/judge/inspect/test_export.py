@@ -14,9 +14,9 @@ from judge.cli.judge_command import judge
 from judge.inspect.export import COLUMNS
 from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer
 from study import Study, StudyError, import_file
-from study.csv_injection import MARK, unescape_formula
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
+from study.text import MARK, unescape_formula
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored
 
 FORMULA = '=HYPERLINK("http://x")'

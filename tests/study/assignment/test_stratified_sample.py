@@ -13,8 +13,8 @@ from study.assignment.existing_assignments import ExistingAssignment
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import FrameQuery, FrameResponse, SamplingFrame
 from study.assignment.stratified_sample import Unit, draw, probabilities
-from study.settings.campaign import DesignSpec
 from study.settings.constructs import CCRS
+from study.settings.design import DesignSpec
 
 SEEDS = 2000
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from study import Study, StudyError, export_study, import_file, read_scores
-from study.csv_injection import MARK, escape_formula, unescape_formula
-from study.export.codebook import COLUMNS, MEANING
+from study.export.study_export import COLUMNS, MEANING
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, PreferenceRow, ResponseRow, ScoreRow
+from study.text import MARK, escape_formula, unescape_formula
 from tests.conftest import examples
 from tests.study.rating_fixtures import add_assignment, add_rater, add_ratings, add_responses
 

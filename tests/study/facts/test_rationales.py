@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from study import Study
-from study.facts.rationales import answers_that_count, judge_reasons, reason_before_score
+from study.facts.judgments import answers_that_count, judge_reasons, reason_before_score
 from study.schema import Judgment, Reading, table
 from tests.study.populated_study import fill
 

@@ -12,7 +12,7 @@ from study.assignment.planner import assign
 from study.errors import InputError
 from study.importing.content_store import NO_LONGER_TRAINED
 from study.schema import Assignment, ExpectedValue, Rater, Response, table
-from study.settings.campaign import DesignSpec
+from study.settings.design import DesignSpec
 from tests.study.importing.conftest import Write, response, rows_of
 
 

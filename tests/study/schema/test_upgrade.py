@@ -16,7 +16,7 @@ NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-from study.schema.triggers import protect
+from study.schema.creation import protect
 
 revision = "9999"
 down_revision = "{head}"

@@ -1,83 +1,10 @@
-"""The sections of study.toml: each setting is a field with its default and its help."""
+"""The sections [analysis], [stopping], [[hypotheses]] and [[check]] of study.toml."""
 
-from typing import Literal
-from unicodedata import category
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
-from study.scales import RatingScale
-from study.types import Key, ScorerKind
-
-
-class SettingsSection(BaseModel):
-    """What all of them have in common: unknown settings are refused, nothing changes later."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ScorerSpec(SettingsSection):
-    """What is known of a scorer beforehand: `[scorers."NAME"]`."""
-
-    kind: ScorerKind | None = Field(
-        default=None, description="human, adjudicated, judge or metric; files may then leave it out"
-    )
-    scale: RatingScale | None = Field(
-        default=None, description="the scorer's own scale, where it differs from the construct's"
-    )
-    note: str | None = Field(
-        default=None, description="a remark that the report shows with the scorer"
-    )
-
-    family: Key | None = Field(
-        default=None,
-        description="family of a judge's model, as in systems; the report then looks for "
-        "self-preference",
-    )
-
-    @field_validator("note")
-    @classmethod
-    def _one_paragraph(cls, note: str) -> str:
-        text = " ".join(note.split())
-        if not text:
-            raise ValueError("is blank; write a remark, or leave the setting out")
-        if any(category(character) == "Cc" for character in text):
-            # It is printed on terminals, which obey some of them.
-            raise ValueError("holds a control character; remove it")
-        return text
-
-
-class JurySpec(SettingsSection):
-    """`[juries."NAME"]`: several judges whose scores make those of one scorer."""
-
-    of: tuple[Key, ...] = Field(
-        min_length=2, description="the judges; what one of them left out the jury has no score of"
-    )
-    by: Literal["median", "mean"] = Field(
-        default="median", description="what the jury says of its judges' first scores"
-    )
-
-    @field_validator("of")
-    @classmethod
-    def _each_once(cls, judges: tuple[str, ...]) -> tuple[str, ...]:
-        twice = sorted({name for name in judges if judges.count(name) > 1})
-        if twice:
-            raise ValueError(f"{', '.join(map(repr, twice))} is named more than once")
-        return judges
-
-
-class SystemSpec(SettingsSection):
-    """What is known of a system beforehand: `[systems."NAME"]`."""
-
-    family: Key = Field(description="family of the model that writes its responses, such as llama")
-
-
-class PreferenceSpec(SettingsSection):
-    """`[preferences]`: how comparisons of two responses are scaled."""
-
-    scale: RatingScale = Field(
-        default=RatingScale(min=-2, max=2, step=1, level="ordinal"),
-        description="range of a preference; a positive value says that response b is better",
-    )
+from study.settings import SettingsSection
 
 
 class AnalysisSpec(SettingsSection):
@@ -133,6 +60,30 @@ class AnalysisSpec(SettingsSection):
         description="half-width in points that corrected means should reach; 5% of the scale "
         "unless given",
     )
+
+
+class StoppingSpec(SettingsSection):
+    """`[stopping]`: when enough is rated, declared before any interim analysis."""
+
+    quantity: Literal["human_mean", "judge_error"] = Field(
+        default="human_mean",
+        description="the mean over queries whose interval counts: of people's values, or of the "
+        "judge's values minus people's",
+    )
+    constructs: tuple[str, ...] = Field(
+        default=(), description="constructs that must all be there; default: all"
+    )
+    judge: str | None = Field(default=None, description="scorer of judge_error")
+    half_width: float | None = Field(
+        default=None, gt=0, description="points to each side of the mean that are enough"
+    )
+    least_queries: int = Field(default=30, ge=30, description="queries before which nobody stops")
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.quantity == "judge_error" and self.judge is None:
+            raise ValueError("judge_error needs the judge's name in judge")
+        return self
 
 
 class HypothesisSpec(SettingsSection):

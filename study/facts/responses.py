@@ -1,14 +1,99 @@
-"""A study's responses as rows, one for each system that gave them, in the order of import."""
+"""Responses: which are measured, which output and version of each is current, and their rows.
 
-from collections.abc import Iterator, Sequence
+A system's answer to a query is an output; a changed answer is the next revision, and the highest
+revision is current.
+
+An id KEY@N means version N of the response KEY, whether it is in use or not. A bare KEY means the
+newest version in use. Tables show a bare KEY for version 1 while it means that version, and KEY@N
+otherwise, so that an id in a table always leads back to its response.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, or_, select
 
-from study.facts.outputs import all_outputs, current_outputs
-from study.facts.response_roles import is_answer
-from study.facts.response_versions import response_versions
-from study.schema import Passage, Query, Response, ResponseAlias, ResponsePassage, table
+from study.schema import Output, Passage, Query, Response, ResponseAlias, ResponsePassage, table
+
+
+def is_answer() -> ColumnElement[bool]:
+    """Return the condition, on the table of responses, that a response is measured.
+
+    What a system gave is an answer, whatever else the same content is used for.
+    """
+    r, o = table(Response), table(Output)
+    return or_(r.c.role == "answer", exists().where(o.c.response_id == r.c.id))
+
+
+def all_outputs() -> Subquery:
+    """Return every output with all columns of its table.
+
+    Further columns: `current`, and `first_id`, the id of the system's first output to the query.
+    """
+    o = table(Output)
+    last = (
+        select(
+            o.c.query_id,
+            o.c.system,
+            func.max(o.c.revision).label("revision"),
+            func.min(o.c.id).label("first_id"),
+        )
+        .group_by(o.c.query_id, o.c.system)
+        .subquery()
+    )
+    same = and_(last.c.query_id == o.c.query_id, last.c.system == o.c.system)
+    return (
+        select(o, (o.c.revision == last.c.revision).label("current"), last.c.first_id)
+        .join(last, same)
+        .subquery("every_output")
+    )
+
+
+def current_outputs() -> Subquery:
+    """Return the current output of each system to each query, with the columns of `all_outputs`."""
+    every = all_outputs()
+    return select(every).where(every.c.current).subquery("current_output")
+
+
+class Versions(NamedTuple):
+    """The versions of all responses, by database key."""
+
+    in_use: frozenset[int]
+    """Responses that no later one has taken the place of."""
+    ids: Mapping[int, str]
+    """The id of each in tables and files."""
+
+
+def response_versions(
+    responses: Iterable[tuple[int, str, int]], outputs: Iterable[tuple[int, bool]]
+) -> Versions:
+    """Return which versions are in use, and their ids.
+
+    `responses` are (database key, key, version); `outputs` are (response, whether it is the
+    system's current output), as in `all_outputs`. In use are every current output, and the newest
+    version of a key that never was the output of a system.
+    """
+    given: set[int] = set()
+    current: set[int] = set()
+    for response, is_current in outputs:
+        given.add(response)
+        if is_current:
+            current.add(response)
+    by_key: dict[str, list[tuple[int, int]]] = {}
+    for response, key, version in responses:
+        by_key.setdefault(key, []).append((version, response))
+    in_use: set[int] = set()
+    ids: dict[int, str] = {}
+    for key, versions in by_key.items():
+        versions.sort()
+        newest = versions[-1][1]
+        used = [r for _, r in versions if r in current or (r == newest and r not in given)]
+        in_use.update(used)
+        meant = used[-1] if used else newest
+        for version, response in versions:
+            ids[response] = key if version == 1 and response == meant else f"{key}@{version}"
+    return Versions(frozenset(in_use), ids)
+
 
 RESPONSE_COLUMNS = (
     "query_id",

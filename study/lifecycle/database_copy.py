@@ -1,0 +1,226 @@
+"""Copies of a study's database, and the checks of a copy that is restored."""
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect
+from sqlalchemy.engine import make_url
+
+from study.errors import StudyError
+from study.progress import Advance
+from study.schema import Noun
+from study.schema.creation import MUTABLE
+
+# 16 MB at a time, so that progress is shown and Ctrl-C works.
+_PAGES = 4096
+
+
+def copy_sqlite(source: Path, target: Path, advance: Advance) -> None:
+    """Copy the state of a database at one moment into one file without a separate log.
+
+    Writers go on: the copy is of what was committed when it began.
+
+    Raises
+    ------
+    StudyError
+        It can't be read, or there is no room for the copy.
+    """
+    try:
+        _copy(source, target, advance)
+    except sqlite3.Error as error:
+        raise StudyError(
+            f"{source} could not be copied to {target.parent}: {error}. Check the free space and "
+            "the permissions, and run the command again."
+        ) from error
+
+
+def _copy(source: Path, target: Path, advance: Advance) -> None:
+    with (
+        closing(sqlite3.connect(source, timeout=60, isolation_level=None)) as live,
+        closing(sqlite3.connect(target, isolation_level=None)) as copy,
+    ):
+        # Inside a reading transaction the copy sees one state. Without it, every write of another
+        # process between two steps would start the copy over.
+        live.execute("BEGIN")
+        live.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        live.backup(
+            copy, pages=_PAGES, progress=lambda _, left, total: advance(total - left, total)
+        )
+        live.execute("ROLLBACK")
+        copy.execute("PRAGMA journal_mode=DELETE")
+
+
+def check_sqlite(path: Path, what: str) -> None:
+    """Refuse a database that is damaged.
+
+    Raises
+    ------
+    StudyError
+        With what SQLite says of it.
+    """
+    try:
+        with closing(sqlite3.connect(f"file:{path.as_posix()}?mode=ro", uri=True)) as connection:
+            # Nothing that a file brings with it is run.
+            connection.execute("PRAGMA trusted_schema=OFF")
+            problems = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
+            broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise StudyError(f"{what}: the database can't be read ({error}).") from None
+    if problems != ["ok"]:
+        raise StudyError(f"{what}: the database is damaged ({problems[0]}).")
+    if broken is not None:
+        raise StudyError(f"{what}: table {broken[0]} refers to rows that are not there.")
+
+
+def sqlite_rows(path: Path) -> dict[str, int]:
+    """Return the number of rows of each table."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        names = [
+            row[0]
+            for row in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' "
+                "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+            )
+        ]
+        quoted = {name: '"' + name.replace('"', '""') + '"' for name in names}
+        return {
+            name: int(connection.execute(f"SELECT count(*) FROM {quoted[name]}").fetchone()[0])  # noqa: S608
+            for name in names
+        }
+
+
+def dump(address: str, snapshot: str, target: Path) -> None:
+    """Write a database, as a snapshot sees it, in pg_dump's custom format.
+
+    Raises
+    ------
+    StudyError
+        pg_dump is not installed, or failed.
+    """
+    _run(
+        "pg_dump",
+        "--format=custom",
+        "--no-owner",
+        "--no-privileges",
+        f"--snapshot={snapshot}",
+        f"--file={target}",
+        address=address,
+    )
+
+
+def load(address: str, source: Path) -> None:
+    """Bring a dump into an empty database, whole or not at all.
+
+    Raises
+    ------
+    StudyError
+        pg_restore is not installed, or failed.
+    """
+    _run(
+        "pg_restore",
+        "--no-owner",
+        "--no-privileges",
+        "--exit-on-error",
+        "--single-transaction",
+        str(source),
+        address=address,
+    )
+
+
+def need(program: str) -> str:
+    """Return where one of PostgreSQL's programs is.
+
+    Raises
+    ------
+    StudyError
+        It is not installed.
+    """
+    program_path = shutil.which(program)
+    if program_path is None:
+        raise StudyError(
+            f"{program} is not installed, and a PostgreSQL study is copied by nothing else. "
+            "Install PostgreSQL's client programs, of the server's version or later."
+        )
+    return program_path
+
+
+def table_names(connection: Connection) -> list[str]:
+    """Return the names of a database's tables."""
+    return sorted(inspect(connection).get_table_names())
+
+
+def _run(program: str, *words: str, address: str) -> None:
+    url = make_url(address).set(drivername="postgresql")
+    # A password, which only tests have in an address, stays out of the list of processes.
+    environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    plain = url._replace(password=None).render_as_string(hide_password=False)
+    done = subprocess.run(  # noqa: S603  (the program is PostgreSQL's, the words are ours)
+        [need(program), "--no-password", f"--dbname={plain}", *words],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    if done.returncode:
+        message = " ".join(done.stderr.split())[-500:]
+        raise StudyError(f"{program} failed: {message}")
+
+
+_TRIGGER = re.compile(
+    r'CREATE TRIGGER (\w+)_refuses_(update|delete) BEFORE (UPDATE|DELETE) ON "(\w+)" '
+    r"BEGIN SELECT RAISE\(ABORT, '(\w+) is append-only: a change is a new row'\); END"
+)
+
+
+def check_schema(path: Path, source: Path) -> None:
+    """Refuse an SQLite file with views, or with tables or triggers that are not a study's.
+
+    So is one in which an append-only table has lost its triggers.
+
+    Raises
+    ------
+    StudyError
+        With the first of them.
+    """
+    known = {*Noun.metadata.tables, "alembic_version"}
+    try:
+        with closing(sqlite3.connect(f"file:{path.as_posix()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA trusted_schema=OFF")
+            rows = connection.execute(
+                "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_master"
+            ).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise StudyError(f"{source}: the database can't be read ({error}).") from None
+    for kind, name, of, sql, page in rows:
+        if kind == "trigger":
+            fits = _is_ours(sql or "", of)
+        elif kind == "table":
+            # Virtual tables have no page of their own.
+            fits = page and (name in known or name in {"sqlite_sequence", "sqlite_stat1"})
+        else:
+            fits = kind == "index" and of in known
+        if not fits:
+            raise StudyError(
+                f"{source}: the database holds the {kind} {str(name)[:100]!r}, which no study has. "
+                "Nothing was restored."
+            )
+    tables = {name for kind, name, *_ in rows if kind == "table" and name in Noun.metadata.tables}
+    there = {name for kind, name, *_ in rows if kind == "trigger"}
+    for name in sorted(tables - MUTABLE):
+        if not there.issuperset({f"{name}_refuses_update", f"{name}_refuses_delete"}):
+            raise StudyError(
+                f"{source}: rows of the table {name!r} could be changed in its database, which no "
+                "study allows. Nothing was restored."
+            )
+
+
+def _is_ours(sql: str, of: str) -> bool:
+    match = _TRIGGER.fullmatch(sql)
+    return match is not None and (
+        {match[1], match[4], match[5], of} == {of} and match[2].upper() == match[3]
+    )

@@ -1,0 +1,150 @@
+"""The sections [rating], [raters] and [label_studio] of study.toml: how and where people rate."""
+
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator
+
+from study.settings import SettingsSection
+from study.types import Key
+
+LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+"""The form of a language code, as in HTML: de, en-GB."""
+
+
+class RatingSpec(SettingsSection):
+    """`[rating]`: how people rate on the project's own pages."""
+
+    disclosure: Literal["staged", "all"] = Field(
+        default="staged",
+        description="staged shows a field only once the constructs that may not see it are rated; "
+        "all shows everything at once",
+    )
+    lease_minutes: float = Field(
+        default=120,
+        gt=0,
+        le=60 * 24 * 366,
+        description="how long an open slot stays a rater's without anything being saved",
+    )
+    base_url: str = Field(
+        default="http://127.0.0.1:8350",
+        description="address that raters reach the pages at; links begin with it",
+    )
+    language: str = Field(
+        default="en",
+        pattern=LANGUAGE_TAG,
+        description="language of the texts, as in HTML; a query's attribute `language` goes first",
+    )
+    interface_language: str = Field(
+        default="en",
+        pattern=LANGUAGE_TAG,
+        description="language of the pages' own words; another than English has a catalogue",
+    )
+    catalogue: str | None = Field(
+        default=None,
+        description="gettext catalogue (.po) beside study.toml with the pages' words in "
+        "interface_language",
+    )
+    words_per_minute: float = Field(
+        default=238,
+        gt=0,
+        description="reading speed for the hours that `ccrs assign` states",
+    )
+    consent: str | None = Field(
+        default=None,
+        description="Markdown file beside study.toml that raters agree to before anything else",
+    )
+    instructions: str | None = Field(
+        default=None,
+        description="Markdown file beside study.toml that raters read before they rate",
+    )
+    session_minutes: float | None = Field(
+        default=None,
+        gt=0,
+        description="active minutes after which a rater is asked to come back later",
+    )
+    break_minutes: float = Field(
+        default=30, gt=0, description="pause after which a rater's next value begins a session"
+    )
+    adjudicators_see: str | None = Field(
+        default=None,
+        min_length=1,
+        description="judge run whose score and reason an adjudicator sees beside what others "
+        "said, once the blind value is stored",
+    )
+    completion_code: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="code that raters see when all is done, to claim their payment",
+    )
+    completion_url: str | None = Field(
+        default=None,
+        description="https address to which the last page leads back; {code} stands for the code",
+    )
+
+    @field_validator("base_url")
+    @classmethod
+    def _an_origin(cls, address: str) -> str:
+        try:
+            parts = urlsplit(address)
+            _ = parts.port
+        except ValueError as error:
+            raise ValueError(f"is not a valid address: {error}") from None
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("begin with http:// or https:// and a host")
+        if "@" in parts.netloc:
+            raise ValueError("holds a user or password; leave it out")
+        if parts.path not in {"", "/"} or parts.query or parts.fragment:
+            raise ValueError("give scheme, host and port only, without a path")
+        return f"{parts.scheme}://{parts.netloc}"
+
+    @field_validator("completion_url")
+    @classmethod
+    def _a_way_back(cls, address: str | None) -> str | None:
+        if address is not None and not address.startswith("https://"):
+            raise ValueError("begin with https://")
+        return address
+
+    @field_validator("catalogue", "consent", "instructions")
+    @classmethod
+    def _beside_the_settings(cls, name: str | None) -> str | None:
+        if name is not None and (Path(name).name != name or name in {"", ".", ".."}):
+            raise ValueError("name a file beside study.toml, without a folder")
+        return name
+
+
+class RaterSpec(SettingsSection):
+    """`[raters."CODE"]`: what is known of a rater beforehand; nothing personal is needed."""
+
+    languages: tuple[str, ...] = Field(
+        default=(),
+        description="languages of queries that the rater is given; default: all",
+    )
+
+
+class LabelStudioSpec(SettingsSection):
+    """`[label_studio]`: the server that slots are rated on. Its token is never a setting."""
+
+    url: str | None = Field(
+        default=None,
+        description="address of the Label Studio server, with its path where it has one",
+    )
+    controls: dict[str, Key] = Field(
+        default={},
+        description="control of an imported export to the construct that it rates, such as "
+        '`controls = { quality = "AC" }`',
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _an_address_without_secret(cls, address: str | None) -> str | None:
+        if address is None:
+            return None
+        parts = urlsplit(address)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("begin with http:// or https:// and a host")
+        if "@" in parts.netloc:
+            raise ValueError("holds a user or password; leave it out")
+        return address

@@ -1,0 +1,85 @@
+"""The sections [scorers], [juries], [judge], [systems] and [preferences] of study.toml."""
+
+from typing import Any, Literal
+from unicodedata import category
+
+from pydantic import Field, field_validator
+
+from study.scales import RatingScale
+from study.settings import SettingsSection
+from study.types import Key, ScorerKind
+
+
+class ScorerSpec(SettingsSection):
+    """What is known of a scorer beforehand: `[scorers."NAME"]`."""
+
+    kind: ScorerKind | None = Field(
+        default=None, description="human, adjudicated, judge or metric; files may then leave it out"
+    )
+    scale: RatingScale | None = Field(
+        default=None, description="the scorer's own scale, where it differs from the construct's"
+    )
+    note: str | None = Field(
+        default=None, description="a remark that the report shows with the scorer"
+    )
+
+    family: Key | None = Field(
+        default=None,
+        description="family of a judge's model, as in systems; the report then looks for "
+        "self-preference",
+    )
+
+    @field_validator("note")
+    @classmethod
+    def _one_paragraph(cls, note: str) -> str:
+        text = " ".join(note.split())
+        if not text:
+            raise ValueError("is blank; write a remark, or leave the setting out")
+        if any(category(character) == "Cc" for character in text):
+            # It is printed on terminals, which obey some of them.
+            raise ValueError("holds a control character; remove it")
+        return text
+
+
+class JurySpec(SettingsSection):
+    """`[juries."NAME"]`: several judges whose scores make those of one scorer."""
+
+    of: tuple[Key, ...] = Field(
+        min_length=2, description="the judges; what one of them left out the jury has no score of"
+    )
+    by: Literal["median", "mean"] = Field(
+        default="median", description="what the jury says of its judges' first scores"
+    )
+
+    @field_validator("of")
+    @classmethod
+    def _each_once(cls, judges: tuple[str, ...]) -> tuple[str, ...]:
+        twice = sorted({name for name in judges if judges.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(map(repr, twice))} is named more than once")
+        return judges
+
+
+class JudgeSpec(SettingsSection):
+    """How a judge is run."""
+
+    vllm: dict[Key, Any] = Field(
+        default={},
+        description="arguments of vLLM's engine, such as `dtype`, `quantization` or "
+        "`tensor_parallel_size`",
+    )
+
+
+class SystemSpec(SettingsSection):
+    """What is known of a system beforehand: `[systems."NAME"]`."""
+
+    family: Key = Field(description="family of the model that writes its responses, such as llama")
+
+
+class PreferenceSpec(SettingsSection):
+    """`[preferences]`: how comparisons of two responses are scaled."""
+
+    scale: RatingScale = Field(
+        default=RatingScale(min=-2, max=2, step=1, level="ordinal"),
+        description="range of a preference; a positive value says that response b is better",
+    )
