@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, exists, func, select
 
+from study.facts.current_responses import current_outputs, is_answer
 from study.facts.rating_progress import RatingProgress, rating_progress
-from study.facts.responses import current_outputs, is_answer
 from study.facts.scorers import in_words, without_scores
 from study.schema import (
     Assignment,

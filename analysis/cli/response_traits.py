@@ -22,7 +22,7 @@ def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame
 
     from judge.perturbations.length_and_layout import has_markdown
     from judge.perturbations.position import supporting
-    from study.facts.responses import RESPONSE_COLUMNS, current_responses, response_rows
+    from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
 
     wanted = set(responses)
     known = current_responses(connection)[0] if wanted else []

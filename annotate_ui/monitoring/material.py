@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, func, select
 
 from study.assignment.checks import LEAST_WORDS
-from study.facts.responses import is_answer
+from study.facts.current_responses import is_answer
 from study.schema import Assignment, CheckPair, ExpectedValue, Response, table
 from study.settings.design import DesignSpec
 

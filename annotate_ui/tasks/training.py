@@ -10,8 +10,8 @@ from sqlalchemy import Connection, insert, select
 
 from annotate_ui.tasks.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import next_position
+from study.facts.current_responses import is_answer
 from study.facts.ratings import counted_ratings
-from study.facts.responses import is_answer
 from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import (
     Assignment,

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, select
 from judge.inspect.distribution_figures import EXPECTED_COLUMNS, expected_figures
 from judge.running.runs import run_of
 from study.errors import StudyError, nearest
+from study.facts.current_responses import current_outputs, current_responses
 from study.facts.judgments import as_read, reason_before_score
-from study.facts.responses import current_outputs, current_responses
 from study.schema import Judgment, Query, Response, table
 from study.study import Study
 from study.text import MARK, escape_formula

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 
 from judge.running.judgments import count
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.schema import JudgeRun, table
 from study.study import Study
 

@@ -14,7 +14,7 @@ from judge.running.calls import account, calls_of
 from judge.running.judgments import count
 from judge.running.runs import run_of
 from judge.running.work_items import EMPTY_RESPONSE
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.scales import RatingScale
 from study.schema import Judgment, StepAnswer, table
 from study.study import Study

@@ -9,7 +9,7 @@ from judge.running.pages import pages, places
 from judge.running.runs import run_of
 from judge.text import printable
 from study.errors import StudyError
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.study import Study
 
 _WORDS = 100

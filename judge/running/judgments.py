@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
 
+from study.facts.current_responses import current_responses
 from study.facts.judgments import counted_judgments
-from study.facts.responses import current_responses
 from study.schema import Judgment, Response, table
 
 # Responses named in one statement. Databases bind at least this many parameters.

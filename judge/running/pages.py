@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, func, selec
 
 from judge.metrics.metric import Content
 from study.errors import StudyError, nearest
-from study.facts.responses import current_outputs, current_responses
+from study.facts.current_responses import current_outputs, current_responses
 from study.schema import Judgment, Output, Passage, Query, Response, ResponsePassage, table
 from study.study import Study
 

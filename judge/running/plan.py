@@ -11,7 +11,7 @@ from judge.running.pages import Place
 from judge.running.prompt_sample import Name, name_of
 from judge.running.scope import Scope
 from judge.running.work_items import SHARED, Pending, Resolved
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.study import Study
 
 _SAMPLE = 12

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, func, select
 
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.schema import Assignment, Response, table
 
 RANDOM, WIDEST = "random", "widest"

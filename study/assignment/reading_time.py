@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy import Connection, select
 
-from study.facts.responses import is_answer
+from study.facts.current_responses import is_answer
 from study.schema import Passage, Query, Response, ResponsePassage, table
 from study.settings.constructs import ConstructSpec
 

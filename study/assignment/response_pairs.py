@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, select
 
 from study.assignment.demand import NO_PASSAGES, NO_REFERENCE
-from study.facts.responses import current_outputs
+from study.facts.current_responses import current_outputs
 from study.schema import Query, Response, table
 from study.settings.constructs import ConstructSpec
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from study.facts.responses import all_outputs, is_answer, response_versions
+from study.facts.current_responses import all_outputs, is_answer, response_versions
 from study.schema import Query, Response, table
 from study.settings.constructs import ConstructSpec
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.assignment.stratified_sample import Unit, permanent_number
 from study.errors import StudyError, nearest
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.facts.score_table import score_table
 from study.schema.content import digest
 from study.settings.design import DesignSpec

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import StudyError
-from study.facts.responses import RESPONSE_COLUMNS, current_responses, response_rows
+from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
 from study.settings.study_toml import StudyConfig
 from study.text import MARK, escape_formula
 

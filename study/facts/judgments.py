@@ -18,7 +18,7 @@ import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, and_, case, func, select
 
 from study.columns import EXPECTED
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.facts.score_distributions import expected_scores
 from study.schema import PROMPT_NOT_WHOLE, JudgeRun, Judgment, Reading, table
 from study.schema.database import read_frame

@@ -6,7 +6,7 @@ import pandas as pd
 from sqlalchemy import Connection, Text, case, cast, func, or_, select
 
 from study.columns import PROBE_COLUMNS
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.schema import (
     CONTROL_TOKENS,
     SUSPECTED,

@@ -12,9 +12,9 @@ from sqlalchemy import Connection, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.facts.comparison_decisions import decision_rows
+from study.facts.current_responses import all_outputs, response_versions
 from study.facts.judgments import judge_scores
 from study.facts.ratings import Edits, human_scores
-from study.facts.responses import all_outputs, response_versions
 from study.facts.scorers import with_juries
 from study.schema import (
     Preference,

@@ -78,7 +78,7 @@ class ExistingContent:
         self.outputs[query, system] = (response, revision)
 
     def find(self, name: str) -> int | None:
-        """Return the response that an id means (study.facts.responses says which)."""
+        """Return the response that an id means (study.facts.current_responses says which)."""
         versions = self._versions.get(name)
         if versions is not None:
             return versions[0] if len(versions) == 1 else self._meant(versions)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection, select
 
 from study.errors import nearest
-from study.facts.responses import is_answer
+from study.facts.current_responses import is_answer
 from study.importing.bulk_insert import Batch
 from study.importing.content_store import ContentStore
 from study.importing.import_report import TWICE, ImportReport

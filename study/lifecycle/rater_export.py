@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from study.errors import StudyError
-from study.facts.responses import response_versions
+from study.facts.current_responses import response_versions
 from study.lifecycle.personal_data import person, rows_of
 from study.lifecycle.pseudonymize import mentions
 from study.schema import EnrolmentLink, Passage, Query, Response, ResponsePassage, now, table

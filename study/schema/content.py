@@ -63,7 +63,7 @@ class ResponseBase(Noun):
     text: Text = Field(sa_type=LongText)
     role: ResponseRole = Field(default="answer", sa_type=LongText)
     """What it came in for: an answer to be measured, or material that raters learn from or are
-    checked with. `study.facts.responses` says which responses are measured."""
+    checked with. `study.facts.current_responses` says which responses are measured."""
 
 
 class Response(ResponseBase, table=True):

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.monitored import watched
 from annotate_ui.web.rater_session import study
-from study.facts.responses import current_responses
+from study.facts.current_responses import current_responses
 from study.schema import Assignment, Query, Rater, Rating, Response, table
 from study.study import Study
 
