@@ -12,8 +12,8 @@ from analysis.core.estimates import Estimate
 from analysis.statistics.reliability.icc import icc, icc_interval, icc_undefined_reason
 from analysis.topics.agreement.association import judge_against_humans
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
-from analysis.topics.reliability.connectedness import unconnected
 from analysis.topics.reliability.estimates import alphas
+from analysis.topics.reliability.raters import unconnected
 
 _SCOPES = ("pooled", "within_query")
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.core.statistic import Statistic
+from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.alternative_annotator import (
     Alignment,
     AlternativeAnnotator,
@@ -22,6 +24,7 @@ from analysis.topics.agreement.human_ceiling import ADJUDICATED
 
 #: Name of the constant judge among the scorers of a record.
 CONSTANT = "constant"
+
 
 _SCOPES: tuple[Scope, ...] = ("within_query", "pooled")
 
@@ -218,3 +221,63 @@ STATISTICS = (
         targets=("these_raters",),
     ),
 )
+
+
+def alternative_annotator_table(analysis: Analysis) -> Iterator[Table]:
+    """The alternative annotator test, a constant judge below each construct's judges."""
+    built, select = TableBuilder(), analysis.estimates.select
+    rates = select("alt_test_winning_rate")
+    if not any(e.defined for e in rates):
+        # A study of two raters is told so once, among what is not established.
+        return
+    for e in rates:
+        constant = e.scorers[0] == CONSTANT
+        advantage = next(
+            (
+                a
+                for a in select("alt_test_advantage_probability", construct=e.constructs[0])
+                if a.scorers[0] == e.scorers[0] and a.params["alignment"] == e.params["alignment"]
+            ),
+            None,
+        )
+        built.add(
+            e.constructs[0],
+            "a constant: the mean of all ratings" if constant else e.scorers[0],
+            str(e.params["alignment"]).replace("_", " "),
+            built.number(e, ".0%"),
+            built.number(advantage, ".2f"),
+            str(e.params.get("passed") or ""),
+            str(e.n_raters),
+        )
+    epsilon = analysis.options.alt_test_epsilon
+    yield built.table(
+        "alternative-annotator",
+        "May the judge stand in for a rater?",
+        "Alternative annotator test: share of raters that the judge may replace (half or more "
+        "passes), and how often it is at least as close to the other raters as the left-out rater. "
+        f"Allowance epsilon {epsilon:g}; p-values clustered by query and adjusted over raters. "
+        "Where a constant passes as well, the judge's pass is withheld.",
+        ("Construct", "Scorer", "Closeness", "Winning rate", "Advantage", "Passed", "Raters"),
+        heads=2,
+    )
+
+
+def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
+    """The judge's distance from a rater against the declared margin."""
+    built = TableBuilder()
+    scopes = {"within_query": "within a query", "pooled": "pooled"}
+    for e in analysis.estimates.select("non_inferiority"):
+        built.add(
+            e.constructs[0], e.scorers[0], scopes[e.scope], built.r(e), f"{e.params['margin']:g}",
+            str(e.params.get("non_inferior") or ""), f"{e.n_queries:,}",
+        )  # fmt: skip
+    level = analysis.options.level
+    yield built.table(
+        "non-inferiority",
+        "No worse than a rater, by the declared margin",
+        "Judge minus rater, Pearson's r with the mean of the other raters. Brackets: "
+        f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
+        "no worse where it lies above minus the margin.",
+        ("Construct", "Scorer", "Scope", "Difference", "Margin", "No worse", "Queries"),
+        heads=3,
+    )

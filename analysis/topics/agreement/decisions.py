@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import PERCENTILE_FROM
+from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
+from analysis.render.formatting import points
+from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.agreement.system_decisions import (
     DECISIONS,
     PERMUTATIONS,
@@ -24,8 +28,10 @@ from analysis.statistics.discrimination.system_scores import system_scores
 #: Resamples that carry a critical value: more would not change its second digit.
 ROWS = 2000
 
+
 #: Pairs of systems that are listed each (15 systems); of more only the counts are given.
 PAIRS_LISTED = 105
+
 
 NO_INTERVAL = "no interval: its parts, p-values, speak of the queries already"
 
@@ -144,3 +150,78 @@ STATISTICS = (
         source="Thompson et al. 2024",
     ),
 )
+
+
+#: Disagreements that are listed; estimates.csv has every pair.
+PAIRS_SHOWN = 30
+
+
+_WORDS = {
+    "opposite": "opposite differences",
+    "people_only": "people only",
+    "judge_only": "the judge only",
+}
+
+
+def decisions_table(analysis: Analysis) -> Iterator[Table]:
+    """How many pairs of systems each construct's judge and people decide alike."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for e in analysis.estimates.select("decision_agreement"):
+        where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
+        counts = (
+            str(e.params[name])
+            for name in ("pairs", "same", "neither", "people_only", "judge_only", "opposite",
+                         "undecided")
+        )  # fmt: skip
+        built.add(
+            e.constructs[0], e.scorers[0], built.number(e, ".0%"), *counts,
+            built.r(first("soft_pairwise_accuracy", **where)),
+        )  # fmt: skip
+    yield built.table(
+        "decisions",
+        "The same decisions on pairs of systems",
+        "A difference between two systems is found where the interval of the mean paired "
+        "difference excludes 0, for all pairs at once, on the responses that both scored. Soft "
+        "accuracy: 1 minus the mean difference of the p-values of judge and people.",
+        ("Construct", "Scorer", "Alike", "Pairs", "Both find it", "Neither", "People only",
+         "Judge only", "Opposite", "Undecided", "Soft accuracy"),
+        heads=2,
+    )  # fmt: skip
+
+
+def disagreements_table(analysis: Analysis) -> Iterator[Table]:
+    """Pairs of systems that judge and people decide differently, opposite ones first."""
+    built = TableBuilder()
+    found = [e for e in analysis.estimates.select("decision") if e.params["decision"] in _WORDS]
+    found.sort(key=lambda e: list(_WORDS).index(str(e.params["decision"])))
+    for e in found[:PAIRS_SHOWN]:
+        scale = analysis.context.human_scale(e.constructs[0])
+        own = analysis.scores.scale(e.constructs[0], e.scorers[0])
+        built.used.append(e)
+        built.add(
+            e.constructs[0],
+            e.scorers[0],
+            " − ".join(e.systems),
+            _side(e, "people", scale),
+            _side(e, "judge", own),
+            _WORDS[str(e.params["decision"])],
+            f"{e.n_queries:,}",
+        )
+    rest = len(found) - PAIRS_SHOWN
+    more = f" {rest:,} more are in estimates.csv." if rest > 0 else ""
+    yield built.table(
+        "decisions-apart",
+        "Pairs of systems decided differently",
+        "Mean difference of the first system minus the second, by people and by the judge, with "
+        f"intervals that hold for all pairs at once; who finds a difference.{more}",
+        ("Construct", "Scorer", "Systems", "People", "Judge", "Found by", "Queries"),
+        heads=3,
+    )
+
+
+def _side(e: Estimate, name: str, scale: Scale | None) -> Cell:
+    keys = (name, f"{name}_low", f"{name}_high")
+    given = [float(str(e.params[key])) for key in keys if e.params[key] is not None]
+    value, *ends = (points(v, scale, 1) for v in given)
+    # Equal on every query: no difference, and no interval.
+    return Cell(value, f"[{', '.join(ends)}]" if ends else "")

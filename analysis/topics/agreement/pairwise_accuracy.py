@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
+from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.pairwise_accuracy import (
     PairScope,
     PairwiseAccuracy,
@@ -95,3 +97,44 @@ STATISTICS = (
         source="Deutsch, Foster and Freitag 2023",
     ),
 )
+
+
+_PAIR_SCOPES = {
+    "within_query": "within a query",
+    "pooled": "pooled",
+    "between_queries": "between queries",
+}
+
+
+def pairwise_table(analysis: Analysis) -> Iterator[Table]:
+    """Accuracy raw, at the best tie threshold, and with thresholds of other queries."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct, data in analysis.rated.items():
+        for scorer in data.scorers:
+            for scope, name in _PAIR_SCOPES.items():
+                where = {"construct": construct, "scorer": scorer, "scope": scope}
+                raw, best, outside = (
+                    first("pairwise_accuracy", calibration=kind, **where)
+                    for kind in ("none", "in_sample", "out_of_fold")
+                )
+                if raw is None:
+                    continue
+                built.add(
+                    construct, scorer, name, built.number(raw, ".1%"), built.number(best, ".1%"),
+                    _threshold(best), built.number(outside, ".1%"), f"{raw.params['pairs']:,}",
+                )  # fmt: skip
+    yield built.table(
+        "pairwise-accuracy",
+        "Which of two responses is better",
+        "Share of pairs that judge and people order alike; a pair that people tie is right only if "
+        "the judge ties it. Tied: scores that differ by no more than the threshold, the best one "
+        "of these data, which flatters; out of fold: thresholds found on other queries, on pairs "
+        "inside a fold.",
+        ("Construct", "Scorer", "Scope", "As scored", "Best threshold", "Threshold", "Out of fold",
+         "Pairs"),
+        heads=3,
+    )  # fmt: skip
+
+
+def _threshold(best: Estimate | None) -> str:
+    return "" if best is None else f"{best.params['tie_threshold']:.3g}"

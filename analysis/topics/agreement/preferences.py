@@ -9,19 +9,26 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from analysis.core.analysis import Analysis
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import NOISE, FloatArray, IntArray, QueryStatistic, comparable
 from analysis.core.statistic import Statistic
 from analysis.core.tables import PreferenceTable
+from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.paired_statistics import mean_of
 
 #: Raters within this many points of each other agree (Ru et al. 2024, RAGChecker, section 4.2).
 TOLERANCE = 1.0
 
+
 _PAIR = ["query_id", "response_a", "response_b"]
+
+
 OnPreferences = Literal["pearson", "spearman"]
+
+
 MEASURES: tuple[OnPreferences, ...] = ("pearson", "spearman")
 
 
@@ -235,3 +242,51 @@ STATISTICS = (
         targets=("these_raters",),
     ),
 )
+
+
+def preference_accuracy_table(analysis: Analysis) -> Iterator[Table]:
+    """How often the better score goes with the preference."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("preference_accuracy"):
+        cell: Cell = built.number(e, ".1%")
+        built.add(e.constructs[0], e.scorers[0], cell, f"{e.n_responses:,}")
+    yield built.table(
+        "preference-accuracy",
+        "Which of two responses people prefer",
+        "Share of preferences whose sign is that of the difference of the scores; no preference is "
+        "right only with equal scores. A pair counts once for each rater.",
+        ("Construct", "Scorer", "Accuracy", "Preferences"),
+        heads=2,
+    )
+
+
+def preferences_table(analysis: Analysis) -> Iterator[Table]:
+    """Preferences: raters with each other, scorers' differences with raters."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for r in analysis.estimates.select("pearson", on="preferences"):
+        construct, scorers = r.constructs[0], r.scorers
+        rho = next(
+            e
+            for e in analysis.estimates.select("spearman", construct=construct, on="preferences")
+            if e.scorers == scorers
+        )
+        near = first("agreement_within", construct=construct, scorer=scorers[0])
+        among = "repeated_by" not in r.params
+        built.add(
+            construct,
+            scorers[0],
+            " and ".join(scorers[1:]),
+            built.r(r),
+            built.r(rho),
+            built.number(near, ".1%") if among and near and near.scorers == scorers else "",
+            f"{r.n_responses:,}",
+        )
+    yield built.table(
+        "preferences",
+        "Preferences",
+        "Correlation of two raters' preferences, and of a scorer's difference (score of response b "
+        "minus score of a) with the raters' preferences; there every pair counts once for each "
+        "rater. Within one point: share of pairs on which the raters differ by one point at most.",
+        ("Construct", "Of", "With", "r", "rho", "Within one point", "n"),
+        heads=3,
+    )

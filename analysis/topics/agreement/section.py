@@ -13,7 +13,6 @@ from analysis.topics.agreement import (
     alternative_annotator,
     association,
     bare_answers,
-    decision_tables,
     decisions,
     edits,
     figures,
@@ -23,7 +22,6 @@ from analysis.topics.agreement import (
     preferences,
     tables,
 )
-from analysis.topics.distribution import tables as distribution_tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -180,21 +178,21 @@ SECTION = Section(
     tables=(
         tables.against_humans,
         tables.ceiling,
-        decision_tables.non_inferiority,
-        decision_tables.alternative_annotator,
+        alternative_annotator.non_inferiority_table,
+        alternative_annotator.alternative_annotator_table,
         tables.in_value,
         tables.equivalence,
         tables.kappas,
-        tables.pairwise,
-        decision_tables.decisions,
-        decision_tables.disagreements,
+        pairwise_accuracy.pairwise_table,
+        decisions.decisions_table,
+        decisions.disagreements_table,
         largest_disagreements.responses_apart,
         tables.corrected_for_error,
         bare_answers.from_bare_numbers,
         edits.with_edits,
         edits.edits_made,
-        distribution_tables.on_preferences,
-        tables.preference_accuracy,
+        preferences.preferences_table,
+        preferences.preference_accuracy_table,
     ),
     reading=reading,
 )

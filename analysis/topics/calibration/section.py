@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.render.formatting import amount, between, correlation, on_scale, points
+from analysis.render.formatting import amount, between, correlation, digits, on_scale, points
 from analysis.render.section import Section
-from analysis.topics.calibration import estimates, figures, tables
+from analysis.render.table import Cell, Table, TableBuilder
+from analysis.topics.calibration import estimates, figures
 
 #: Sentences of a section at most.
 _SAID = 5
@@ -77,11 +78,109 @@ def _lengths(analysis: Analysis) -> list[str]:
     return found[:1]
 
 
+#: Systems of which a row is shown; estimates.csv has the rest.
+SYSTEMS_SHOWN = 12
+
+
+def calibrated(analysis: Analysis) -> Iterator[Table]:
+    """A row for each construct and judge."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct, data in analysis.rated.items():
+        if data.reference_missing:
+            continue
+        scale = analysis.context.human_scale(construct)
+        for scorer in data.examined:
+            where = {"construct": construct, "scorer": scorer}
+            square = first("calibration_error_squared", **where)
+            bound = first("calibration_error_squared_upper", **where)
+            errors = [
+                built.points(first("recalibrated_mae", method="raw", **where), scale),
+                *(
+                    built.points(first("recalibrated_rmse", method=method, **where), scale)
+                    for method in ("raw", "linear", "isotonic")
+                ),
+            ]
+            squared = f".{max(1, 2 * digits(scale))}f"
+            built.add(
+                construct,
+                scorer,
+                built.r(first("recalibration_slope", **where)),
+                built.points(first("recalibration_intercept", **where), scale),
+                _bounded(built.number(square, squared), built.number(bound, squared)),
+                *errors,
+                built.points(
+                    first("recalibrated_rmse_difference", method="linear", **where), scale
+                ),
+                built.number(first("distinct_scores", of="scorer", **where), ",.0f"),
+            )
+    yield built.table(
+        "calibration",
+        "Calibration and recalibration",
+        "The line of people's value on the judge's score: slope 1 and intercept 0 need no "
+        "recalibration. Calibration error: mean over bins of the squared distance between people's "
+        "mean and the judge's, less the part that is noise (it may be negative), with its "
+        f"{analysis.options.level:.0%} upper bound below. MAE and RMSE: mean absolute and "
+        "root mean square difference from people as the judge is; RMSE also recalibrated by a line "
+        "or a rising function learned on other queries, and line minus raw. Scores: distinct ones "
+        "that it gave.",
+        ("Construct", "Scorer", "Slope", "Intercept", "Error², points²", "MAE", "RMSE",
+         "RMSE, line", "RMSE, isotonic", "Line minus raw", "Scores"),
+        heads=2,
+    )  # fmt: skip
+
+
+def _bounded(cell: Cell, bound: Cell) -> Cell:
+    return Cell(
+        cell.text, f"at most {bound.text}" if bound.text not in {"", "—"} else "", cell.mark
+    )
+
+
+def given_people(analysis: Analysis) -> Iterator[Table]:
+    """Judge minus people by system at the same human value, for systems that stand apart first."""
+    built = TableBuilder()
+    for construct, data in analysis.rated.items():
+        scale = analysis.context.human_scale(construct)
+        for scorer in data.examined if not data.reference_missing else ():
+            rows = analysis.estimates.select(
+                "error_by_system_given_human", construct=construct, scorer=scorer
+            )
+            shown = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
+            for e in shown[:SYSTEMS_SHOWN]:
+                built.add(construct, scorer, e.systems[0], built.points(e, scale))
+    yield built.table(
+        "error-given-people",
+        "Judge minus people at the same human value, by system",
+        "Difference of a system from the average of all systems, once people's value is accounted "
+        "for: above 0 the judge favors it. The raters' noise is taken out of the human value where "
+        "responses have two ratings; with one rating each (params.noise = in_reference) better "
+        "systems look favored. Intervals hold for all systems of a row's judge and construct at "
+        f"once. The {SYSTEMS_SHOWN} that stand furthest apart; all in estimates.csv.",
+        ("Construct", "Scorer", "System", "Judge minus people"),
+        heads=3,
+    )
+
+
+def by_length(analysis: Analysis) -> Iterator[Table]:
+    """How the error grows with the length of a response."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("error_by_length"):
+        scale = analysis.context.human_scale(e.constructs[0])
+        built.add(e.constructs[0], e.scorers[0], built.points(e, scale), f"{e.n_responses:,}")
+    yield built.table(
+        "error-by-length",
+        "Judge minus people by length",
+        "Slope of judge minus people on the binary logarithm of a response's words: points by "
+        "which the judge is more lenient, or more severe, to a response that is twice as long.",
+        ("Construct", "Scorer", "Points per doubling", "Responses"),
+        heads=2,
+    )
+
+
 SECTION = Section(
     key="calibration",
     title="Level and calibration",
     statistics=estimates.STATISTICS,
     figures=(figures.bias_by_system, figures.reliability_diagram, figures.error_by_level),
-    tables=(tables.calibrated, tables.given_people, tables.by_length),
+    tables=(calibrated, given_people, by_length),
     reading=reading,
 )

@@ -13,14 +13,36 @@ from analysis.render.figure import Figure
 from analysis.render.forest import interval_bar, name_rows, zero_line
 from analysis.render.formatting import correlation, points
 from analysis.render.labels import shortened
+from analysis.render.panels import JUDGES_DRAWN
 from analysis.topics.correction.composite import LEARNED
-from analysis.topics.correction.tables import beside, means_of, spoken_of
 
 #: Systems in one panel; beyond that the tables and estimates.csv speak.
 SYSTEMS_DRAWN = 20
 
+
 #: Characters of a system's name.
 NAME_ROOM = 14
+
+
+def spoken_of(analysis: Analysis, construct: str) -> list[str]:
+    """Scorers of a construct whose corrected means are shown, judges before metrics."""
+    return analysis.context.whole[construct].examined[:JUDGES_DRAWN]
+
+
+def means_of(analysis: Analysis, construct: str, scorer: str) -> list[Estimate]:
+    """Corrected means of one scorer: over all responses, then by system."""
+    return [
+        e
+        for e in analysis.estimates.select("ppi_mean", construct=construct)
+        if e.scorers[0] == scorer and e.scope != "system_level" and e.params
+    ]
+
+
+def beside(analysis: Analysis, statistic: str, mean: Estimate) -> Estimate | None:
+    """Another figure of the same scorer and system."""
+    found = analysis.estimates.select(statistic, construct=mean.constructs[0], scope=mean.scope)
+    same = (e for e in found if e.scorers == mean.scorers and e.systems == mean.systems)
+    return next(same, None)
 
 
 def corrected_means(analysis: Analysis) -> Iterator[Figure]:

@@ -14,7 +14,6 @@ from analysis.render.forest import name_rows, zero_line
 from analysis.render.formatting import digits, points
 from analysis.render.labels import shortened, told_apart
 from analysis.render.panels import JUDGES_DRAWN
-from analysis.topics.discrimination.tables import name_of
 
 #: Curves told apart in one panel, by line, mark and tone.
 _LINES = (
@@ -22,8 +21,18 @@ _LINES = (
     (MUTED, "--", "P"), (INK, "-.", "X"), (ACCENT, ":", "*"),
 )  # fmt: skip
 
+
 #: Pairs from which points are joined without marks.
 _MARKED = 40
+
+
+def name_of(analysis: Analysis, estimate: Estimate) -> str:
+    """Whose scores a record on systems is about."""
+    if estimate.params.get("of"):
+        return "mean of raters"
+    scorer = estimate.scorers[0]
+    kind = analysis.scorer_kinds.get(scorer)
+    return f"{scorer} (the rater)" if kind == "human" else scorer
 
 
 def asl_curves(analysis: Analysis) -> Iterator[Figure]:
@@ -93,6 +102,7 @@ def _draw(name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
 
 #: Pairs of systems in one panel; of more than that the tables and estimates.csv speak.
 PAIRS_DRAWN = 15
+
 
 #: Characters of a system's name.
 NAME_ROOM = 12

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analysis.core.analysis import Analysis
+from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
+from analysis.core.scales import Scale
 from analysis.render.formatting import counted, listed, p_value
+from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.section import Section
-from analysis.topics.discrimination import estimates, figures, tables
-from analysis.topics.distribution import tables as distribution_tables
+from analysis.render.table import Cell, Table, TableBuilder
+from analysis.topics.discrimination import estimates, figures
+from analysis.topics.discrimination.figures import name_of
+from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 
 #: Scorers and hypotheses of which a sentence is made; the tables have the others.
 _SCORERS_SAID, _HYPOTHESES_SAID = 2, 4
@@ -56,7 +62,7 @@ def _counts(records: list[Estimate]) -> str:
 
 
 def _outcome(analysis: Analysis, e: Estimate) -> str:
-    name, scorer = str(e.params["hypothesis"]).rstrip("."), tables.name_of(analysis, e)
+    name, scorer = str(e.params["hypothesis"]).rstrip("."), figures.name_of(analysis, e)
     if not e.defined:
         return f"“{name}” could not be tested with {scorer}: {e.reason}."
     holm = e.params["holm"]
@@ -65,6 +71,170 @@ def _outcome(analysis: Analysis, e: Estimate) -> str:
     several = int(str(e.params["hypotheses"])) > 1
     adjusted = " after Holm's adjustment" if several else ""
     return f"“{name}” {holds} in the scores of {scorer} ({p_value(holm)}{adjusted})."
+
+
+#: Pairs of systems in one table; of more than that only estimates.csv holds all.
+PAIRS_SHOWN = 28
+
+
+def power(analysis: Analysis) -> Iterator[Table]:
+    """Discriminative power by construct and scorer, as in the paper's table 2."""
+    built = TableBuilder()
+    records = analysis.estimates.select("discriminative_power")
+    leading, again = _leading(analysis, records)
+    for e in leading:
+        on_rated = again.get((e.constructs[0], e.scorers[0]))
+        built.add(
+            e.constructs[0],
+            name_of(analysis, e),
+            built.number(e, ".2f"),
+            f"{e.params['told_apart']} of {e.params['pairs']}" if e.defined else "",
+            f"{e.n_queries:,}",
+            built.number(on_rated, ".2f"),
+        )
+    yield built.table(
+        "discriminative-power",
+        "Pairs of systems told apart",
+        "Discriminative power: share of the pairs of systems that a randomized Tukey HSD test "
+        "tells apart at p < .05 (queries' scores permuted across systems, all pairs at once). More "
+        "queries tell more pairs apart, so a judge's power is also given on the responses that "
+        "people rated.",
+        ("Construct", "Scorer", "Power", "Pairs", "Queries", "On rated responses"),
+        heads=2,
+    )
+
+
+def _leading(
+    analysis: Analysis, records: list[Estimate]
+) -> tuple[list[Estimate], dict[tuple[str, str], Estimate]]:
+    """Records of all responses and of people; and those of judges on rated responses alone."""
+    leading, again = [], {}
+    for e in records:
+        judged = analysis.scorer_kinds.get(e.scorers[0]) in {"judge", "metric"}
+        if judged and e.params["on"] == "rated":
+            again[e.constructs[0], e.scorers[0]] = e
+        else:
+            leading.append(e)
+    return leading, again
+
+
+def differences(analysis: Analysis) -> Iterator[Table]:
+    """Every pair of systems by construct, a table a scorer, as in the paper's tables 20 to 24."""
+    by_scorer: dict[str, list[Estimate]] = {}
+    for e in analysis.estimates.select("system_difference"):
+        by_scorer.setdefault(name_of(analysis, e), []).append(e)
+    tests = {
+        (name_of(analysis, e), e.constructs, e.systems): e
+        for e in analysis.estimates.select("randomised_tukey_hsd_p")
+    }
+    kinds = analysis.scorer_kinds
+    judges = [name for name in by_scorer if kinds.get(name) == "judge"][:JUDGES_DRAWN]
+    people = [name for name in by_scorer if kinds.get(name) not in {"judge", "metric"}]
+    metrics = [name for name in by_scorer if kinds.get(name) == "metric"]
+    for number, name in enumerate([*(judges or metrics[:JUDGES_DRAWN]), *people]):
+        found = {(e.constructs[0], e.systems): e for e in by_scorer[name]}
+        pairs = list(dict.fromkeys(e.systems for e in by_scorer[name]))
+        constructs = list(dict.fromkeys(e.constructs[0] for e in by_scorer[name]))
+        if len(pairs) > PAIRS_SHOWN:
+            continue
+        built = TableBuilder()
+        for pair in pairs:
+            cells = []
+            for construct in constructs:
+                own, test = found.get((construct, pair)), tests.get((name, (construct,), pair))
+                if own is None or test is None:
+                    cells.append(Cell(""))
+                    continue
+                scale = analysis.scores.scale(construct, own.scorers[0])
+                cells.append(_cell(built, own, test, scale))
+            built.add(" minus ".join(pair), *cells)
+        yield built.table(
+            f"system-differences-{number + 1}",
+            f"Differences between systems: {name}",
+            "Mean of the first system minus that of the second on the queries that both have "
+            "scores on, in points; brackets: intervals that hold for all pairs of a construct at "
+            "once. p: randomized Tukey HSD, two-sided, also for all pairs at once.",
+            ("Pair", *constructs),
+        )
+
+
+def _cell(built: TableBuilder, difference: Estimate, test: Estimate, scale: Scale | None) -> Cell:
+    cell = built.points(difference, scale)
+    built.used.append(test)
+    return replace(cell, parts=(p_value(test.value),) if test.defined else ())
+
+
+def declared_hypotheses(analysis: Analysis) -> Iterator[Table]:
+    """Declared hypotheses with their adjusted p."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("hypothesis_p"):
+        built.used.append(e)
+        holm = e.params["holm"]
+        plain = built.number(e, ".4f")
+        built.add(
+            str(e.params["hypothesis"]),
+            name_of(analysis, e),
+            str(e.params["direction"]),
+            ", ".join(e.constructs),
+            "all of it" if e.params["aggregation"] == "maximum" else "some of it",
+            plain,
+            f"{holm:.4f}" if e.defined and isinstance(holm, float) else "",
+        )
+    yield built.table(
+        "hypotheses",
+        "Declared hypotheses",
+        "Every pair on every construct by a randomized Tukey HSD test, one-sided where the first "
+        "system is expected above the second. All of it: the largest p. Some of it: the smallest "
+        "p times the number of constructs. Adjusted: by Holm's method over a scorer's hypotheses.",
+        ("Hypothesis", "Scorer", "Direction", "Constructs", "Claims", "p", "Adjusted p"),
+        heads=2,
+    )
+
+
+def systems(analysis: Analysis) -> Iterator[Table]:
+    """Means by system, judge beside people, with the bias on common responses."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct, data in analysis.context.whole.items():
+        for system in data.systems:
+            scope = f"system:{system}"
+            whose = _whose_mean(data)
+            people = first("mean", construct=construct, scope=scope, **whose) if whose else None
+            for scorer in data.scorers:
+                where = {"construct": construct, "scorer": scorer, "scope": scope}
+                scale = analysis.scores.scale(construct, scorer)
+                built.add(
+                    construct,
+                    system,
+                    scorer,
+                    built.points(first("mean", **where), scale),
+                    built.points(people, analysis.context.human_scale(construct)),
+                    built.points(first("bias", **where), scale),
+                    built.r(first("pearson", **where)),
+                )
+    adjudicated = analysis.options.reference == "adjudicated"
+    column = "Adjudicated mean" if adjudicated else "People's mean"
+    people_are = "the adjudicated value" if adjudicated else "the mean of a response's raters"
+    yield built.table(
+        "systems",
+        "Systems",
+        "Mean score on all responses of a system that have one."
+        + (
+            " The scorer's and the reference's means may rest on different responses, bias and r "
+            f"on those with both. The reference is {people_are}."
+            if any(not data.reference_missing for data in analysis.context.whole.values())
+            else ""
+        ),
+        ("Construct", "System", "Scorer", "Scorer's mean", column, "Bias", "r"),
+        heads=3,
+    )
+
+
+def _whose_mean(data: ConstructData) -> dict[str, str] | None:
+    """Whose mean is that of the reference: one scorer's, that of the mean of raters, or none."""
+    alone = tuple(data.adjudicated) if data.reference_kind == "adjudicated" else data.raters
+    if len(alone) == 1:
+        return {"scorer": alone[0]}
+    return {"of": MEAN_OF_RATERS} if alone and alone == data.raters else None
 
 
 SECTION = Section(
@@ -76,10 +246,10 @@ SECTION = Section(
         figures.system_differences,
     ),
     tables=(
-        distribution_tables.systems,
-        tables.power,
-        tables.differences,
-        tables.declared_hypotheses,
+        systems,
+        power,
+        differences,
+        declared_hypotheses,
     ),
     reading=reading,
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from analysis.core.construct_data import FloatArray
+from analysis.core.construct_data import BoolArray, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import PERCENTILE_FROM
@@ -17,7 +19,54 @@ from analysis.statistics.discrimination.system_scores import (
     paired_differences,
     scheme_for,
 )
-from analysis.topics.discrimination.scored_systems import SystemsScored
+
+
+@dataclass(frozen=True, eq=False)
+class SystemsScored:
+    """Scores (Q, S) of a judge, a metric or the human reference."""
+
+    construct: str
+    scorers: tuple[str, ...]
+    systems: tuple[str, ...]
+    scores: FloatArray
+    answered: BoolArray
+    """(Q, S): whether the system gave a response."""
+    on: str
+    """All responses, or only those with a human reference."""
+    whole: bool
+    """Whether the queries are those of the whole table, or the rated ones."""
+    people: bool
+    """Whether this is the human reference."""
+    leads: bool
+    """Whether pairs are listed; of a judge on rated responses only the power is given."""
+    of: str | None
+
+    @property
+    def name(self) -> str:
+        """The scorer, or what the reference is."""
+        return self.of or self.scorers[0]
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of systems."""
+        return len(self.systems) * (len(self.systems) - 1) // 2
+
+    @property
+    def missing(self) -> BoolArray:
+        """(Q, S): responses without a score."""
+        return np.asarray(self.answered & np.isnan(self.scores))
+
+    def record(self, params: dict[str, Any]) -> dict[str, Any]:
+        """What all records of these scores have in common."""
+        of = {"of": self.of} if self.of else {}
+        return {
+            "constructs": (self.construct,),
+            "scorers": self.scorers,
+            "scope": "system_level",
+            "n_raters": len(self.scorers) if self.people else 0,
+            "params": {"on": self.on, **of, **params},
+        }
+
 
 #: Resamples that carry a critical value: more would not change its second digit.
 ROWS = 2000

@@ -9,7 +9,8 @@ from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
 from analysis.render.formatting import amount, between, counted, nothing, on_scale, percent
 from analysis.render.section import Section
-from analysis.topics.probes import drift, estimates, figures, observed_biases, tables
+from analysis.render.table import Table, TableBuilder
+from analysis.topics.probes import drift, estimates, figures, observed_biases
 
 #: Faults said of a scorer.
 _SAID = 2
@@ -17,7 +18,7 @@ _SAID = 2
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """The largest faults of each judge, how many there are, suspected texts, and drift."""
-    all_of, wrong = tables.together(analysis), tables.at_fault(analysis)
+    all_of, wrong = together(analysis), at_fault(analysis)
     for scorer in dict.fromkeys(e.scorers[0] for e in all_of):
         own = [e for e in wrong if e.scorers[0] == scorer]
         told = [e for e in all_of if e.scorers[0] == scorer and e.has_interval]
@@ -48,18 +49,18 @@ def _said(analysis: Analysis, e: Estimate) -> str:
     interval = " ".join(filter(None, (between(e, scale, in_points=True), on_scale(scale))))
     return (
         f"{e.constructs[0]}: scores of {e.scorers[0]} {does} by {amount(abs(e.value), scale)} "
-        f"{interval} under the probe '{tables.label(e)}'."
+        f"{interval} under the probe '{label(e)}'."
     )
 
 
 def _observed(analysis: Analysis) -> Iterator[str]:
     """The largest difference of each kind whose interval leaves 0 out."""
     found: dict[str, Estimate] = {}
-    for e in tables.observed(analysis):
+    for e in observed(analysis):
         apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
-        held = found.get(tables.observed_as(e))
+        held = found.get(observed_as(e))
         if apart and (held is None or abs(e.value) > abs(held.value)):
-            found[tables.observed_as(e)] = e
+            found[observed_as(e)] = e
     for what, e in found.items():
         scale = analysis.context.human_scale(e.constructs[0])
         how = "more lenient" if e.value > 0 else "more severe"
@@ -97,6 +98,174 @@ def _moved(value: float, scale: Scale | None, interval: str) -> str:
     return f"{amount(abs(value), scale, shown=(value,))} {how} {interval} than in"
 
 
+#: Faults of which a row is shown, and rounds of a scorer; estimates.csv has the rest.
+FAULTS_SHOWN, ROUNDS_SHOWN = 24, 12
+
+
+def label(e: Estimate) -> str:
+    """A probe as the page names it: 'injection: score line'."""
+    kind, probe = str(e.params["kind"]), str(e.params["probe"]).replace("-", " ")
+    return probe if kind.replace("-", " ") == probe else f"{kind}: {probe}"
+
+
+def together(analysis: Analysis) -> list[Estimate]:
+    """The shifts with intervals that hold for all probes and constructs of a scorer at once."""
+    return analysis.estimates.select("probe_shift", interval="simultaneous")
+
+
+def at_fault(analysis: Analysis) -> list[Estimate]:
+    """Of these, the ones that a fair judge would not make, the largest first."""
+    found = []
+    for e in together(analysis):
+        up, down = e.has_interval and e.ci_low > 0, e.has_interval and e.ci_high < 0
+        if {"rise": up, "fall": down, "either": up or down}[str(e.params["fault"])]:
+            scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
+            found.append((-abs(e.value) / (scale.width if scale else 100.0), e))
+    return [e for _, e in sorted(found, key=lambda item: item[0])]
+
+
+def shifts(analysis: Analysis) -> Iterator[Table]:
+    """A row a scorer and probe, a column a construct."""
+    built = TableBuilder()
+    rows: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for e in together(analysis):
+        rows.setdefault((_named(e), label(e)), {})[e.constructs[0]] = e
+    constructs = list(dict.fromkeys(key for cells in rows.values() for key in cells))
+    for (scorer, probe), cells in rows.items():
+        found = (cells.get(key) for key in constructs)
+        scales = (analysis.scores.scale(k, cells[k].scorers[0]) for k in constructs if k in cells)
+        scale = next(scales, None)
+        built.add(scorer, probe, *(built.points(e, scale) for e in found))
+    yield built.table(
+        "probes",
+        "Shift of scores by probe",
+        "Score of the altered prompt minus the same judge's score of the prompt as it was, mean "
+        "over responses. 'again' is the very prompt once more: what moves there is noise. "
+        f"{analysis.options.level:.0%} intervals over queries, which hold for all probes and "
+        "constructs of a scorer at once; where most scores do not move, they miss true shifts more "
+        "often than they say, by ending too near to 0. Shares moved, shifts of scores that had "
+        "room, and missing answers stand in estimates.csv.",
+        ("Scorer", "Probe", *constructs),
+        heads=2,
+    )
+
+
+def faults(analysis: Analysis) -> Iterator[Table]:
+    """The shifts that a fair judge would not make, with what they mean for single scores."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for e in at_fault(analysis)[:FAULTS_SHOWN]:
+        construct, scorer = e.constructs[0], e.scorers[0]
+        where = {"construct": construct, "scorer": scorer, "probe": str(e.params["probe"])}
+        scale = analysis.scores.scale(construct, scorer)
+        built.add(
+            construct,
+            _named(e),
+            label(e),
+            built.points(e, scale),
+            built.points(first("probe_shift_with_room", **where), scale),
+            *(
+                built.number(first(name, **where), ".0%")
+                for name in ("probe_moved_up", "probe_moved_down", "probe_at_end", "probe_missing")
+            ),
+            f"{e.n_responses:,}",
+        )
+    yield built.table(
+        "probe-faults",
+        "Shifts that a fair judge does not make",
+        "Probes whose interval lies on the faulty side of 0: up for instructions to give 100, "
+        "padding and claims of authority, down for instructions to give 0, either for another "
+        "layout or order. With room: of scores that did not stand at the end of the scale "
+        "already, whose share is given. Up, down: moved by more than 5% of the scale. Missing: "
+        f"no score after the alteration. The {FAULTS_SHOWN} largest.",
+        ("Construct", "Scorer", "Probe", "Shift", "With room", "Up", "Down", "At the end",
+         "Missing", "Responses"),
+        heads=3,
+    )  # fmt: skip
+
+
+def rounds(analysis: Analysis) -> Iterator[Table]:
+    """Each round of a scorer against the first: the largest shift, and the latest rounds."""
+    built = TableBuilder()
+    by_scorer: dict[str, list[Estimate]] = {}
+    for e in analysis.estimates.select("drift_shift"):
+        by_scorer.setdefault(e.scorers[0], []).append(e)
+    for scorer, found in by_scorer.items():
+        largest = max(found, key=lambda e: abs(e.value) if e.defined else -1.0)
+        shown = found[-ROUNDS_SHOWN:]
+        for e in shown if largest in shown else [largest, *shown[1:]]:
+            number = int(str(e.params["round"]))
+            scale = analysis.scores.scale(e.constructs[0], scorer) if e.constructs else None
+            equal = analysis.estimates.first("drift_equal_share", scorer=scorer, round=number)
+            if equal is not None:
+                built.used.append(equal)
+            built.add(
+                scorer,
+                f"{number}{', the largest' if e is largest and len(found) > 1 else ''}",
+                built.points(e, scale),
+                percent(equal.value) if equal is not None else "",
+                f"{e.n_responses:,}",
+                "changed" if int(str(e.params["served_names"])) > 1 else "the same",
+            )
+    yield built.table(
+        "drift",
+        "Drift of judges",
+        "One fixed set of a run's own prompts, asked before and after each of its calls: scores of "
+        "a round minus those of round 0, with intervals over queries that hold for all rounds of a "
+        f"scorer at once. Equal: share of the prompts with the very same score. The latest "
+        f"{ROUNDS_SHOWN} rounds, and the largest shift. Model: as the server named itself.",
+        ("Scorer", "Round", "Shift", "Equal", "Prompts", "Model"),
+    )
+
+
+_OBSERVED = {
+    ("error_by_layout", None): "with Markdown minus without",
+    ("error_by_support", "last_minus_first"): "support among the last passages minus the first",
+    ("error_by_support", "middle_minus_ends"): "support in the middle minus at either end",
+    ("self_preference", None): "systems of its own family minus others",
+}
+
+
+def observed_as(e: Estimate) -> str:
+    """What an observed difference compares."""
+    return _OBSERVED[e.statistic, _text(e.params.get("contrast"))]
+
+
+def observed(analysis: Analysis) -> list[Estimate]:
+    """Differences of judge minus people by layout, supporting passage and family."""
+    names = dict.fromkeys(name for name, _ in _OBSERVED)
+    return [e for name in names for e in analysis.estimates.select(name)]
+
+
+def seen(analysis: Analysis) -> Iterator[Table]:
+    """A row a construct, judge and difference."""
+    built = TableBuilder()
+    for e in sorted(observed(analysis), key=lambda e: e.constructs[0]):
+        scale = analysis.context.human_scale(e.constructs[0])
+        cells = (built.points(e, scale), f"{e.n_responses:,}")
+        built.add(e.constructs[0], e.scorers[0], observed_as(e), *cells)
+    yield built.table(
+        "observed-biases",
+        "Judge minus people, by what responses look like and whose they are",
+        "Difference of the mean of judge minus people between two groups of the rated responses: "
+        "above 0 the judge is more lenient towards the first. This is observed, not caused: a "
+        "layout may go with better "
+        "answers, and a judge that errs by level errs by what goes with it; probes alter one thing "
+        "alone. By length: see the table of errors by length. The supporting passage is the one "
+        "that shares most words with the reference; families are those of study.toml.",
+        ("Construct", "Scorer", "Difference", "Points", "Responses"),
+        heads=2,
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _named(e: Estimate) -> str:
+    scorer, prompts = e.scorers[0], str(e.params["prompts"])
+    return scorer if prompts in scorer else f"{scorer} ({prompts})"
+
+
 SECTION = Section(
     key="probes",
     title="Bias and attack probes",
@@ -106,6 +275,6 @@ SECTION = Section(
         *observed_biases.STATISTICS,
     ),
     figures=(figures.probe_shifts,),
-    tables=(tables.shifts, tables.faults, tables.rounds, tables.seen),
+    tables=(shifts, faults, rounds, seen),
     reading=reading,
 )

@@ -10,10 +10,18 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.query_statistic import comparable
 from analysis.core.resampling import Interval, withheld
+from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.alpha import Level, alpha_of_weights
-from analysis.statistics.reliability.chance_corrected import weighted_kappa
+from analysis.statistics.reliability.chance_corrected import (
+    Coefficient,
+    Weighting,
+    agreement_standard_error,
+    chance_corrected,
+    weighted_kappa,
+)
 from analysis.statistics.reliability.icc import (
     ICC_NAMES,
     Form,
@@ -23,11 +31,13 @@ from analysis.statistics.reliability.icc import (
 )
 from analysis.statistics.reliability.rater_pairs import mean_absolute_difference, raw_agreement
 from analysis.statistics.reliability.variance_components import ErrorKind, sem, spearman_brown
-from analysis.topics.reliability.chance_corrected import categorical
-from analysis.topics.reliability.connectedness import unconnected
+from analysis.topics.reliability.raters import unconnected
 
 NOBODY = "people gave no ratings on this construct"
+
+
 ALONE = "one rater only: agreement between raters needs two"
+
 
 #: Numbers of raters averaged for which the reliability of the mean is foretold.
 AVERAGED = range(1, 11)
@@ -183,6 +193,55 @@ def _too_few(values: FloatArray) -> str | None:
     if not values.size:
         return NOBODY
     return ALONE if np.isfinite(values).any(axis=0).sum() < 2 else None
+
+
+#: Beyond this many levels equal ratings are chance, and the unweighted coefficients say little.
+FEW_LEVELS = 11
+
+
+_KINDS: tuple[tuple[str, Coefficient, Weighting], ...] = (
+    ("fleiss_kappa", "fleiss", "unweighted"),
+    ("brennan_prediger", "brennan_prediger", "unweighted"),
+    ("gwet_ac", "gwet", "unweighted"),
+    ("gwet_ac", "gwet", "quadratic"),
+)
+
+
+def categorical(context: Context, data: ConstructData, record: Any) -> Iterator[Estimate]:
+    """Fleiss, Brennan-Prediger, AC1 and AC2, where the scale has at most 11 levels."""
+    scale = context.human_scale(data.construct)
+    levels = few_levels(data, scale)
+    if levels is None:
+        return
+    nominal = scale is not None and scale.level == "nominal"
+    for name, coefficient, weighting in _KINDS:
+        if nominal and weighting == "quadratic":
+            continue
+        params: dict[str, str | float | int | None] = {"weights": weighting, "levels": len(levels)}
+        if coefficient == "gwet":
+            error = agreement_standard_error(data.ratings, weighting, levels)
+            params["standard_error"] = error if np.isfinite(error) else None
+        statistic = chance_corrected(
+            coefficient, data.ratings, data.query, weighting, levels, data.n_queries
+        )
+        yield context.estimate(name, statistic, params=params, **record)
+
+
+def few_levels(data: ConstructData, scale: Scale | None) -> Sequence[float] | None:
+    """Levels of the ratings: by the declared step, else those that occur; None beyond 11."""
+    seen = np.unique(comparable(data.ratings[np.isfinite(data.ratings)]))
+    if not seen.size:
+        return None
+    if scale is not None and scale.step is not None:
+        count = round(scale.width / scale.step) + 1
+        if count > FEW_LEVELS:
+            return None
+        levels = scale.min + scale.step * np.arange(count)
+        off = np.abs(seen[:, None] - levels).min(axis=1)
+        # Half points given where none were offered: every value that occurs is then a level.
+        if off.max() <= 1e-9 * max(1.0, float(np.abs(levels).max())):
+            return [float(level) for level in levels]
+    return [float(level) for level in seen] if seen.size <= FEW_LEVELS else None
 
 
 STATISTICS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
@@ -28,11 +29,14 @@ from analysis.statistics.reliability.severity import (
     rater_drift,
     severities,
 )
+from analysis.statistics.reliability.two_way import rater_groups
 from analysis.topics.agreement.association import REFERENCE
-from analysis.topics.reliability.connectedness import unconnected
 
 USES: tuple[ScaleUse, ...] = get_args(ScaleUse)
+
+
 SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
+
 
 #: Raters beyond which the simultaneous resampling costs too much for what anybody would read.
 MANY_RATERS = 60
@@ -191,6 +195,93 @@ def _withheld(statistic: QueryStatistic, reason: str | None) -> QueryStatistic:
     return statistic if reason is None else replace(statistic, reason=reason)
 
 
+#: Raters named of each part.
+_NAMED = 4
+
+
+def unconnected(data: ConstructData) -> str | None:
+    """Which raters share no response with which, also not over others; None where all do."""
+    groups = rater_groups(data.ratings)
+    if groups.max(initial=-1) < 1:
+        return None
+    parts = []
+    for group in range(int(groups.max()) + 1):
+        names = [data.raters[place] for place in np.flatnonzero(groups == group)]
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        parts.append(", ".join(names[:_NAMED]) + more)
+    shown = "; ".join(parts[:_NAMED]) + ("; ..." if len(parts) > _NAMED else "")
+    return (
+        f"raters fall into {len(parts)} groups that share no response ({shown}): differences "
+        "between the groups' raters and responses cannot be told apart"
+    )
+
+
+#: The study's own pages, which are what others are compared with.
+OWN = "own"
+
+
+def sources(context: Context) -> Iterator[Estimate]:
+    """`source_difference` of each two places on each construct; nothing where there is one.
+
+    The mean over responses that were rated in both of the mean of the second place's raters minus
+    that of the first's. Raters differ with the place, so it is the panels' difference as well.
+    """
+    for construct, data in context.rated.items():
+        rows = source_rows(context, construct)
+        means = {
+            name: _mean_by_response(data, of_one)
+            for name, of_one in rows.groupby("source", sort=True)
+        }
+        names = sorted(means, key=lambda name: (name != OWN, name))
+        for first, second in combinations(names, 2):
+            shared = np.isfinite(means[first]) & np.isfinite(means[second])
+            both = [
+                response for response, is_in in zip(data.responses, shared, strict=True) if is_in
+            ]
+            compared = rows["source"].isin([first, second]) & rows["response_id"].isin(both)
+            raters = rows.loc[compared, "scorer"].unique()
+            yield context.estimate(
+                "source_difference",
+                association(
+                    "bias",
+                    means[second],
+                    means[first],
+                    data.query,
+                    n_queries=data.n_queries,
+                    names=(str(second), str(first)),
+                ),
+                constructs=(construct,),
+                scorers=tuple(sorted(str(rater) for rater in raters)),
+                scope="pooled",
+                target="these_raters",
+                n_raters=len(raters),
+                params={"first": str(first), "second": str(second)},
+            )
+
+
+def source_rows(context: Context, construct: str) -> pd.DataFrame:
+    """Return people's first values on a construct with their source, each once."""
+    frame = context.scores.frame
+    columns = ["response_id", "scorer", "source", "value"]
+    if "source" not in frame:
+        return pd.DataFrame({name: [] for name in columns}, dtype="object")
+    wanted = (
+        (frame["construct"] == construct)
+        & (frame["scorer_kind"] == "human")
+        & (frame["repeat"] == 0)
+        & frame["value"].notna()
+        & frame["source"].notna()
+    )
+    rows = frame.loc[wanted, columns]
+    texts = dict.fromkeys(columns[:-1], "object")
+    return rows.astype(texts).drop_duplicates(["response_id", "scorer"])
+
+
+def _mean_by_response(data: ConstructData, rows: pd.DataFrame) -> FloatArray:
+    found = rows.groupby("response_id")["value"].mean().astype("float64")
+    return np.asarray(found.reindex(list(data.responses)), dtype=np.float64)
+
+
 STATISTICS = (
     Statistic(
         "rater_severity",
@@ -230,6 +321,16 @@ STATISTICS = (
         range=(-1, 1),
         better="higher",
         scopes=("pooled", "within_query"),
+        targets=("these_raters",),
+    ),
+    Statistic(
+        "source_difference",
+        "Difference",
+        "mean of the ratings from params.second minus that of params.first (places where people "
+        "rated: `own`, `label_studio`, ...), on responses rated in both; the raters differ with "
+        "the place",
+        sources,
+        better="0",
         targets=("these_raters",),
     ),
 )

@@ -13,7 +13,6 @@ from analysis.topics.reliability import (
     generalizability,
     raters,
     repeats,
-    sources,
     tables,
 )
 
@@ -110,7 +109,6 @@ SECTION = Section(
         *generalizability.STATISTICS,
         *raters.STATISTICS,
         *repeats.STATISTICS,
-        *sources.STATISTICS,
     ),
     figures=(
         figures.severities,
@@ -121,7 +119,7 @@ SECTION = Section(
         tables.reliability,
         tables.agreement_of_pairs,
         tables.raters,
-        sources.between_sources,
+        tables.between_sources,
         tables.repeats,
         tables.components,
         tables.designs,

@@ -8,10 +8,11 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed
 from analysis.render.table import Cell, Table, TableBuilder, of_one
-from analysis.topics.reliability.sources import source_rows
+from analysis.topics.reliability.raters import source_rows
 
 #: Raters of a construct that the table shows; the CSV of estimates has all.
 RATERS_SHOWN = 30
+
 
 _COMPONENTS = (
     "query",
@@ -22,6 +23,8 @@ _COMPONENTS = (
     "system:rater",
     "residual",
 )
+
+
 _DESIGNS = (50, 100, 200, 400)
 
 
@@ -233,4 +236,28 @@ def designs(analysis: Analysis) -> Iterator[Table]:
         "queries and of raters who rate all of it, both drawn anew from those like these.",
         ("Construct", "Raters", *(f"{n} queries" for n in _DESIGNS)),
         heads=2,
+    )
+
+
+def between_sources(analysis: Analysis) -> Iterator[Table]:
+    """How far the places differ in which people rated."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("source_difference"):
+        construct = e.constructs[0]
+        built.add(
+            construct,
+            str(e.params["first"]),
+            str(e.params["second"]),
+            built.points(e, analysis.context.human_scale(construct)),
+            f"{e.n_responses:,}",
+            listed(e.scorers),
+        )
+    yield built.table(
+        "sources",
+        "Where people rated",
+        "The second place's mean minus the first's in points, on responses that were rated in both "
+        "(intervals for these raters). Who rates differs with where, so a difference may be the "
+        "raters' as well as the place's.",
+        ("Construct", "First", "Second", "Difference", "Responses in both", "Raters"),
+        heads=3,
     )

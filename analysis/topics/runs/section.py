@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from analysis.core.analysis import Analysis
+from analysis.render.drawing import ACCENT, MUTED, Drawing, as_svg, canvas, head
+from analysis.render.figure import Figure
+from analysis.render.forest import name_rows
 from analysis.render.formatting import listed, percent
+from analysis.render.labels import shortened, told_apart
+from analysis.render.panels import WIDTH
 from analysis.render.section import Section
-from analysis.topics.runs import figures, tables
+from analysis.topics.runs import tables
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -38,10 +47,84 @@ def reading(analysis: Analysis) -> Iterator[str]:
             )
 
 
+#: Runs and constructs drawn; the CSV has all.
+RUNS_DRAWN, CONSTRUCTS_DRAWN = 8, 12
+
+
+# Characters of a construct's name, and of the reasons above its bar.
+_NAME_ROOM, _ROOM = 14, 34
+
+
+def judge_missing(analysis: Analysis) -> Iterator[Figure]:
+    """A panel for each run that lacks a value."""
+    found = [
+        (str(run["name"]), run["account"]["constructs"])
+        for run in analysis.inputs.judge_runs
+        if run.get("account") and run["account"]["missing"]
+    ]
+    if not found:
+        return
+    shares = [1 - one["values"] / one["judgments"] for _, some in found for one in some]
+    reach = min(1.0, max(0.05, 1.1 * max(shares)))
+    cut = len(found) > RUNS_DRAWN or any(len(some) > CONSTRUCTS_DRAWN for _, some in found)
+    yield Figure(
+        key="judge-missing",
+        title="What the judge left without a value, and why",
+        caption=(
+            "Share of a run's judgments on a construct that have no value, with the reasons, the "
+            "most frequent first. Missing scores are never 0, and are not asked again."
+            + (" The first runs and constructs are drawn; the data has all." if cut else "")
+        ),
+        drawings=tuple(
+            _draw(name, some[:CONSTRUCTS_DRAWN], reach, f"judge-missing-{number}")
+            for number, (name, some) in enumerate(found[:RUNS_DRAWN])
+        ),
+        data=pd.DataFrame(
+            [
+                {"run": name, "construct": one["construct"], "reason": reason, "count": count,
+                 "of": one["judgments"]}
+                for name, some in found
+                for one in some
+                for reason, count in one["missing"].items()
+            ]
+        ),
+    )  # fmt: skip
+
+
+def _draw(name: str, constructs: Sequence[Mapping[str, Any]], reach: float, key: str) -> Drawing:
+    with canvas(WIDTH, 0.8 + 0.3 * len(constructs)) as (figure, axes):
+        place = np.arange(len(constructs))[::-1]
+        shares = [1 - one["values"] / one["judgments"] for one in constructs]
+        axes.barh(place, shares, height=0.35, color=ACCENT)
+        for at, one in zip(place, constructs, strict=True):
+            axes.text(0, at + 0.28, shortened(_reasons(one), _ROOM), size=6.5, color=MUTED)
+        axes.set_xlim(0, reach)
+        name_rows(
+            axes,
+            place,
+            told_apart([str(one["construct"]) for one in constructs], _NAME_ROOM),
+            limits=(-0.6, len(constructs) - 0.2),
+            grid=False,
+        )
+        axes.locator_params(axis="x", nbins=4)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+        head(figure, name)
+        said = "; ".join(
+            f"{one['construct']} {percent(share)}: {_reasons(one)}"
+            for one, share in zip(constructs, shares, strict=True)
+        )
+        return as_svg(figure, key, f"{name}: judgments without a value", f"{said}.")
+
+
+def _reasons(construct: Mapping[str, Any]) -> str:
+    parts = [f"{n:,} {reason.replace('_', ' ')}" for reason, n in construct["missing"].items()]
+    return ", ".join(parts) or "none"
+
+
 SECTION = Section(
     key="runs",
     title="How the judge was run",
-    figures=(figures.judge_missing,),
+    figures=(judge_missing,),
     tables=(tables.made_with, tables.worked, tables.calls),
     reading=reading,
 )

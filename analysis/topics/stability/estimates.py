@@ -2,42 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
-from analysis.core.construct_data import FloatArray
+from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import resampled_estimate
 from analysis.core.resampling import Transform
+from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.statistics.stability.run_agreement import RUN_MEASURES, run_agreement
 from analysis.statistics.stability.run_components import RUN_COMPONENTS, run_components
 from analysis.statistics.stability.run_factors import half_mean_square, pairs_by_difference
-from analysis.topics.stability.comparable_runs import Runs, comparable, judge_runs, same_scale
-from analysis.topics.stability.rank_reversals import run_flips
 
 #: How each measure's jackknife interval is formed.
 _TRANSFORMS: tuple[Transform | None, ...] = ("logit", None, "fisher_z", "fisher_z")
+
 
 #: What differs between two scores of one run, between two runs of the same make, and between runs
 #: of which one at least is of unknown make.
 REPEAT, RUN, UNKNOWN = "nothing (repeats)", "run", "not known"
 
 
-def stability(context: Context) -> Iterator[Estimate]:
-    """`run_agreement`, `run_variance_share`, `variance_between_runs` and `flip_rate`.
+#: A run that has scored a smaller share of what the fullest has is left out where all the runs
+#: have to have scored a response: it is unfinished, or was a sample.
+LEAST_SCORED = 0.5
 
-    Only of constructs on which a judge has scored something twice, in two runs or as a repeat.
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The runs of judges on one construct: first scores and repeats.
+
+    Scorers whose scores follow from those of others (juries, expected scores) are no runs.
     """
-    found = [runs for runs in judge_runs(context) if len(runs.names) > 1 or runs.later]
-    for runs in found:
+
+    data: ConstructData
+    names: tuple[str, ...]
+    later: dict[str, FloatArray]
+    """By run the later scores (n, K - 1), where it has any."""
+
+    @cached_property
+    def first(self) -> FloatArray:
+        """First scores (n, R)."""
+        return np.column_stack([self.data.scorers[name] for name in self.names])
+
+    def repeats(self, name: str) -> FloatArray:
+        """All scores (n, K) of a run, the first included."""
+        first = self.data.scorers[name][:, None]
+        return np.hstack([first, self.later[name]]) if name in self.later else first
+
+    def of(self, names: Sequence[str]) -> Runs:
+        """Some of the runs."""
+        later = {name: self.later[name] for name in names if name in self.later}
+        return Runs(self.data, tuple(names), later)
+
+    def enough(self) -> Runs:
+        """The runs that have scored at least `LEAST_SCORED` of what the fullest has."""
+        counts = np.isfinite(self.first).sum(axis=0)
+        least = LEAST_SCORED * counts.max()
+        return self.of([n for n, count in zip(self.names, counts, strict=True) if count >= least])
+
+
+def judge_runs(context: Context) -> Iterator[Runs]:
+    """The runs on each construct. Nominal ones have none: categories have no distances or means."""
+    frame = context.scores.frame
+    judged = frame["scorer_kind"] == "judge"
+    repeats = frame.loc[judged & (frame["repeat"] > 0)]
+    for construct, data in context.whole.items():
+        names = tuple(
+            name
+            for name, values in data.scorers.items()
+            if data.kinds[name] == "judge"
+            and name not in context.options.derived_from
+            and np.isfinite(values).any()
+            and not _nominal(context.scores.scale(construct, name))
+        )
+        own = repeats[repeats["construct"] == construct]
+        if names:
+            later = {name: _later(data, own, name) for name in names}
+            yield Runs(data, names, {n: found for n, found in later.items() if found is not None})
+
+
+def _later(data: ConstructData, rows: pd.DataFrame, name: str) -> FloatArray | None:
+    own = rows[(rows["scorer"] == name) & rows["value"].notna()]
+    if own.empty:
+        return None
+    numbers, column = np.unique(own["repeat"].to_numpy(), return_inverse=True)
+    places = pd.Index(data.responses, dtype="object").get_indexer(
+        pd.Index(own["response_id"].astype("object"))
+    )
+    later = np.full((len(data.responses), numbers.size), np.nan)
+    later[places, column] = own["value"].to_numpy()
+    return later
+
+
+def _nominal(scale: Scale | None) -> bool:
+    return scale is not None and scale.level == "nominal"
+
+
+def same_scale(context: Context, runs: Runs) -> Runs:
+    """The runs on the scale that most of them have; those of others can't be subtracted."""
+    construct = runs.data.construct
+    groups: list[list[str]] = []
+    for name in runs.names:
+        scale = context.scores.scale(construct, name)
+        for group in groups:
+            other = context.scores.scale(construct, group[0])
+            if (scale is None and other is None) or (
+                scale is not None and other is not None and scale.same_points(other)
+            ):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return runs.of(max(groups, key=len))
+
+
+def comparable(context: Context, runs: Runs) -> tuple[Runs, str | None]:
+    """The runs with enough scores and on one scale; and those left out with why, if any."""
+    enough = runs.enough()
+    kept = same_scale(context, enough)
+    excluded = [
+        f"{name}: {'another scale' if name in enough.names else 'too few scores'}"
+        for name in runs.names
+        if name not in kept.names
+    ]
+    return kept, "; ".join(excluded) or None
+
+
+def repeated_runs(context: Context) -> Iterator[Runs]:
+    """The runs on each construct on which a judge scored something twice: in two runs, or again."""
+    return (runs for runs in judge_runs(context) if len(runs.names) > 1 or runs.later)
+
+
+def stability(context: Context) -> Iterator[Estimate]:
+    """`run_agreement`, `run_variance_share` and `variance_between_runs`."""
+    for runs in repeated_runs(context):
         yield from _agreement(context, runs)
         yield from _components(context, runs)
         yield from _what_differs(context, runs)
-    yield from run_flips(context, found)
 
 
 def _agreement(context: Context, runs: Runs) -> Iterator[Estimate]:
@@ -180,17 +289,5 @@ STATISTICS = (
         stability,
         range=(0, None),
         better="lower",
-    ),
-    Statistic(
-        "flip_rate",
-        "Flip rate",
-        "probability that two independent scorings put two systems in another order on their mean "
-        "scores; params.between repeats, runs or queries. Of one pair (`systems`), or the mean "
-        "over params.pairs pairs, of one construct or all (`constructs`)",
-        stability,
-        range=(0, 1),
-        better="lower",
-        scopes=("system_level",),
-        source="noncentral t: Johnson and Welch 1940",
     ),
 )

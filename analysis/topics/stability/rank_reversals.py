@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import Statistic
 from analysis.statistics.discrimination.system_scores import system_scores
 from analysis.statistics.stability.rank_reversals import (
     Flips,
@@ -16,7 +17,7 @@ from analysis.statistics.stability.rank_reversals import (
     flips_of_repeats,
     flips_of_runs,
 )
-from analysis.topics.stability.comparable_runs import Runs, comparable
+from analysis.topics.stability.estimates import Runs, comparable, repeated_runs
 
 #: Pairs of systems that are listed each (15 systems); of more only their mean is given.
 PAIRS_LISTED = 105
@@ -24,10 +25,10 @@ PAIRS_LISTED = 105
 METHOD = "noncentral_t"
 
 
-def run_flips(context: Context, found: Sequence[Runs]) -> Iterator[Estimate]:
-    """Rates by construct, each pair and their mean, and the mean over all constructs."""
+def flip_rates(context: Context) -> Iterator[Estimate]:
+    """`flip_rate` by construct, of each pair and their mean, and the mean over all constructs."""
     overall: dict[tuple[str, tuple[str, ...]], list[Estimate]] = {}
-    for runs in found:
+    for runs in repeated_runs(context):
         if len(runs.data.systems) < 2:
             continue
         for kind, names, flips in _kinds(context, runs):
@@ -170,3 +171,19 @@ def _excluded(means: list[Estimate]) -> _Kind:
         return {}
     found = dict.fromkeys(str(e.params["excluded"]) for e in means if e.params["excluded"])
     return {"excluded": "; ".join(found) or None}
+
+
+STATISTICS = (
+    Statistic(
+        "flip_rate",
+        "Flip rate",
+        "probability that two independent scorings put two systems in another order on their mean "
+        "scores; params.between repeats, runs or queries. Of one pair (`systems`), or the mean "
+        "over params.pairs pairs, of one construct or all (`constructs`)",
+        flip_rates,
+        range=(0, 1),
+        better="lower",
+        scopes=("system_level",),
+        source="noncentral t: Johnson and Welch 1940",
+    ),
+)

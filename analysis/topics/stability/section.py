@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.formatting import counted, listed, percent
+from analysis.render.formatting import counted, listed, percent, points
 from analysis.render.section import Section
+from analysis.render.table import Table, TableBuilder
+from analysis.statistics.stability.run_agreement import RUN_MEASURES
+from analysis.statistics.stability.run_components import RUN_COMPONENTS
 from analysis.statistics.stability.run_factors import never_alone
-from analysis.topics.stability import estimates, figures, tables
+from analysis.topics.stability import estimates, figures, rank_reversals
 
 #: Runs below which the rate between runs like these is little more than a guess.
 FEW_RUNS = 5
@@ -24,7 +27,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 def _flips(analysis: Analysis) -> Iterator[str]:
     for kind in ("repeats", "runs"):
-        found = [e for e in tables.overall(analysis, kind) if e.defined]
+        found = [e for e in overall(analysis, kind) if e.defined]
         # The mean over constructs where there is one, and one run of several.
         e = max(found, key=lambda e: len(e.constructs), default=None)
         if e is None:
@@ -98,17 +101,193 @@ def _never_alone(group: tuple[str, ...], beside: tuple[str, ...]) -> str:
     return f"No two runs differ in {group[0]} alone: what it moves can't be told apart."
 
 
+#: Rows of a table; report.json and estimates.csv have all.
+ROWS_SHOWN = 30
+
+
+#: A pair of systems that flips less often is not listed by name.
+LEAST_LISTED = 0.05
+
+
+OTHER = {
+    "repeats": "same run, again",
+    "runs": "another run",
+    "queries": "same run, other queries",
+}
+"""What the other scoring of a `flip_rate` is."""
+
+
+def overall(analysis: Analysis, between: str | None = None) -> list[Estimate]:
+    """The flip rates that are means over pairs of systems."""
+    found = analysis.estimates.select("flip_rate")
+    return [e for e in found if "pairs" in e.params and between in {None, e.params["between"]}]
+
+
+def agreement(analysis: Analysis) -> Iterator[Table]:
+    """Each two runs against each other."""
+    built, rows = TableBuilder(), analysis.estimates.select("run_agreement")
+    step = len(RUN_MEASURES)
+    for start in range(0, min(len(rows), ROWS_SHOWN * step), step):
+        equal, distance, r, ccc = rows[start : start + step]
+        scale = analysis.scores.scale(equal.constructs[0], equal.scorers[0])
+        built.add(
+            equal.constructs[0],
+            *equal.scorers,
+            built.number(equal, ".0%"),
+            built.points(distance, scale),
+            built.r(r),
+            built.r(ccc),
+            f"{equal.n_responses:,}",
+        )
+    number = len(rows) // step
+    more = f" The first {ROWS_SHOWN} of {number} pairs." if number > ROWS_SHOWN else ""
+    yield built.table(
+        "run-agreement",
+        "Two runs on the same responses",
+        "Share of equal scores, mean distance in points, correlation within queries, and "
+        f"concordance (equal values, not only equal order).{more}",
+        ("Construct", "Run", "Other run", "Equal", "Distance", "r within a query", "Concordance",
+         "Responses"),
+        heads=2,
+    )  # fmt: skip
+
+
+def components(analysis: Analysis) -> Iterator[Table]:
+    """Where the variance of scores comes from."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for construct in analysis.context.whole:
+        found = [
+            first("run_variance_share", construct=construct, component=name)
+            for name in RUN_COMPONENTS
+        ]
+        known = next((e for e in found if e is not None), None)
+        if known is not None:
+            built.add(
+                construct,
+                *(built.number(e, ".0%") for e in found),
+                _runs(known),
+                f"{known.n_responses:,}",
+            )
+    yield built.table(
+        "run-variance",
+        "Where the variance of judge scores comes from",
+        "Shares of the variance of one score: queries; responses to one query; runs as a whole "
+        "(their severity); what a run makes of a query and of a response; and the same run asked "
+        "again. Analysis of variance on responses that all these runs have scored; without runs "
+        "that have less than half as many scores as the fullest, or another scale than most. "
+        "Intervals speak of these runs on queries like these. Estimates may fall below 0 where "
+        "there is little.",
+        ("Construct", *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
+         "Runs", "Responses"),
+    )  # fmt: skip
+
+
+def _runs(e: Estimate) -> str:
+    without = e.params["excluded"]
+    return str(len(e.scorers)) + (f" (without {without})" if without else "")
+
+
+def what_differs(analysis: Analysis) -> Iterator[Table]:
+    """How far scores move with what differs between two runs."""
+    built = TableBuilder()
+    rows = analysis.estimates.select("variance_between_runs")
+    for e in rows[: 2 * ROWS_SHOWN]:
+        scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
+        rms, shift = e.params["rms"], e.params["shift"]
+        share = ""
+        if isinstance(shift, float) and e.value > 0:
+            share = f"{shift / e.value:.0%}"
+        built.add(
+            e.constructs[0],
+            str(e.params["differ"]),
+            points(rms, scale, 1) if isinstance(rms, float) else "",
+            built.number(e, ".3g"),
+            share,
+            str(e.params["pairs"]),
+        )
+    yield built.table(
+        "between-runs",
+        "What moves scores between runs",
+        "Pairs of scorings by what differs between the two, and nothing else. Typical difference: "
+        "root of the mean squared difference, in points; variance: half of that square, in "
+        "squared points, with the part that is a shift of all scores alike. Attributes that "
+        "differ together can't be told apart. Not known: one of the two is of unknown make.",
+        ("Construct", "Differs", "Typical difference", "Variance", "Shift", "Pairs"),
+        heads=2,
+    )
+
+
+def flips(analysis: Analysis) -> Iterator[Table]:
+    """Mean flip rates by construct and kind of scoring."""
+    built = TableBuilder()
+    for e in overall(analysis)[: 2 * ROWS_SHOWN]:
+        compared = f"{e.params['opposite']:,} of {e.params['compared']:,}"
+        built.add(
+            e.constructs[0] if len(e.constructs) == 1 else "all",
+            OTHER[str(e.params["between"])],
+            _names(e),
+            built.number(e, ".0%"),
+            "" if e.params["between"] == "queries" else compared,
+            "" if e.params["between"] == "queries" else f"{e.params['tied']:,}",
+            str(e.params["pairs"]),
+        )
+    yield built.table(
+        "flip-rates",
+        "Would another scoring order the systems differently?",
+        "Probability that two independent scorings put two systems in another order on their mean "
+        "scores, averaged over pairs of systems; 50% is a coin. By the same run asked again, by "
+        "another run like these, and, to compare with, by the same run on as many other queries. "
+        "Opposite: of the scorings at hand, comparisons that come out the other way round; ties "
+        "are equal means in one of the two. The interval holds for the mean in the worst case, "
+        "that all pairs err together.",
+        ("Construct", "Other scoring", "Runs", "Flip rate", "Opposite", "Ties", "Pairs of systems"),
+        heads=2,
+    )
+
+
+def _names(e: Estimate) -> str:
+    without = e.params.get("excluded")
+    return listed(e.scorers, 3) + (f" (without {without})" if without else "")
+
+
+def flipping_pairs(analysis: Analysis) -> Iterator[Table]:
+    """The pairs of systems whose order is least sure."""
+    built = TableBuilder()
+    rows = [
+        e
+        for e in analysis.estimates.select("flip_rate")
+        if "pairs" not in e.params and e.value >= LEAST_LISTED
+    ]
+    for e in sorted(rows, key=lambda e: -e.value)[:ROWS_SHOWN]:
+        built.add(
+            e.constructs[0],
+            " and ".join(e.systems),
+            OTHER[str(e.params["between"])],
+            _names(e),
+            built.number(e, ".0%"),
+            f"{e.params['opposite']:,} of {e.params['compared']:,}",
+        )
+    more = f" The first {ROWS_SHOWN} of {len(rows)}." if len(rows) > ROWS_SHOWN else ""
+    yield built.table(
+        "flipping-pairs",
+        "Pairs of systems whose order is least sure",
+        f"Pairs with a flip rate of at least {LEAST_LISTED:.0%}, the highest first.{more}",
+        ("Construct", "Systems", "Other scoring", "Runs", "Flip rate", "Opposite"),
+        heads=2,
+    )
+
+
 SECTION = Section(
     key="stability",
     title="Judge stability",
-    statistics=estimates.STATISTICS,
+    statistics=(*estimates.STATISTICS, *rank_reversals.STATISTICS),
     figures=(figures.run_variance,),
     tables=(
-        tables.components,
-        tables.what_differs,
-        tables.agreement,
-        tables.flips,
-        tables.flipping_pairs,
+        components,
+        what_differs,
+        agreement,
+        flips,
+        flipping_pairs,
     ),
     reading=reading,
 )

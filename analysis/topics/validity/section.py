@@ -9,14 +9,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import between, correlation, listed
 from analysis.render.section import Section
-from analysis.topics.validity import (
-    figures,
-    human_constructs,
-    judge_constructs,
-    metric_sets,
-    multitrait,
-    tables,
-)
+from analysis.topics.validity import figures, human_constructs, judge_constructs, multitrait, tables
 
 #: HTMT above this says that two constructs are hardly told apart (Henseler et al. 2015).
 HARDLY_APART = 0.9
@@ -132,7 +125,6 @@ SECTION = Section(
         *judge_constructs.STATISTICS,
         *human_constructs.STATISTICS,
         *multitrait.STATISTICS,
-        *metric_sets.STATISTICS,
     ),
     figures=(figures.correlation_matrices, figures.multitrait, figures.metric_sets),
     tables=(tables.construct_correlations, tables.people, tables.methods, tables.second_set),

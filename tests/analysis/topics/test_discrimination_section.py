@@ -11,8 +11,7 @@ from analysis.pipeline.estimation import Analysis, _analysis, _context
 from analysis.render.formatting import p_value
 from analysis.topics.discrimination.estimates import discrimination
 from analysis.topics.discrimination.figures import asl_curves, system_differences
-from analysis.topics.discrimination.section import reading
-from analysis.topics.discrimination.tables import declared_hypotheses, differences, power
+from analysis.topics.discrimination.section import declared_hypotheses, differences, power, reading
 from tests.analysis.scores import simulated, table
 
 

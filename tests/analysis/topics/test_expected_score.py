@@ -15,9 +15,7 @@ from analysis.pipeline.estimation import Analysis, headline
 from analysis.render.section import chapter
 from analysis.render.verdict.verdicts import verdicts
 from analysis.topics.expected_score.estimates import expected_scores
-from analysis.topics.expected_score.figures import expected_gain
-from analysis.topics.expected_score.section import SECTION
-from analysis.topics.expected_score.tables import beside
+from analysis.topics.expected_score.section import SECTION, beside, expected_gain
 from tests.analysis.scores import simulated, table
 
 QUICK = Options(resamples=200)

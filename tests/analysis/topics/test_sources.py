@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis import Options, analyse
-from analysis.topics.reliability.sources import between_sources
-from analysis.topics.reliability.tables import raters
+from analysis.topics.reliability.tables import between_sources, raters
 from tests.analysis.scores import rows, simulated, table
 
 QUICK = Options(resamples=200)
@@ -87,6 +86,6 @@ def test_the_interval_covers_a_planted_difference() -> None:
 def analyse_sources(frame: pd.DataFrame) -> list[object]:
     """Return the differences alone: a whole report takes seconds."""
     from analysis.core.context import Context
-    from analysis.topics.reliability.sources import sources
+    from analysis.topics.reliability.raters import sources
 
     return list(sources(Context(table(frame, None), None, QUICK)))
