@@ -215,14 +215,14 @@ def _instruction_mismatches(
     folder: Path,
 ) -> Iterator[InstructionMismatch]:
     """Compare the raters' rules with the words of each judge's prompts, where they are known."""
-    from analysis.core.options import InstructionMismatch, lacking
+    from analysis.core.options import InstructionMismatch, missing_rules
 
     made = {run["name"]: run for run in runs}
     for construct, of_raters in rules.items():
         for judge in scores.scorers(construct, "judge"):
             prompt = _prompt(made[judge], construct, folder) if judge in made else None
             yield InstructionMismatch(
-                construct, judge, None if prompt is None else lacking(of_raters, prompt)
+                construct, judge, None if prompt is None else missing_rules(of_raters, prompt)
             )
 
 

@@ -16,14 +16,14 @@ from analysis.core.tables import PreferenceTable, ScoreTable
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """No figure depends on it."""
+    """Inputs that no estimate depends on."""
 
     judge_runs: tuple[Mapping[str, Any], ...] = ()
-    """What the judges' scores were made with, as in report/schema.json."""
+    """The conditions of each judge run, as in render/schema.json."""
     reasons: Mapping[tuple[str, str, str], str] = field(
         default_factory=lambda: MappingProxyType({})
     )
-    """What a judge wrote before its score, by scorer, response and construct."""
+    """A judge's rationale by scorer, response and construct."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Analysis:
 
     @property
     def preferences(self) -> PreferenceTable | None:
-        """The table of preferences, where there is one."""
+        """The table of preferences, if there is one."""
         return self.context.preferences
 
     @property
@@ -54,7 +54,7 @@ class Analysis:
 
     @property
     def options(self) -> Options:
-        """The choices made."""
+        """The options of the report."""
         return self.context.options
 
     @property

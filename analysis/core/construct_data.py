@@ -33,7 +33,7 @@ class ConstructData:
     """(n,) codes from 0 to Q - 1."""
     n_queries: int
     raters: tuple[str, ...]
-    """Those with at least one rating."""
+    """Raters with at least one rating."""
     ratings: FloatArray
     """(n, R), NaN where missing."""
     scorers: dict[str, FloatArray]
@@ -56,18 +56,18 @@ class ConstructData:
 
     @property
     def reference_missing(self) -> str | None:
-        """Why there is no reference at all; None where there is one."""
+        """Why the construct has no reference; None where it has one."""
         if self.reference_kind == "adjudicated" and len(self.adjudicated) > 1:
             names = ", ".join(self.adjudicated)
             return f"several adjudicated scorers ({names}); keep one"
         if np.isfinite(self.reference).any():
             return None
-        what = "adjudicated value" if self.reference_kind == "adjudicated" else "human rating"
-        return f"no {what} on {self.construct}"
+        kind = "adjudicated value" if self.reference_kind == "adjudicated" else "human rating"
+        return f"no {kind} on {self.construct}"
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Whose values make up the reference."""
+        """The scorers whose values make up the reference."""
         return tuple(self.adjudicated) if self.reference_kind == "adjudicated" else self.raters
 
     @property
@@ -81,7 +81,7 @@ class ConstructData:
         return self.judges or list(self.scorers)
 
     def record(self, scorer: str, scope: str = "pooled") -> dict[str, Any]:
-        """What the records of one scorer against the reference have in common."""
+        """Fields that the estimates of one scorer against the reference have in common."""
         return {
             "constructs": (self.construct,),
             "scorers": (scorer, *self.people),
@@ -106,10 +106,10 @@ def mean_over(ratings: FloatArray) -> FloatArray:
     """Mean of each row's present values (n,), NaN where a row has none."""
     present = np.isfinite(ratings)
     count = present.sum(axis=1)
-    given = np.where(present, ratings, 0.0)
-    total = given.sum(axis=1)
+    filled = np.where(present, ratings, 0.0)
+    total = filled.sum(axis=1)
     # Values that cancel each other leave float noise in place of 0.
-    total[np.abs(total) <= NOISE * np.abs(given).sum(axis=1)] = 0.0
+    total[np.abs(total) <= NOISE * np.abs(filled).sum(axis=1)] = 0.0
     mean: FloatArray = np.full(len(ratings), np.nan)
     np.divide(total, count, out=mean, where=count > 0)
     return mean
@@ -138,7 +138,7 @@ def construct_data(
     produced = np.zeros((n, len(table.systems)), dtype=bool)
     system = _positions(rows["system"], table.systems)
     produced[codes[system >= 0], system[system >= 0]] = True
-    # Judges first: they are what a report is about.
+    # Judges come first: a report is about them.
     in_order = (*table.scorers(construct, "judge"), *table.scorers(construct))
     kinds = {name: table.scorer_kinds[name] for name in dict.fromkeys(in_order)}
     values = {name: _values(rows, codes, n, name) for name in kinds}
@@ -162,21 +162,21 @@ def construct_data(
 
 
 def _positions(column: pd.Series[Any], names: tuple[str, ...]) -> IntArray:
-    place = pd.Index(names, dtype="object").get_indexer(pd.Index(column.astype("object")))
-    return place.astype(np.int64)
+    positions = pd.Index(names, dtype="object").get_indexer(pd.Index(column.astype("object")))
+    return positions.astype(np.int64)
 
 
 def _values(rows: pd.DataFrame, codes: npt.NDArray[np.intp], n: int, scorer: str) -> FloatArray:
     values = np.full(n, np.nan)
-    own: npt.NDArray[Any] = ((rows["scorer"] == scorer) & (rows["repeat"] == 0)).to_numpy()
-    # A response of several systems stands there several times, with one value.
-    values[codes[own]] = rows["value"].to_numpy()[own]
+    first: npt.NDArray[Any] = ((rows["scorer"] == scorer) & (rows["repeat"] == 0)).to_numpy()
+    # A response of several systems has several rows with the same value.
+    values[codes[first]] = rows["value"].to_numpy()[first]
     return values
 
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """Responses (n,) of several constructs, with the place of each construct's own among them."""
+    """Responses (n,) of several constructs, with the positions of each construct's responses."""
 
     constructs: tuple[str, ...]
     query: IntArray
@@ -184,23 +184,24 @@ class Aligned:
     systems: tuple[str, ...]
     produced: BoolArray
     """(n, S): which system produced the response."""
-    places: Mapping[str, IntArray]
+    positions: Mapping[str, IntArray]
+    """By construct: where its responses are among all."""
 
     def of_system(self, system: str) -> BoolArray:
         """Which responses (n,) a system produced."""
         return np.asarray(self.produced[:, self.systems.index(system)])
 
     def spread(self, construct: str, values: FloatArray) -> FloatArray:
-        """Values (m, ...) of a construct's own responses as (n, ...), NaN for the others."""
+        """Values (m, ...) of a construct's responses as (n, ...), NaN for the others."""
         out = np.full((self.query.size, *values.shape[1:]), np.nan)
-        out[self.places[construct]] = values
+        out[self.positions[construct]] = values
         return out
 
 
 def aligned(constructs: Mapping[str, ConstructData]) -> Aligned:
-    """Put constructs of one table side by side; they share queries and systems."""
+    """Combine constructs of one table; they share queries and systems."""
     index: dict[str, int] = {}
-    places = {
+    positions = {
         key: np.array([index.setdefault(r, len(index)) for r in data.responses], dtype=np.int64)
         for key, data in constructs.items()
     }
@@ -208,19 +209,19 @@ def aligned(constructs: Mapping[str, ConstructData]) -> Aligned:
     query = np.zeros(len(index), dtype=np.int64)
     produced = np.zeros((len(index), len(first.systems)), dtype=bool)
     for key, data in constructs.items():
-        query[places[key]] = data.query
-        produced[places[key]] |= data.produced
-    return Aligned(tuple(constructs), query, first.n_queries, first.systems, produced, places)
+        query[positions[key]] = data.query
+        produced[positions[key]] |= data.produced
+    return Aligned(tuple(constructs), query, first.n_queries, first.systems, produced, positions)
 
 
-#: What follows a judge's name in the name of the means of its distributions.
+#: Suffix of a judge's name in the name of the means of its distributions.
 EXPECTED = " (expected)"
 
 
 def judge_of_expected(scorer: str, scorers: Container[str]) -> str | None:
-    """The scorer of the numbers that a judge wrote, of whose distributions `scorer` is the mean.
+    """The judge whose distributions have the means `scorer`.
 
-    None where `scorer` is no such mean, or where the numbers are not among the scorers.
+    None where `scorer` is not named as such means, or where the judge is not among the scorers.
     """
     name = scorer.removesuffix(EXPECTED)
     return name if name != scorer and name in scorers else None

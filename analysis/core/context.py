@@ -71,30 +71,30 @@ class ComparedScores(NamedTuple):
     values: FloatArray
     """(n,), NaN where missing."""
     withheld: str | None
-    """Why they can't be subtracted from people's; None where they can."""
+    """Why they cannot be subtracted from people's values; None where they can."""
 
     def record(self, scope: str = "pooled") -> dict[str, Any]:
-        """What the records of these scores against the reference have in common."""
+        """Fields that the estimates of these scores against the reference have in common."""
         return self.data.record(self.scorer, scope)
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Tables and options, with what is derived from them once.
+    """Tables and options, and the arrays and resamples that are derived from them once.
 
-    Two samples of queries are resampled: those that people rated, for everything that needs a
-    human value, and all of them, for what describes scores. They coincide where all were rated.
+    Two samples of queries are resampled: those that people rated, for statistics that need a human
+    value, and all of them, for statistics that describe scores. They coincide where all are rated.
     """
 
     scores: ScoreTable
     preferences: PreferenceTable | None
     options: Options
     edited: ScoreTable | None = None
-    """The scores with what raters changed after they had been shown more, where they did."""
+    """The scores with what raters changed after the reveal, if they did."""
     layout_left_out: str | None = None
-    """What is said of ratings left out since they come from pages of another layout."""
+    """Warning about ratings that are left out because their pages have another layout."""
     probes: ProbeTable | None = None
-    """Answers to altered prompts, where a judge was asked any."""
+    """Answers to altered prompts, if a judge was asked any."""
 
     @cached_property
     def rated_queries(self) -> tuple[str, ...]:
@@ -157,20 +157,20 @@ class Context:
         return self.scores.scale(construct, people[0] if people else None)
 
     def level(self, construct: str) -> Level:
-        """Level of measurement at which people's agreement leads: as declared, else interval."""
+        """Level of measurement of people's agreement: as declared, otherwise interval."""
         scale = self.human_scale(construct)
         return "interval" if scale is None or scale.level == "ratio" else scale.level
 
     def differences_withheld(self, construct: str, scorer: str) -> str | None:
-        """Why values of a scorer and of people can't be subtracted; None where they can."""
-        human, own = self.human_scale(construct), self.scores.scale(construct, scorer)
-        if human is None or own is None:
+        """Why values of a scorer and of people cannot be subtracted; None where they can."""
+        human, scale = self.human_scale(construct), self.scores.scale(construct, scorer)
+        if human is None or scale is None:
             return (
                 f"no scale is declared for {construct}, so differences in points have no meaning; "
                 f"declare it with --scale {construct}=MIN:MAX"
             )
-        if not human.same_points(own):
-            return f"{scorer} is on {own}, people are on {human}: not a common scale"
+        if not human.same_points(scale):
+            return f"{scorer} is on {scale}, people are on {human}: not a common scale"
         return None
 
     def estimate(
@@ -199,7 +199,7 @@ class Context:
     def with_coverage(
         self, name: str, interval: Interval, n_queries: int, record: dict[str, Any]
     ) -> dict[str, Any]:
-        """The record; params.measured_coverage says where its interval covers too little."""
+        """The record, with params.measured_coverage where its interval covers too little."""
         params = record.get("params", {})
         variant = params.get("level") if name == "krippendorff_alpha" else record.get("scope")
         if (

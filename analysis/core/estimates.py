@@ -1,4 +1,4 @@
-"""One record for every figure of a report, exactly as report.json has it."""
+"""The estimates of a report, each as report.json has it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ FIELDS = (
     "reason", "params",
 )  # fmt: skip
 
-#: Value of `scope`, beside system:NAME.
+#: Values of `scope`, in addition to system:NAME.
 SCOPES = ("pooled", "between_queries", "within_query", "system_level")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its interval, what it rests on, and the reason where it is missing.
+    """The value of a statistic with its interval, the sizes of its sample, and a reason.
 
     `value` is NaN where the statistic is undefined; `ci_low` and `ci_high` are NaN where there is
-    no interval; `reason` then says why in words. `target` names what the interval speaks of:
-    these_raters, raters_like_these, or None where nothing is claimed about raters.
+    no interval; `reason` then explains why. `target` names the raters that the interval is about:
+    these_raters, raters_like_these, or None where it makes no statement about raters.
     """
 
     statistic: str
@@ -62,7 +62,7 @@ class Estimate:
         return not (math.isnan(self.ci_low) or math.isnan(self.ci_high))
 
     def as_json(self) -> dict[str, Any]:
-        """The record with null for NaN."""
+        """The estimate as a JSON object, null for NaN."""
         record: dict[str, Any] = {}
         for name in FIELDS:
             value = getattr(self, name)
@@ -82,7 +82,7 @@ def _null(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class EstimateList:
-    """All figures of a report, to be looked up."""
+    """All estimates of a report, with look-up."""
 
     records: tuple[Estimate, ...]
 
@@ -108,12 +108,12 @@ class EstimateList:
         target: str | None = None,
         **params: str | float | int,
     ) -> list[Estimate]:
-        """Records that match everything given.
+        """Estimates that match all arguments.
 
-        Those of some answers only (params.answers), or of other values of the raters
-        (params.ratings), are found where `answers` or `ratings` is given.
+        Estimates of some answers only (params.answers), or of other values of the raters
+        (params.ratings), match only where `answers` or `ratings` is an argument.
         """
-        apart = {name: params.pop(name, None) for name in ("answers", "ratings")}
+        restricted = {name: params.pop(name, None) for name in ("answers", "ratings")}
         return [
             e
             for e in (self.records if statistic is None else self._named.get(statistic, []))
@@ -121,18 +121,16 @@ class EstimateList:
             and (scorer is None or scorer in e.scorers)
             and (scope is None or scope == e.scope)
             and (target is None or target == e.target)
-            and all(e.params.get(name) == wanted for name, wanted in apart.items())
-            and all(e.params.get(key) == value for key, value in params.items())
+            and all(e.params.get(key) == value for key, value in (restricted | params).items())
         ]
 
     def first(self, statistic: str, **where: Any) -> Estimate | None:
-        """The first record that matches, if any."""
-        found = self.select(statistic, **where)
-        return found[0] if found else None
+        """The first estimate that matches, if any."""
+        return next(iter(self.select(statistic, **where)), None)
 
 
 def to_frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
-    """Records as a table, a row each; lists joined by ' + ', params one column each."""
+    """Estimates as a table, a row each; lists joined by ' + ', params one column each."""
     rows = []
     for estimate in estimates:
         record = estimate.as_json()

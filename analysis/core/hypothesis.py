@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal, get_args
 
-from analysis.core.errors import AnalysisError
+from analysis.core.errors import AnalysisError, did_you_mean
 
 Direction = Literal["greater", "different"]
 Aggregation = Literal["maximum", "bonferroni_minimum"]
@@ -17,16 +16,17 @@ Aggregation = Literal["maximum", "bonferroni_minimum"]
 class Hypothesis:
     """A claim about pairs of systems; the first of a pair is expected above the second.
 
-    `direction` greater tests each pair one-sided, different two-sided. `constructs` and `scorer`
-    left out stand for all constructs and for each judge. `aggregation` maximum claims every pair
-    on every construct (the largest p); bonferroni_minimum claims at least one (the smallest p times
-    the number of constructs; the test already allows for the number of pairs).
+    `direction` greater tests each pair one-sided, different two-sided. Without `constructs` the
+    hypothesis is about all constructs, without `scorer` about each judge. `aggregation` maximum
+    claims every pair on every construct (the largest p); bonferroni_minimum claims at least one
+    (the smallest p times the number of constructs; the test already allows for the number of
+    pairs).
 
     Raises
     ------
     AnalysisError
-        The hypothesis has no name or no pair, a system is paired with itself, or a word is
-        unknown.
+        The hypothesis has no name or no pair, a system is paired with itself, or `direction` or
+        `aggregation` is unknown.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Hypothesis:
         for pair in self.pairs:
             if len(pair) != 2 or pair[0] == pair[1]:
                 raise AnalysisError(
-                    f"hypothesis {self.name!r}: {list(pair)} is no pair of two systems"
+                    f"hypothesis {self.name!r}: {list(pair)} is not a pair of two systems"
                 )
-        for what, allowed in (("direction", Direction), ("aggregation", Aggregation)):
-            if getattr(self, what) not in get_args(allowed):
+        for field, allowed in (("direction", Direction), ("aggregation", Aggregation)):
+            if getattr(self, field) not in get_args(allowed):
                 raise AnalysisError(
-                    f"hypothesis {self.name!r}: {what} {getattr(self, what)!r} is none of "
+                    f"hypothesis {self.name!r}: {field} {getattr(self, field)!r} is not one of "
                     f"{', '.join(get_args(allowed))}"
                 )
 
@@ -60,28 +60,26 @@ def check_hypotheses(
     constructs: Collection[str],
     scorers: Collection[str],
 ) -> None:
-    """Refuse two hypotheses of one name, and names that the scores lack.
+    """Check that hypotheses have different names and that the scores have what they name.
 
     Raises
     ------
     AnalysisError
-        With the names that there are.
+        Two hypotheses have one name, or a name is not in the scores; the message lists theirs.
     """
     names = [hypothesis.name for hypothesis in hypotheses]
     for name in names:
         if names.count(name) > 1:
             raise AnalysisError(f"two hypotheses are called {name!r}; give one another name")
     for hypothesis in hypotheses:
-        own = [system for pair in hypothesis.pairs for system in pair]
-        wanted = [("system", name, systems) for name in own]
-        wanted += [("construct", name, constructs) for name in hypothesis.constructs]
+        references = [("system", name, systems) for pair in hypothesis.pairs for name in pair]
+        references += [("construct", name, constructs) for name in hypothesis.constructs]
         if hypothesis.scorer is not None:
-            wanted.append(("scorer", hypothesis.scorer, scorers))
-        for what, name, known in wanted:
-            if name not in known:
-                close = get_close_matches(name, list(known), n=1, cutoff=0.5)
-                listed = ", ".join(known) or "none"
+            references.append(("scorer", hypothesis.scorer, scorers))
+        for noun, name, present in references:
+            if name not in present:
+                listed = ", ".join(present) or "none"
                 raise AnalysisError(
-                    f"hypothesis {hypothesis.name!r}: there is no {what} {name!r}; there are "
-                    f"{listed}." + (f" Did you mean {close[0]!r}?" if close else "")
+                    f"hypothesis {hypothesis.name!r}: unknown {noun} {name!r}; the scores have "
+                    f"{listed}.{did_you_mean(name, present)}"
                 )

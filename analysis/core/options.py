@@ -13,16 +13,16 @@ from analysis.core.hypothesis import Hypothesis
 
 @dataclass(frozen=True)
 class InstructionMismatch:
-    """What a judge was not told on a construct, though the raters were."""
+    """Rules for a construct that the raters had and the judge's prompt lacks."""
 
     construct: str
     judge: str
     rules: tuple[str, ...] | None
-    """None: what the judge was told is not known."""
+    """None: the judge's prompt is not known."""
 
 
-def lacking(rules: Iterable[str], prompt: str) -> tuple[str, ...]:
-    """Return the rules whose words a prompt does not hold; case and line breaks don't matter."""
+def missing_rules(rules: Iterable[str], prompt: str) -> tuple[str, ...]:
+    """Return the rules whose text is not in the prompt, whatever its case and line breaks."""
     words = _plain(prompt)
     return tuple(rule for rule in rules if _plain(rule) not in words)
 
@@ -33,10 +33,10 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """What a report may vary; all of it is recorded in report.json."""
+    """The options of a report, all of which are recorded in report.json."""
 
     reference: Reference = "mean_of_raters"
-    """What judges and metrics are compared with."""
+    """The human value that judges and metrics are compared with."""
     resamples: int = 2000
     """Bootstrap resamples of queries."""
     seed: int = 0
@@ -49,35 +49,35 @@ class Options:
     derived_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Scorers whose scores follow from those of others, with these: a jury, an expected score."""
     runs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What each run of a judge was made with, by attribute: its model, prompts, seed and so on."""
+    """By run of a judge: its attributes, such as model, prompts and seed."""
     instruction_mismatches: tuple[InstructionMismatch, ...] = ()
-    """What raters were told beyond a judge's prompt, which the report names."""
+    """Rules that raters had and a judge lacked, which the report lists."""
     hypotheses: tuple[Hypothesis, ...] = ()
-    """Claims about pairs of systems that were declared beforehand."""
+    """Claims about pairs of systems that were declared in advance."""
     second_metrics: tuple[str, ...] = ()
-    """Constructs or scorers that make up a second set of metrics, beside the study's own."""
+    """Constructs or scorers that make up a second set of metrics, next to the study's."""
     published: bool = False
-    """Whether the CCRS paper's own figures stand beside those of systems A to F."""
+    """Whether the figures of the CCRS paper are shown next to those of systems A to F."""
     non_inferiority_margin: float | None = None
-    """How much lower than a rater's a judge's correlation may be; None: not tested."""
+    """By how much a judge's correlation may be lower than a rater's; None: not tested."""
     bias_margin: float | None = None
-    """Points within which a bias counts as none, for the equivalence test; None: not tested."""
+    """Margin in points of the equivalence test of the bias; None: not tested."""
     alt_test_epsilon: float = 0.15
     """Allowance of the alternative annotator test: .2 experts, .15 skilled, .1 a crowd."""
     overall: str | None = None
-    """Construct that holds an overall human rating, from which a composite's weights are learnt."""
+    """Construct with an overall human rating, from which the weights of a composite are learned."""
     layout: str | None = None
-    """Layout of the pages whose ratings are taken, where there are two: single or side_by_side;
-    the one with more values unless given."""
+    """Layout of the pages whose ratings are used where there are two, single or side_by_side; by
+    default the one with more values."""
     target_width: float | None = None
-    """Half-width in points that corrected means should reach; 5% of the scale unless given."""
+    """Half-width in points that corrected means should reach; by default 5% of the scale."""
     interim_analyses: int = 0
     """Number of interim analyses while people rated: from the first on, the design is
     sequential."""
 
     def __post_init__(self) -> None:
         if self.target_width is not None and not self.target_width > 0:
-            raise AnalysisError(f"a wanted width of {self.target_width:g} points is not above 0")
+            raise AnalysisError(f"a target width of {self.target_width:g} points is not above 0")
         if self.reference not in get_args(Reference):
             raise AnalysisError(
                 f"reference {self.reference!r}: use one of {', '.join(get_args(Reference))}"
@@ -87,13 +87,13 @@ class Options:
         if self.resamples < 100:
             raise AnalysisError(f"{self.resamples} resamples are too few; take 100 or more")
         if not 0.5 < self.level < 1:
-            raise AnalysisError(f"level {self.level:g} does not lie between 0.5 and 1")
+            raise AnalysisError(f"level {self.level:g} is not between 0.5 and 1")
         if not 0 <= self.ac_lambda <= 1:
-            raise AnalysisError(f"lambda {self.ac_lambda:g} lies outside 0 to 1")
+            raise AnalysisError(f"lambda {self.ac_lambda:g} is outside 0 to 1")
         margin = self.non_inferiority_margin
         if margin is not None and not 0 < margin < 1:
-            raise AnalysisError(f"margin {margin:g} of a correlation does not lie between 0 and 1")
+            raise AnalysisError(f"margin {margin:g} of a correlation is not between 0 and 1")
         if self.bias_margin is not None and not self.bias_margin > 0:
-            raise AnalysisError(f"bias margin {self.bias_margin:g} does not lie above 0 points")
+            raise AnalysisError(f"bias margin {self.bias_margin:g} is not above 0 points")
         if not 0 <= self.alt_test_epsilon < 1:
-            raise AnalysisError(f"epsilon {self.alt_test_epsilon:g} does not lie between 0 and 1")
+            raise AnalysisError(f"epsilon {self.alt_test_epsilon:g} is not between 0 and 1")

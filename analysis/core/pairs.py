@@ -1,8 +1,8 @@
-"""What is compared in each scope: responses, query means, deviations from them, system means."""
+"""The points that are compared in a scope: responses, query means, deviations from them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -26,8 +26,8 @@ Scope = Literal["pooled", "between_queries", "within_query", "system_level"]
 class Pairs:
     """Points to correlate: x, y (n,) and the query each belongs to.
 
-    `x_size`, `y_size` (n,) are the magnitudes that the points were computed from, which say how
-    much float noise they carry (see `comparable`). `n_responses` counts the responses behind the
+    `x_size`, `y_size` (n,) are the magnitudes that the points were computed from and determine
+    their float noise (see `comparable`). `n_responses` counts the responses behind the
     points and `n_dropped` those left out because one of the two values is missing.
     """
 
@@ -42,8 +42,22 @@ class Pairs:
 
     @property
     def levels(self) -> tuple[FloatArray, FloatArray]:
-        """x and y with values equal that differ by float noise only."""
+        """x and y, in which values that differ by float noise only are equal."""
         return comparable(self.x, self.x_size), comparable(self.y, self.y_size)
+
+    def only(self, chosen: BoolArray) -> Pairs:
+        """The chosen points (n,) bool; the responses of the others count as dropped."""
+        alone = int(np.count_nonzero(~chosen))
+        return Pairs(
+            self.x[chosen],
+            self.y[chosen],
+            self.x_size[chosen],
+            self.y_size[chosen],
+            self.query[chosen],
+            self.n_queries,
+            self.n_responses - alone,
+            self.n_dropped + alone,
+        )
 
     @property
     def contributing(self) -> BoolArray:
@@ -58,7 +72,7 @@ def read_pairs(
     items: npt.ArrayLike | None = None,
     n_queries: int | None = None,
 ) -> tuple[Pairs, BoolArray]:
-    """Responses with both values, restricted to `items` (n,) bool; and which responses they are.
+    """Responses with both values, restricted to `items` (n,) bool, and a mask of them (n,).
 
     A response with neither value is not counted as dropped.
     """
@@ -70,17 +84,10 @@ def read_pairs(
     if chosen.shape != first.shape:
         raise ValueError(f"items has shape {chosen.shape}, expected {first.shape}")
     both = np.isfinite(first) & np.isfinite(second) & chosen
-    one = (np.isfinite(first) ^ np.isfinite(second)) & chosen
-    count, dropped = int(np.count_nonzero(both)), int(np.count_nonzero(one))
+    dropped = int(np.count_nonzero((np.isfinite(first) ^ np.isfinite(second)) & chosen))
+    x_both, y_both = first[both], second[both]
     return Pairs(
-        first[both],
-        second[both],
-        np.abs(first[both]),
-        np.abs(second[both]),
-        codes[both],
-        total,
-        count,
-        dropped,
+        x_both, y_both, np.abs(x_both), np.abs(y_both), codes[both], total, x_both.size, dropped
     ), both
 
 
@@ -90,36 +97,17 @@ def between_queries(pairs: Pairs) -> Pairs:
     sums = sums_by_query(columns, pairs.query, pairs.n_queries)
     queries = np.flatnonzero(sums[:, 0])
     x, y, x_size, y_size = (sums[queries, 1:] / sums[queries, :1]).T
-    return Pairs(
-        x,
-        y,
-        x_size,
-        y_size,
-        queries.astype(np.int64),
-        pairs.n_queries,
-        pairs.n_responses,
-        pairs.n_dropped,
-    )
+    codes = queries.astype(np.int64)
+    return replace(pairs, x=x, y=y, x_size=x_size, y_size=y_size, query=codes)
 
 
 def within_query(pairs: Pairs) -> Pairs:
     """Deviations from the query's mean; queries with a single response have none."""
     counts = np.bincount(pairs.query, minlength=pairs.n_queries)
-    kept = counts[pairs.query] >= 2
-    query = pairs.query[kept]
-    x, x_size = _deviations(pairs.x[kept], pairs.x_size[kept], query, pairs.n_queries)
-    y, y_size = _deviations(pairs.y[kept], pairs.y_size[kept], query, pairs.n_queries)
-    alone = int(np.count_nonzero(~kept))
-    return Pairs(
-        x,
-        y,
-        x_size,
-        y_size,
-        query,
-        pairs.n_queries,
-        pairs.n_responses - alone,
-        pairs.n_dropped + alone,
-    )
+    pairs = pairs.only(counts[pairs.query] >= 2)
+    x, x_size = _deviations(pairs.x, pairs.x_size, pairs.query, pairs.n_queries)
+    y, y_size = _deviations(pairs.y, pairs.y_size, pairs.query, pairs.n_queries)
+    return replace(pairs, x=x, y=y, x_size=x_size, y_size=y_size)
 
 
 def _deviations(

@@ -1,4 +1,4 @@
-"""The table of answers to probes, validated once."""
+"""The table of answers to probes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ONCE = ["scorer", "probe", "round", "response_id", "construct"]
 
 
 class Suspects(NamedTuple):
-    """Responses of a judge whose judged text holds what may be an instruction to it."""
+    """Number of a judge's responses whose text contains a possible instruction to the judge."""
 
     flagged: int
     of: int
@@ -33,15 +33,15 @@ class Suspects(NamedTuple):
 class ProbeTable:
     """Answers to probes: a row for each probe, round, response, construct and scorer.
 
-    With them goes what else may bias a judge: traits of responses, and families of models.
+    It also has what else may bias a judge: traits of responses, and families of models.
     """
 
     frame: pd.DataFrame
     suspects: Mapping[str, Suspects] = field(default_factory=lambda: MappingProxyType({}))
     """By scorer."""
     traits: pd.DataFrame | None = None
-    """By response_id: `markdown`, 1 or 0, and `support`, the place of the supporting passage from
-    0 (first) to 1 (last); NaN where it is not known."""
+    """By response_id: `markdown`, 1 or 0, and `support`, the position of the supporting passage
+    from 0 (first) to 1 (last); NaN where it is not known."""
     scorer_families: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Family of a judge's model."""
     system_families: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -56,8 +56,8 @@ class ProbeTable:
         Raises
         ------
         TableError
-            A column is missing, a probe stands there twice, a fault is unknown, or a row has
-            neither or both of value and missing_reason.
+            A column is missing, a probe occurs twice, a fault is unknown, or a row has neither or
+            both of value and missing_reason.
         """
         absent = [name for name in COLUMNS if name not in frame]
         if absent:
@@ -66,7 +66,7 @@ class ProbeTable:
         twice = frame.duplicated(_ONCE)
         if twice.any():
             row = frame.loc[twice, _ONCE].iloc[0].to_list()
-            faults.append(f"{int(twice.sum())} probes stand there twice, the first is {row}")
+            faults.append(f"{int(twice.sum())} probes occur twice, the first is {row}")
         unknown = sorted(set(frame["fault"]) - set(FAULTS))
         if unknown:
             faults.append(f"fault {unknown[0]!r}: use one of {', '.join(FAULTS)}")

@@ -39,7 +39,7 @@ class QueryStatistic:
     """One statistic, callable on a weight matrix W of shape (R, Q); returns (R,), NaN undefined.
 
     `contributing` (Q,) marks the queries with at least one value that enters; `n_responses` and
-    `n_dropped` count responses used and left out. `reason` says in words why the statistic is
+    `n_dropped` count responses used and left out. `reason` explains why the statistic is
     undefined on the sample itself, and is None where it is defined.
     """
 
@@ -81,12 +81,12 @@ class QueryStatistic:
         return float(self(np.ones((1, self.contributing.size)))[0])
 
 
-def as_values(values: npt.ArrayLike, what: str = "values") -> FloatArray:
+def as_values(values: npt.ArrayLike, name: str = "values") -> FloatArray:
     """Floats with NaN for missing; infinite values raise ValueError."""
     array = np.asarray(values, dtype=np.float64)
     if np.isinf(array).any():
         place = tuple(int(index) for index in np.argwhere(np.isinf(array))[0])
-        raise ValueError(f"{what}: infinite value at {place}; use NaN for a missing value")
+        raise ValueError(f"{name}: infinite value at {place}; use NaN for a missing value")
     return array
 
 
@@ -108,37 +108,37 @@ def as_codes(query: npt.ArrayLike, n_items: int, n_queries: int | None) -> tuple
 
 
 def comparable(values: FloatArray, size: FloatArray | None = None) -> FloatArray:
-    """Values in which those that differ by float noise only are equal; NaN stays.
+    """Make values equal that differ by float noise only; NaN stays.
 
-    For ranks, ties and equality: 0.1 + 0.2 and 0.3 would otherwise be no tie. Each value has the
-    noise of its own `size` (default: its magnitude), so that one huge value makes no others equal.
-    A difference or deviation has the size of what it was computed from: 90.1 - 90 is noisier than
-    its own digits say.
+    For ranks, ties and equality: otherwise 0.1 + 0.2 and 0.3 would not be tied. Each value has the
+    noise of its `size` (default: its magnitude), so that one huge value makes no others equal. A
+    difference or deviation has the size of what it was computed from: 90.1 - 90 is noisier than
+    its digits suggest.
     """
     out = values.astype(np.float64)
     finite = np.isfinite(out)
-    found = out[finite]
-    if found.size == 0:
+    present = out[finite]
+    if present.size == 0:
         return out
-    noise = NOISE * (np.abs(found) if size is None else size[finite])
-    order = np.argsort(found, kind="stable")
-    level, noise = found[order], noise[order]
+    noise = NOISE * (np.abs(present) if size is None else size[finite])
+    order = np.argsort(present, kind="stable")
+    level, noise = present[order], noise[order]
     starts = np.r_[True, np.diff(level) > np.maximum(noise[1:], noise[:-1])]
     run = np.cumsum(starts) - 1
     first = level[starts][run]
     width = np.maximum.reduceat(noise, np.flatnonzero(starts))[run]
     # Values dense enough to follow each other within the noise are cut into steps of its width.
     steps = np.floor(ratio(level - first, width, width > 0))
-    found[order] = first + np.where(width > 0, steps, 0.0) * width
-    out[finite] = found
+    present[order] = first + np.where(width > 0, steps, 0.0) * width
+    out[finite] = present
     return out
 
 
 def centered(values: FloatArray) -> FloatArray:
-    """Values less their median.
+    """Values minus their median, for statistics that do not depend on the origin.
 
-    For what does not depend on the origin. Sums of squares then keep the digits that tell values
-    apart, also around 1e9, and also where a single value is 1e15.
+    Sums of squares then keep the digits in which values differ, also around 1e9, and also where a
+    single value is 1e15.
     """
     return values - np.nanmedian(values) if np.isfinite(values).any() else values.copy()
 

@@ -1,8 +1,8 @@
 """Resampling of queries, and the intervals that follow from it.
 
 All responses and ratings of a query are drawn together, because they share its difficulty. The
-intervals speak of *these raters*: the panel is held fixed. Claims about raters like these come
-from `variance_components` and `icc`.
+intervals are for *these raters*: the panel is fixed. Intervals for raters like these come from
+`variance_components` and `icc`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Statistic = QueryStatistic | Callable[[FloatArray], FloatArray]
 #: (tests/coverage/coverage.csv). It also needs fewer evaluations: one a query.
 PERCENTILE_FROM = 500
 
-#: A percentile interval with a larger share of undefined resamples is withheld.
+#: With a larger share of undefined resamples no percentile interval is given.
 UNDEFINED_ALLOWED = 0.01
 
 #: Resamples closer together than this (relative to the point) are equal up to rounding.
@@ -50,7 +50,7 @@ FOLDS = 10
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval, or the reason why there is none (then both ends are NaN)."""
+    """An interval; where it cannot be given, both ends are NaN and `reason` explains why."""
 
     low: float
     high: float
@@ -119,7 +119,7 @@ def effective_df(values: FloatArray) -> float:
 
 
 def withheld(level: float, method: str, reason: str, undefined_share: float = 0.0) -> Interval:
-    """An interval that is not given, with the reason in words."""
+    """The result where no interval can be given, with the reason."""
     return Interval(np.nan, np.nan, level, method, reason, undefined_share)
 
 
@@ -144,7 +144,7 @@ class QueryResampling:
 
     @cached_property
     def bootstrap(self) -> npt.NDArray[np.uint16]:
-        """Multinomial counts (resamples, n_queries), kept for all statistics."""
+        """Multinomial counts (resamples, n_queries), shared by all statistics."""
         size = self.n_queries
         weights = np.zeros((self.resamples, size), dtype=np.uint16)
         if size == 0:
@@ -185,10 +185,10 @@ class QueryResampling:
                 for i in range(0, self.resamples, rows)
             ]
         else:
-            left = np.arange(self.n_queries) if leave_out is None else np.flatnonzero(leave_out)
+            queries = np.arange(self.n_queries) if leave_out is None else np.flatnonzero(leave_out)
             parts = []
-            for i in range(0, max(1, left.size), rows):
-                chosen = left[i : i + rows]
+            for i in range(0, max(1, queries.size), rows):
+                chosen = queries[i : i + rows]
                 block = np.ones((chosen.size, self.n_queries))
                 block[np.arange(chosen.size), chosen] = 0
                 parts.append(statistic(block))
@@ -267,7 +267,7 @@ class QueryResampling:
         else:
             count = defined.size
             error = np.sqrt((count - 1) / count * np.sum((defined - defined.mean()) ** 2))
-            # On the logit scale a rare event is one outlying query, which is no heavy tail.
+            # On the logit scale a rare event is one outlying query and not a heavy tail.
             df = count - 1.0 if transform == "logit" else effective_df(defined)
             reach = t_quantile(1 - tail, df) * error
             if transform == "logit":
@@ -282,7 +282,7 @@ class QueryResampling:
 
 
 def folds(n_queries: int, count: int = FOLDS, seed: int = 0) -> IntArray:
-    """Fold (Q,) of each query: as equal in size as can be, drawn at random."""
+    """Fold (Q,) of each query, drawn at random; folds differ in size by at most one query."""
     drawn = np.random.default_rng(seed).permutation(n_queries)
     fold = np.empty(n_queries, dtype=np.int64)
     fold[drawn] = np.arange(n_queries) % max(1, min(count, n_queries))

@@ -14,9 +14,9 @@ LEVELS: tuple[str, ...] = get_args(Level)
 
 @dataclass(frozen=True)
 class Scale:
-    """Closed range from `min` to `max`; `step` is the grid that people are offered, if any.
+    """Closed range from `min` to `max`; `step` is the distance of the points people choose from.
 
-    Values may lie between the grid's points, since means over repeats do.
+    Values may be between the grid's points, as means over repeats are.
     """
 
     min: float = 0.0
@@ -28,7 +28,7 @@ class Scale:
         if not (math.isfinite(self.min) and math.isfinite(self.max)):
             raise AnalysisError("a scale's ends must be finite numbers")
         if self.min >= self.max:
-            raise AnalysisError(f"scale {self}: the lower end must lie below the upper end")
+            raise AnalysisError(f"scale {self}: the lower end must be below the upper end")
         if self.step is not None and not 0 < self.step <= self.max - self.min:
             raise AnalysisError(f"scale {self}: step {self.step:g} does not fit")
         if self.level not in LEVELS:
@@ -44,7 +44,7 @@ class Scale:
 
     @property
     def two_valued(self) -> bool:
-        """Whether there are only the two ends, so that standing at one says nothing."""
+        """Whether there are only the two ends, so that shares at an end are not informative."""
         return self.level == "nominal" or self.step == self.width
 
     def same_points(self, other: Scale) -> bool:
@@ -58,7 +58,7 @@ def parse_scale(text: str) -> Scale:
     Raises
     ------
     AnalysisError
-        The text is no scale.
+        The text is not a scale.
 
     Examples
     --------

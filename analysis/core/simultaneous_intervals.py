@@ -1,4 +1,4 @@
-"""Intervals that hold together: for all pairs of systems, or all constructs, at once."""
+"""Simultaneous intervals: for all pairs of systems, or all constructs, at once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import BLOCK_NUMBERS
+from analysis.core.query_statistic import BLOCK_NUMBERS, FloatArray
 from analysis.core.resampling import NO_SPREAD, UNDEFINED_ALLOWED, Scheme
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Draws of the largest of several t values, for the jackknife.
 _DRAWS = 10_000
@@ -20,7 +18,7 @@ NO_SPREAD_REASON = "every resample gives the same value: no spread to judge by"
 
 @dataclass(frozen=True, eq=False)
 class SimultaneousIntervals:
-    """Ends (m,) that all hold at once with the stated level; NaN with a reason where withheld."""
+    """Ends (m,) of intervals that cover simultaneously; NaN with a reason where not given."""
 
     low: FloatArray
     high: FloatArray
@@ -54,9 +52,9 @@ def simultaneous_intervals(
     scheme
         How the resamples came about: bootstrap or jackknife.
     level
-        Chance that all intervals hold.
+        Probability that all intervals cover.
     seed
-        Of the draws from the multivariate t.
+        Seed of the draws from the multivariate t.
 
     Raises
     ------
@@ -72,43 +70,43 @@ def simultaneous_intervals(
         raise ValueError(f"values of shape {drawn.shape} do not fit {at.size} statistics")
     method = "max_t_bootstrap" if scheme == "bootstrap" else "max_t_jackknife"
     reasons = _reasons(at, drawn)
-    given = np.array([reason is None for reason in reasons], dtype=bool)
+    defined = np.array([reason is None for reason in reasons], dtype=bool)
     low, high, error = (np.full(at.size, np.nan) for _ in range(3))
     critical = float("nan")
-    if given.any():
-        used = drawn[:, given]
+    if defined.any():
+        used = drawn[:, defined]
         complete = used[np.isfinite(used).all(axis=1)]
-        deviations = complete - (at[given] if scheme == "bootstrap" else complete.mean(axis=0))
+        deviations = complete - (at[defined] if scheme == "bootstrap" else complete.mean(axis=0))
         count = len(complete)
         squares = np.sum((complete - complete.mean(axis=0)) ** 2, axis=0)
         if scheme == "bootstrap":
-            error[given] = np.sqrt(squares / (count - 1))
-            largest = np.abs(deviations / error[given]).max(axis=1)
+            error[defined] = np.sqrt(squares / (count - 1))
+            largest = np.abs(deviations / error[defined]).max(axis=1)
             critical = float(np.quantile(largest, level))
         else:
-            error[given] = np.sqrt((count - 1) / count * squares)
+            error[defined] = np.sqrt((count - 1) / count * squares)
             critical = _of_multivariate_t(deviations / np.sqrt(squares), level, seed)
-        low[given] = at[given] - critical * error[given]
-        high[given] = at[given] + critical * error[given]
+        low[defined] = at[defined] - critical * error[defined]
+        high[defined] = at[defined] + critical * error[defined]
     return SimultaneousIntervals(low, high, error, critical, level, method, tuple(reasons))
 
 
 def _reasons(point: FloatArray, values: FloatArray) -> list[str | None]:
-    found: list[str | None] = []
+    reasons: list[str | None] = []
     for at, drawn in zip(point, values.T, strict=True):
         defined = drawn[np.isfinite(drawn)]
         if np.isnan(at):
-            found.append("the statistic is undefined on the sample")
+            reasons.append("the statistic is undefined on the sample")
         elif defined.size < 2:
-            found.append("an interval needs at least 2 queries")
+            reasons.append("an interval needs at least 2 queries")
         elif 1 - defined.size / drawn.size > UNDEFINED_ALLOWED:
             share = 1 - defined.size / drawn.size
-            found.append(f"undefined in {share:.1%} of {drawn.size} resamples")
+            reasons.append(f"undefined in {share:.1%} of {drawn.size} resamples")
         elif np.ptp(defined) <= NO_SPREAD * max(1.0, abs(at)):
-            found.append(NO_SPREAD_REASON)
+            reasons.append(NO_SPREAD_REASON)
         else:
-            found.append(None)
-    return found
+            reasons.append(None)
+    return reasons
 
 
 def _of_multivariate_t(unit: FloatArray, level: float, seed: int) -> float:

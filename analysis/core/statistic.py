@@ -1,7 +1,7 @@
-"""A statistic of a report, declared once: what it is, how to read it, and what computes it.
+"""The declaration of a statistic: what it is, how to read it, and what computes it.
 
 The order of a report's estimates, the ids that report.json may have, the headings of tables and the
-list of statistics in analysis/README.md are all made from these declarations.
+list of statistics in analysis/README.md follow from these declarations.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Literal, get_args
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 
-#: Which values are good: those of a figure that only describes are neither.
+#: Which values are good; neither for a statistic that only describes.
 Better = Literal["higher", "lower", "0", "1", "neither"]
 
-#: Of whom an interval speaks: the panel held fixed, raters as a sample, or nobody.
+#: About which raters an interval makes a statement: this panel, or raters like these.
 Target = Literal["these_raters", "raters_like_these"]
 
 SYSTEM = "system:NAME"
@@ -30,10 +30,10 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 class Statistic:
     """The declaration of one statistic.
 
-    `heading` names it in tables. `range` holds the smallest and largest possible value, None
-    where there is no bound. `targets` are those that its intervals may have, empty where nothing
-    is claimed about raters. `definition` names the convention and the params of its records.
-    `estimates` yields its records, and perhaps those of other statistics computed with it.
+    `heading` names it in tables. `range` is the smallest and largest possible value, None where
+    there is no bound. `targets` are those that its intervals may have, empty where they make no
+    statement about raters. `definition` names the convention and the params of its estimates.
+    `estimates` yields its estimates, and possibly those of other statistics computed with it.
 
     Raises
     ------
@@ -56,18 +56,19 @@ class Statistic:
             raise ValueError(f"statistic {self.id!r}: use lower case letters, digits and _")
         if self.better not in get_args(Better):
             raise ValueError(f"statistic {self.id}: better = {self.better!r}")
-        for words, known in ((self.scopes, SCOPES), (self.targets, get_args(Target))):
+        for words, allowed in ((self.scopes, SCOPES), (self.targets, get_args(Target))):
             for word in words:
-                if word not in known:
-                    raise ValueError(f"statistic {self.id}: {word!r} is none of {', '.join(known)}")
+                if word not in allowed:
+                    listed = ", ".join(allowed)
+                    raise ValueError(f"statistic {self.id}: {word!r} is not one of {listed}")
 
     def contains(self, value: float) -> bool:
-        """Whether a value lies in the range, but for float noise."""
+        """Whether a value is in the range, up to float noise."""
         low, high = self.range
         return (low is None or value >= low - 1e-9) and (high is None or value <= high + 1e-9)
 
 
 def estimates_of(statistics: Iterable[Statistic], context: Context) -> Iterator[Estimate]:
-    """The records of these statistics, in their order; what several share is computed once."""
+    """The estimates of these statistics, in order; functions that several share run once."""
     for function in dict.fromkeys(statistic.estimates for statistic in statistics):
         yield from function(context)

@@ -1,7 +1,7 @@
 """Many statistics of the same query weights, computed together.
 
-One statistic at a time means one product with the whole weight matrix each. A family needs one
-product for all of its sums, and statistics derived from each other (an average of correlations,
+Computed one at a time, each statistic needs a product with the whole weight matrix. A family needs
+one product for all of its sums, and statistics derived from each other (an average of correlations,
 a difference) come from the same rows, so that their distribution is joint.
 """
 
@@ -28,7 +28,7 @@ class StatisticFamily:
     """m statistics, callable together on weights (R, Q); returns (R, m), NaN undefined.
 
     `contributing` (Q, m) marks the queries that enter each; `n_responses` and `n_dropped` (m,)
-    count responses used and left out. `reasons` say in words why one is undefined on the sample.
+    count responses used and left out. `reasons` explain why one is undefined on the sample.
     """
 
     of_weights: OfWeights
@@ -49,19 +49,19 @@ class StatisticFamily:
         on, below it the jackknife over the contributing queries.
         """
         points, counts = self.points(), self.contributing.sum(axis=0)
-        wanted = np.isfinite(points) & (counts >= 2)
+        defined = np.isfinite(points) & (counts >= 2)
         values: list[FloatArray] = [np.empty(0)] * points.size
-        by_bootstrap = wanted & (counts >= PERCENTILE_FROM)
+        by_bootstrap = defined & (counts >= PERCENTILE_FROM)
         if by_bootstrap.any():
             rows = resampling.evaluate(self.of_weights)
             for place in np.flatnonzero(by_bootstrap):
                 values[place] = rows[:, place]
-        by_jackknife = wanted & ~by_bootstrap
+        by_jackknife = defined & ~by_bootstrap
         if by_jackknife.any():
-            left: BoolArray = np.asarray(self.contributing[:, by_jackknife].any(axis=1))
-            rows = resampling.evaluate(self.of_weights, "jackknife", left)
+            queries: BoolArray = np.asarray(self.contributing[:, by_jackknife].any(axis=1))
+            rows = resampling.evaluate(self.of_weights, "jackknife", queries)
             for place in np.flatnonzero(by_jackknife):
-                values[place] = rows[self.contributing[left, place], place]
+                values[place] = rows[self.contributing[queries, place], place]
         schemes: list[Scheme] = [
             "bootstrap" if count >= PERCENTILE_FROM else "jackknife" for count in counts
         ]
@@ -77,15 +77,15 @@ class QueryColumns:
 
     n_queries: int
     columns: list[FloatArray] = field(default_factory=list)
-    _known: dict[bytes, int] = field(default_factory=dict)
+    _positions: dict[bytes, int] = field(default_factory=dict)
 
-    def place(self, column: FloatArray) -> int:
-        """Where the column stands, entering it if it is new."""
+    def position(self, column: FloatArray) -> int:
+        """Position of the column, which is added if it is new."""
         key = column.tobytes()
-        if key not in self._known:
-            self._known[key] = len(self.columns)
+        if key not in self._positions:
+            self._positions[key] = len(self.columns)
             self.columns.append(column)
-        return self._known[key]
+        return self._positions[key]
 
     def sums(self) -> OfWeights:
         """Function of weights (R, Q) that returns the weighted sums (R, columns).
@@ -116,7 +116,7 @@ NO_SCORES = "there are no scores"
 
 @dataclass(frozen=True, eq=False)
 class Averaged:
-    """Values (n,), NaN missing, whose mean is wanted, with their query codes (n,)."""
+    """Values (n,) of which the mean is computed, NaN missing, and their query codes (n,)."""
 
     values: FloatArray
     query: IntArray
@@ -125,16 +125,16 @@ class Averaged:
 def replicated_means(
     parts: Sequence[Averaged], n_queries: int, resampling: QueryResampling
 ) -> Iterator[tuple[StatisticFamily, int, Replicates]]:
-    """The mean of each part with its resamples, and where it stands in which family.
+    """Of each part, the family of its mean, the position in the family, and the resamples.
 
-    Parts are taken as many at a time as keep the resamples within 64 MB. A mean of zeros and ones
-    is a share.
+    As many parts are computed together as keep the resamples within 64 MB. A mean of zeros and
+    ones is a share.
     """
     at_once = max(1, BLOCK_NUMBERS // max(1, resampling.resamples))
     for start in range(0, len(parts), at_once):
         family = means(parts[start : start + at_once], n_queries)
-        for place, found in enumerate(family.replicates(resampling)):
-            yield family, place, found
+        for place, replicates in enumerate(family.replicates(resampling)):
+            yield family, place, replicates
 
 
 def means(parts: Sequence[Averaged], n_queries: int) -> StatisticFamily:
@@ -143,21 +143,21 @@ def means(parts: Sequence[Averaged], n_queries: int) -> StatisticFamily:
     counts, totals, contributing = [], [], []
     used, dropped = [], []
     for part in parts:
-        kept = np.isfinite(part.values)
-        query = part.query[kept]
+        present = np.isfinite(part.values)
+        query = part.query[present]
         count = np.bincount(query, minlength=n_queries).astype(np.float64)
-        total: FloatArray = np.bincount(query, part.values[kept], n_queries).astype(np.float64)
-        counts.append(columns.place(count))
-        totals.append(columns.place(total))
+        total: FloatArray = np.bincount(query, part.values[present], n_queries).astype(np.float64)
+        counts.append(columns.position(count))
+        totals.append(columns.position(total))
         contributing.append(count > 0)
-        used.append(int(kept.sum()))
-        dropped.append(int((~kept).sum()))
+        used.append(int(present.sum()))
+        dropped.append(int((~present).sum()))
     sums = columns.sums()
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        found = sums(weights)
-        n = found[:, counts]
-        return ratio(found[:, totals], n, n > 0)
+        summed = sums(weights)
+        n = summed[:, counts]
+        return ratio(summed[:, totals], n, n > 0)
 
     return StatisticFamily(
         of_weights,

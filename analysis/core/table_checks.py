@@ -1,15 +1,15 @@
-"""The checks that both tables go through; each returns faults in words, none raises."""
+"""Checks of both tables; each returns messages about faults and raises nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from analysis.core.errors import did_you_mean
 from analysis.core.scales import Scale
 
 #: Rows named in one fault; the count is always given in full.
@@ -24,30 +24,25 @@ Mask = npt.NDArray[np.bool_]
 def rows_named(rows: Iterable[int]) -> str:
     """'row 3', or 'rows 3, 5, 9 and 12 more'; rows are counted from 0."""
     listed = [int(row) for row in rows]
-    shown = ", ".join(str(row) for row in listed[:NAMED])
+    first = ", ".join(str(row) for row in listed[:NAMED])
     more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return f"row{'s' if len(listed) > 1 else ''} {shown}{more}"
+    return f"row{'s' if len(listed) > 1 else ''} {first}{more}"
 
 
 def missing_columns(present: Sequence[str], required: Sequence[str]) -> list[str]:
-    """A fault for each required column that is not there, with the nearest name that is."""
-    faults = []
-    for name in required:
-        if name in present:
-            continue
-        close = get_close_matches(name, list(present), n=1, cutoff=0.6)
-        hint = f" Did you mean {close[0]!r}? Rename it." if close else ""
-        faults.append(
-            f"column {name!r} is missing; "
-            f"there are {', '.join(map(repr, present)) or 'none'}.{hint}"
-        )
-    return faults
+    """A fault for each required column that is missing, with the most similar present name."""
+    listed = ", ".join(map(repr, present)) or "none"
+    return [
+        f"column {name!r} is missing; there are {listed}.{did_you_mean(name, present)}"
+        for name in required
+        if name not in present
+    ]
 
 
 def text_codes(column: pd.Series[Any]) -> tuple[Codes, list[str]]:
     """Codes (n,) and the distinct texts, in order of appearance; -1 for missing and empty."""
     raw, distinct = pd.factorize(column, use_na_sentinel=True)
-    # 1 and 1.0 and "1" may all stand in an object column: the texts decide.
+    # An object column may contain 1, 1.0 and "1": the texts decide.
     texts = [_text(value) for value in distinct]
     names: dict[str, int] = {}
     lookup = np.full(len(texts) + 1, -1, dtype=np.int64)
@@ -66,7 +61,7 @@ def _text(value: object) -> str:
 def numbers(column: pd.Series[Any], name: str, faults: list[str]) -> npt.NDArray[np.float64]:
     """Floats with NaN for missing; words and infinite values are faults."""
     if column.dtype == bool:
-        faults.append(f"column {name!r} holds true and false; write numbers")
+        faults.append(f"column {name!r} contains true and false; write numbers")
         return np.full(len(column), np.nan)
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     if not pd.api.types.is_numeric_dtype(column):
@@ -74,9 +69,9 @@ def numbers(column: pd.Series[Any], name: str, faults: list[str]) -> npt.NDArray
         blank = column.isna().to_numpy() | (text.map(lambda v: str(v).strip() == "").to_numpy())
         wrong = np.flatnonzero(np.isnan(values) & ~blank)
         if wrong.size:
-            found = str(text.iloc[int(wrong[0])])
+            first = str(text.iloc[int(wrong[0])])
             faults.append(
-                f"column {name!r} holds {found!r} in {rows_named(wrong)}; write a number, "
+                f"column {name!r} contains {first!r} in {rows_named(wrong)}; write a number, "
                 "or leave it empty and give missing_reason"
             )
     infinite = np.flatnonzero(np.isinf(values))
@@ -101,31 +96,30 @@ def repeats(column: pd.Series[Any], faults: list[str]) -> Codes:
 
 
 def kinds(codes: Codes, names: Sequence[str]) -> list[str]:
-    """Faults for kinds of scorer that do not exist."""
-    faults = []
-    for code, name in enumerate(names):
-        if name not in KINDS:
-            close = get_close_matches(name.lower(), KINDS, n=1, cutoff=0.5)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            faults.append(
-                f"scorer_kind {name!r} in {rows_named(np.flatnonzero(codes == code))} is none of "
-                f"{', '.join(KINDS)}.{hint}"
-            )
-    return faults
+    """Faults for unknown kinds of scorer."""
+    return [
+        f"scorer_kind {name!r} in {rows_named(np.flatnonzero(codes == code))} is not one of "
+        f"{', '.join(KINDS)}.{did_you_mean(name.lower(), KINDS)}"
+        for code, name in enumerate(names)
+        if name not in KINDS
+    ]
 
 
 def one_each(
-    what: Codes, names: Sequence[str], of: Codes, of_names: Sequence[str], say: str
+    codes: Codes, names: Sequence[str], of: Codes, of_names: Sequence[str], message: str
 ) -> list[str]:
-    """Faults where one of `names` goes with two of `of_names`; `say` has {name}, {a} and {b}."""
-    pairs = pd.DataFrame({"what": what, "of": of})
-    first = pairs[(what >= 0) & (of >= 0)].drop_duplicates()
+    """Faults where one of `names` has two of `of_names`.
+
+    `message` has the fields {name}, {a}, {b} and {rows}.
+    """
+    pairs = pd.DataFrame({"codes": codes, "of": of})
+    first = pairs[(codes >= 0) & (of >= 0)].drop_duplicates()
     faults = []
-    counts = first["what"].value_counts(sort=False)
+    counts = first["codes"].value_counts(sort=False)
     for code in counts.index[counts.to_numpy() > 1][:NAMED]:
-        both = [of_names[i] for i in first.loc[first["what"] == code, "of"].tolist()[:2]]
-        rows = rows_named(np.flatnonzero((what == code) & (of == of_names.index(both[1]))))
-        faults.append(say.format(name=names[code], a=both[0], b=both[1], rows=rows))
+        both = [of_names[i] for i in first.loc[first["codes"] == code, "of"].tolist()[:2]]
+        rows = rows_named(np.flatnonzero((codes == code) & (of == of_names.index(both[1]))))
+        faults.append(message.format(name=names[code], a=both[0], b=both[1], rows=rows))
     return faults
 
 
@@ -141,8 +135,8 @@ def off_scale(
         if scale is None:
             continue
         rows = np.flatnonzero(groups == group)
-        found = values[rows]
-        outside = rows[(found < scale.min) | (found > scale.max)]
+        of_group = values[rows]
+        outside = rows[(of_group < scale.min) | (of_group > scale.max)]
         if outside.size:
             faults.append(
                 f"{label[group]}: {values[outside[0]]:g} in {rows_named(outside)} lies outside "
@@ -152,7 +146,7 @@ def off_scale(
 
 
 def combined(parts: Sequence[Codes]) -> Codes:
-    """One code for each combination of codes (n,); missing counts as a value of its own."""
+    """One code for each combination of codes (n,); missing counts as a separate value."""
     key = np.zeros(len(parts[0]), dtype=np.int64)
     for part in parts:
         size = int(part.max(initial=-1)) + 2
@@ -161,10 +155,10 @@ def combined(parts: Sequence[Codes]) -> Codes:
     return key
 
 
-def two_values(key: Codes, values: npt.NDArray[np.float64], say: str) -> tuple[list[str], Mask]:
+def two_values(key: Codes, values: npt.NDArray[np.float64], message: str) -> tuple[list[str], Mask]:
     """Faults where one key has two values, and which rows repeat an earlier row with its value.
 
-    Missing against present is a difference too.
+    A missing and a present value differ. `message` has the fields {a}, {b} and {rows}.
     """
     order = np.argsort(key, kind="stable")
     sorted_key, sorted_value = key[order], values[order]
@@ -177,7 +171,7 @@ def two_values(key: Codes, values: npt.NDArray[np.float64], say: str) -> tuple[l
     for position in wrong[:NAMED]:
         a, b = int(order[start[position]]), int(order[position])
         faults.append(
-            say.format(a=_shown(values[a]), b=_shown(values[b]), rows=f"{a} and {b}", row=b)
+            message.format(a=_text_of(values[a]), b=_text_of(values[b]), rows=f"{a} and {b}")
         )
     if wrong.size > NAMED:
         faults.append(f"and {wrong.size - NAMED} more of the same kind")
@@ -186,14 +180,14 @@ def two_values(key: Codes, values: npt.NDArray[np.float64], say: str) -> tuple[l
     return faults, repeated
 
 
-def _shown(value: float) -> str:
+def _text_of(value: float) -> str:
     return "missing" if np.isnan(value) else f"{value:g}"
 
 
-def check_scales(scales: Mapping[Any, object], what: str) -> list[str]:
-    """Faults for declared scales that are no `Scale`."""
+def check_scales(scales: Mapping[Any, object], name: str) -> list[str]:
+    """Faults for declared scales that are not of the class `Scale`."""
     return [
-        f"{what}[{key!r}] is {value!r}; give a Scale"
+        f"{name}[{key!r}] is {value!r}; give a Scale"
         for key, value in scales.items()
         if not isinstance(value, Scale)
     ]

@@ -1,4 +1,4 @@
-"""Columns of a table on its way in: texts as codes, numbers as floats, faults on the way."""
+"""Columns of a table that is read: texts as codes, numbers as floats, and their faults."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _NUMBERS = {"value", "repeat", "inclusion_prob", "response_words", "position"}
 
 
 class Columns:
-    """Columns of a frame as codes and numbers; collects faults on the way."""
+    """Columns of a frame as codes and numbers; reading them collects faults."""
 
     def __init__(
         self, frame: pd.DataFrame, required: Sequence[str], optional: Sequence[str]
     ) -> None:
         self._frame = frame
-        self._required, self._known = required, (*required, *optional)
+        self._required, self._columns = required, (*required, *optional)
         self._codes: dict[str, check.Codes] = {}
         self.names: dict[str, list[str]] = {}
         self.faults: list[str] = []
@@ -55,11 +55,11 @@ class Columns:
         return check.repeats(self._frame["repeat"], self.faults)
 
     def ignored(self) -> list[str]:
-        extra = [str(name) for name in self._frame.columns if name not in self._known]
+        extra = [str(name) for name in self._frame.columns if name not in self._columns]
         return [f"columns not used: {', '.join(extra)}"] if extra else []
 
     def frame(self) -> pd.DataFrame:
-        texts = [n for n in self._known if n not in _NUMBERS]
+        texts = [n for n in self._columns if n not in _NUMBERS]
         table = pd.DataFrame(
             {
                 name: pd.Categorical.from_codes(
@@ -86,9 +86,9 @@ def words_faults(response: check.Codes, words: np.ndarray[Any, np.dtype[np.float
     below = np.flatnonzero(words < 0)
     if below.size:
         return [f"response_words is {words[below[0]]:g} in {check.rows_named(below)}"]
-    known = np.flatnonzero(np.isfinite(words))
+    present = np.flatnonzero(np.isfinite(words))
     differing, _ = check.two_values(
-        response[known], words[known],
+        response[present], words[present],
         "one response has {a} and {b} response_words; give a response one length",
     )  # fmt: skip
     return differing[:1]
@@ -109,7 +109,7 @@ LAYOUTS = ("single", "side_by_side")
 
 
 def layout_faults(columns: Columns) -> list[str]:
-    """Ratings were given on pages with one response, or with several; empty where not known."""
+    """A layout is that of a page with one response or with several; empty where not known."""
     columns.text("layout")
     unknown = [name for name in columns.names["layout"] if name not in LAYOUTS]
     if not unknown:
@@ -137,22 +137,22 @@ def one_human_scale(
     return faults
 
 
-def without_first(table: pd.DataFrame, of: Sequence[str], what: str) -> list[str]:
-    """Repeats that stand for no first value (repeat 0) of the same thing, named by columns `of`."""
+def without_first(table: pd.DataFrame, of: Sequence[str], noun: str) -> list[str]:
+    """Warnings about repeats without a first value (repeat 0) of the same columns `of`."""
     if not (table["repeat"] > 0).any():
         return []
     keys = ["scorer", "construct", *of]
     lowest = table.groupby(keys, observed=True, sort=False)["repeat"].min()
-    found: list[str] = []
+    warnings: list[str] = []
     without = lowest[lowest > 0].groupby(level=["scorer", "construct"], observed=True, sort=False)
     for key, of_responses in without:
         assert isinstance(key, tuple)  # noqa: S101  (two levels: scorer and construct)
         count = len(of_responses)
-        found.append(
+        warnings.append(
             f"{key[0]} on {key[1]} has repeats but no repeat 0 of {count} "
-            f"{what}{'s' if count > 1 else ''}, so these do not enter; number repeats from 0"
+            f"{noun}{'s' if count > 1 else ''}, so these do not enter; number repeats from 0"
         )
-    return found
+    return warnings
 
 
 def suspicions(
@@ -160,8 +160,8 @@ def suspicions(
     scales: Mapping[str, Scale],
     scorer_scales: Mapping[tuple[str, str], Scale],
 ) -> list[str]:
-    """What is allowed yet looks wrong."""
-    found = []
+    """Warnings about values that are allowed and look wrong."""
+    warnings = []
     groups = table.groupby(["scorer", "construct"], observed=True, sort=False)["value"]
     for key, row in groups.agg(["min", "max", "count", "nunique"]).iterrows():
         assert isinstance(key, tuple)  # noqa: S101  (two levels: scorer and construct)
@@ -170,10 +170,10 @@ def suspicions(
         if scale is None or row["count"] < 5:
             continue
         if scale.max > 10 and row["min"] >= 0 and row["max"] <= 1 and row["nunique"] > 1:
-            found.append(
-                f"{scorer} on {construct}: all values lie in 0 to 1 on a scale of {scale}; if it "
-                "uses a scale of its own, declare it"
+            warnings.append(
+                f"{scorer} on {construct}: all values are between 0 and 1 on a scale of {scale}; "
+                "if this scorer uses another scale, declare it"
             )
         elif row["nunique"] == 1:
-            found.append(f"{scorer} on {construct} gave {row['min']:g} throughout")
-    return found
+            warnings.append(f"{scorer} on {construct} gave {row['min']:g} throughout")
+    return warnings

@@ -1,38 +1,37 @@
-"""Options that describe a bare table, --scale and --kind: read, then checked against the table."""
+"""The options --scale and --kind, which describe a table: reading them and checking them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from analysis.core.errors import AnalysisError
+from analysis.core.errors import AnalysisError, did_you_mean
 from analysis.core.scales import Scale, parse_scale
 from analysis.core.table_checks import KINDS
 
 
 @dataclass(frozen=True, eq=False)
 class ByConstruct(Mapping[str, Scale]):
-    """Scales by construct; every construct without one of its own has `general`, if given."""
+    """Scales by construct; a construct that is not in `named` has the scale `general`, if any."""
 
-    own: Mapping[str, Scale]
+    named: Mapping[str, Scale]
     general: Scale | None = None
 
     def __getitem__(self, construct: str) -> Scale:
-        found = self.own.get(construct, self.general)
-        if found is None:
+        scale = self.named.get(construct, self.general)
+        if scale is None:
             raise KeyError(construct)
-        return found
+        return scale
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.own)
+        return iter(self.named)
 
     def __len__(self) -> int:
-        return len(self.own)
+        return len(self.named)
 
     def __bool__(self) -> bool:
-        """Whether any scale is declared; the general one is no entry of its own."""
-        return bool(self.own) or self.general is not None
+        """Whether any scale is declared; the general one is not an entry of the mapping."""
+        return bool(self.named) or self.general is not None
 
     def of(self, constructs: Sequence[str]) -> dict[str, Scale]:
         """The scales of these constructs; those without one are left out."""
@@ -48,18 +47,18 @@ def read_scales(texts: Sequence[str]) -> tuple[ByConstruct, dict[tuple[str, str]
         A scale can't be read.
     """
     general: Scale | None = None
-    own: dict[str, Scale] = {}
+    named: dict[str, Scale] = {}
     by_scorer: dict[tuple[str, str], Scale] = {}
     for text in texts:
-        key, named, scale = text.rpartition("=")
+        key, separator, scale = text.rpartition("=")
         scorer, _, construct = key.rpartition(":")
-        if not named:
+        if not separator:
             general = general or parse_scale(scale)
         elif scorer:
             by_scorer[scorer, construct] = parse_scale(scale)
         else:
-            own[construct] = parse_scale(scale)
-    return ByConstruct(own, general), by_scorer
+            named[construct] = parse_scale(scale)
+    return ByConstruct(named, general), by_scorer
 
 
 def check_scales(
@@ -67,24 +66,24 @@ def check_scales(
     by_scorer: Collection[tuple[str, str]],
     present: Collection[tuple[str, str]],
 ) -> None:
-    """Refuse scales of constructs and scorers that the table lacks; `present` are its pairs.
+    """Check that the table has these constructs and scorers; `present` are its pairs.
 
     Raises
     ------
     AnalysisError
-        With the nearest name that is there.
+        A name is unknown; the message suggests the most similar one.
     """
     constructs = list(dict.fromkeys(construct for _, construct in present))
     for construct in (*by_construct, *(key for _, key in by_scorer)):
         if construct not in constructs:
             raise AnalysisError(
-                f"--scale {construct}=...: {_lacks('construct', construct, constructs)}"
+                f"--scale {construct}=...: {_unknown('construct', construct, constructs)}"
             )
     for scorer, construct in by_scorer:
         scorers = list(dict.fromkeys(name for name, key in present if key == construct))
         if scorer not in scorers:
-            lacks = _lacks(f"scorer on {construct}", scorer, scorers)
-            raise AnalysisError(f"--scale {scorer}:{construct}=...: {lacks}")
+            unknown = _unknown(f"scorer on {construct}", scorer, scorers)
+            raise AnalysisError(f"--scale {scorer}:{construct}=...: {unknown}")
 
 
 def read_kinds(texts: Sequence[str]) -> dict[str, str]:
@@ -93,39 +92,33 @@ def read_kinds(texts: Sequence[str]) -> dict[str, str]:
     Raises
     ------
     AnalysisError
-        A text has another form, or the kind does not exist.
+        A text has another form, or the kind is unknown.
     """
-    found = {}
+    kinds = {}
     for text in texts:
-        scorer, named, kind = text.rpartition("=")
-        if not (scorer and named and kind):
+        scorer, _, kind = text.rpartition("=")
+        if not (scorer and kind):
             raise AnalysisError(f"--kind {text}: write SCORER=KIND")
         if kind not in KINDS:
-            raise AnalysisError(
-                f"--kind {text}: {kind!r} is none of {', '.join(KINDS)}.{_nearest(kind, KINDS)}"
-            )
-        found[scorer] = kind
-    return found
+            hint = did_you_mean(kind, KINDS)
+            raise AnalysisError(f"--kind {text}: {kind!r} is not one of {', '.join(KINDS)}.{hint}")
+        kinds[scorer] = kind
+    return kinds
 
 
-def check_kinds(given: Mapping[str, str], present: Sequence[str]) -> None:
-    """Refuse kinds of scorers that the tables lack; `present` are those they have.
+def check_kinds(kinds: Mapping[str, str], present: Sequence[str]) -> None:
+    """Check that the tables have these scorers; `present` are theirs.
 
     Raises
     ------
     AnalysisError
-        With the nearest name that is there.
+        A scorer is unknown; the message suggests the most similar one.
     """
-    for scorer, kind in given.items():
+    for scorer, kind in kinds.items():
         if scorer not in present:
-            raise AnalysisError(f"--kind {scorer}={kind}: {_lacks('scorer', scorer, present)}")
+            raise AnalysisError(f"--kind {scorer}={kind}: {_unknown('scorer', scorer, present)}")
 
 
-def _lacks(what: str, name: str, present: Sequence[str]) -> str:
+def _unknown(noun: str, name: str, present: Sequence[str]) -> str:
     listed = ", ".join(present)
-    return f"the table has no {what} {name!r}; it has {listed}.{_nearest(name, present)}"
-
-
-def _nearest(name: str, present: Sequence[str]) -> str:
-    close = get_close_matches(name, present, n=1, cutoff=0.5)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    return f"the table has no {noun} {name!r}; it has {listed}.{did_you_mean(name, present)}"

@@ -1,7 +1,7 @@
-"""The two tables that everything reads: scores and preferences, validated once.
+"""The two input tables, scores and preferences.
 
-A table is refused as a whole with every fault named, or accepted; values are never averaged,
-clipped or dropped. Rows are named by their position, counted from 0.
+A table is validated once: it is accepted, or refused as a whole with every fault named. Values are
+never averaged, clipped or dropped. Rows are named by their position, counted from 0.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ScoreTable(_Table):
 
     `frame` has the columns of analysis/README.md, every text column categorical; `scales` are
     declared by construct and `scorer_scales` by (scorer, construct). A construct without a scale
-    is undeclared: its range and ceiling figures are withheld.
+    is undeclared: statistics of its range and ceiling are not given.
     """
 
     scorer_scales: Mapping[tuple[str, str], Scale] = field(
@@ -106,12 +106,12 @@ class ScoreTable(_Table):
         scales, scorer_scales
             Declared scales by construct, and by (scorer, construct) where they differ.
         construct_names
-            Names to show beside the keys of constructs.
+            Names that are shown with the keys of constructs.
 
         Raises
         ------
         TableError
-            With every fault found.
+            The table has faults; the message lists all.
         """
         scales, scorer_scales = dict(scales or {}), dict(scorer_scales or {})
         faults = _shape(frame, _REQUIRED)
@@ -144,7 +144,7 @@ class ScoreTable(_Table):
         if wrong.size:
             faults.append(
                 f"inclusion_prob is {probability[wrong[0]]:g} in {check.rows_named(wrong)}; "
-                "it lies above 0 and at most at 1"
+                "it must be above 0 and at most 1"
             )
         faults += value_or_reason(columns.text("missing_reason"), value)
         groups = check.combined([construct, scorer])
@@ -191,7 +191,7 @@ class ScoreTable(_Table):
         )
 
     def scale(self, construct: str, scorer: str | None = None) -> Scale | None:
-        """Scale of a scorer's values on a construct; None where nothing is declared."""
+        """Scale of a scorer's values on a construct; None where none is declared."""
         if scorer is not None and (scorer, construct) in self.scorer_scales:
             return self.scorer_scales[scorer, construct]
         return self.scales.get(construct)
@@ -209,7 +209,7 @@ class ScoreTable(_Table):
 
 @dataclass(frozen=True)
 class PreferenceTable(_Table):
-    """Validated comparisons of two responses to a query; a positive value says that b is better.
+    """Validated comparisons of two responses to a query; a positive value means that b is better.
 
     Where two systems gave the same response, it is compared with itself.
     """
@@ -221,7 +221,7 @@ class PreferenceTable(_Table):
         Raises
         ------
         TableError
-            With every fault found.
+            The table has faults; the message lists all.
         """
         faults = _shape(frame, _PREFERENCE_REQUIRED)
         if faults:
@@ -260,12 +260,12 @@ class PreferenceTable(_Table):
 def _shape(frame: pd.DataFrame, required: Sequence[str]) -> list[str]:
     names = [str(name) for name in frame.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
-    faults = [f"column {name!r} stands there twice" for name in twice]
+    faults = [f"column {name!r} occurs twice" for name in twice]
     return faults + check.missing_columns(names, required)
 
 
 def _left_out(frame: pd.DataFrame) -> list[str]:
-    """Say what whoever made the table left out of it."""
+    """Warnings about values that were left out when the table was made."""
     left_out: Mapping[str, int] = frame.attrs.get("left_out", {})
     return [f"{count} values left out: {why}" for why, count in left_out.items()]
 

@@ -1,15 +1,15 @@
 """Tie-aware pairwise accuracy: the share of pairs of responses that a judge orders as people do.
 
 A pair that people tie is right only if the judge ties it too, so that a judge which never ties
-gains nothing from people who often do. A tie threshold makes small differences of the judge's
-scores ties; the one with the highest accuracy flatters on the sample it was found on, so that the
-accuracy with thresholds found on other queries stands beside it.
+does not gain from people who often do. A tie threshold makes small differences of the judge's
+scores ties. The accuracy of the best threshold is too high on the sample it was chosen on;
+`pairwise_accuracy_out_of_fold` chooses thresholds on other queries.
 Source: Deutsch, Foster and Freitag (2023), EMNLP, 12914-12929, "Ties Matter", equation 6.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -139,10 +139,10 @@ def pairwise_accuracy_out_of_fold(
     chosen, counted = [], None
     for number in range(dealt):
         inside = of_point == number
-        best = _thresholds(_chosen(pairs, ~inside), scope).best
-        found = _at(_chosen(pairs, inside), scope, np.full(pairs.n_queries, best))
+        best = _thresholds(pairs.only(~inside), scope).best
+        in_fold = _at(pairs.only(inside), scope, np.full(pairs.n_queries, best))
         chosen.append(best)
-        counted = found if counted is None else counted + found
+        counted = in_fold if counted is None else counted + in_fold
     assert counted is not None  # noqa: S101  (there are at least 2 folds)
     if not counted.n_pairs:
         return _undefined(pairs, "no fold has a pair of responses")
@@ -160,28 +160,10 @@ def _points(
     if scope == "between_queries":
         return between_queries(pairs)
     if scope == "within_query":
-        several = np.bincount(pairs.query, minlength=pairs.n_queries)[pairs.query] >= 2
-        kept = _chosen(pairs, several)
-        alone = int(np.count_nonzero(~several))
-        return replace(
-            kept,
-            n_responses=pairs.n_responses - alone,
-            n_dropped=pairs.n_dropped + alone,
-        )
+        return pairs.only(np.bincount(pairs.query, minlength=pairs.n_queries)[pairs.query] >= 2)
     if scope != "pooled":
         raise ValueError(f"scope {scope!r}: expected pooled, between_queries or within_query")
     return pairs
-
-
-def _chosen(pairs: Pairs, kept: npt.NDArray[np.bool_]) -> Pairs:
-    return replace(
-        pairs,
-        x=pairs.x[kept],
-        y=pairs.y[kept],
-        x_size=pairs.x_size[kept],
-        y_size=pairs.y_size[kept],
-        query=pairs.query[kept],
-    )
 
 
 def _thresholds(pairs: Pairs, scope: PairScope) -> ByThreshold:
@@ -244,5 +226,5 @@ def _reason(pairs: Pairs, scope: PairScope) -> str | None:
         return f"a pair needs 2 {what} with both values, there are {pairs.x.size}"
     x, y = (np.unique(values).size for values in pairs.levels)
     if x * y > CELLS:
-        return f"{x:,} distinct scores beside {y:,} distinct references are too many to compare"
+        return f"{x:,} distinct scores and {y:,} distinct references are too many to compare"
     return None

@@ -82,7 +82,7 @@ class CorrelationFamily:
 
         `too_few` is the reason given where there are less than 2 responses.
         """
-        self._places.append(tuple(self._columns.place(column) for column in sums.T))
+        self._places.append(tuple(self._columns.position(column) for column in sums.T))
         self._contributing.append(np.asarray(sums[:, 0] > 0))
         self._used.append(n_responses)
         self._dropped.append(n_dropped)

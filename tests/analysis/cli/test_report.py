@@ -97,7 +97,7 @@ def test_preferences_come_from_a_file_of_their_own(scores: Path, tmp_path: Path)
         (["--scale", "hundred"], "write MIN:MAX"),
         (["--kind", "ann"], "write SCORER=KIND"),
         (["--kind", "zoe=human"], "no scorer 'zoe'; it has judge, rater-1"),
-        (["--kind", "judge=judgee"], "'judgee' is none of human"),
+        (["--kind", "judge=judgee"], "'judgee' is not one of human"),
         (["--scale", "judgee:QR=0:1"], "no scorer on QR 'judgee'; it has judge"),
         (["--preferences", "nowhere.csv"], "nowhere.csv does not exist"),
         (["--preference-scale", "-2:2"], "the table of --preferences, which is missing"),

@@ -56,7 +56,7 @@ def test_a_file_of_hypotheses_beside_a_table(scores: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[[hypotheses]]\nname = "H"\npairs = [["A", "Z"]]', "no system 'Z'; there are A, B"),
+        ('[[hypotheses]]\nname = "H"\npairs = [["A", "Z"]]', "unknown system 'Z'; the scores have"),
         ('[[hypotheses]]\nname = "H"\npairs = [["A", "B"]]\nscorer = "jude"', "mean 'judge'"),
         ('[[hypotheses]]\nname = "H"\npairs = [["A", "A"]]', "paired with itself"),
         ('[[hypotheses]]\nname = "H"\npair = [["A", "B"]]', "pairs"),
@@ -98,4 +98,4 @@ constructs = ["QR"]
     toml.write_text(toml.read_text(encoding="utf-8").replace(f'["{first}"', '["no such"'))
     refused = run(folder)
     assert refused.exit_code == 2
-    assert "there is no system 'no such'; there are" in refused.output
+    assert "unknown system 'no such'; the scores have" in refused.output

@@ -42,7 +42,7 @@ def test_kinds_are_read_and_checked() -> None:
     check_kinds({"ann": "human"}, ["ann", "gpt"])
     with pytest.raises(AnalysisError, match="write SCORER=KIND"):
         read_kinds(["ann"])
-    with pytest.raises(AnalysisError, match=r"'judgee' is none of .* Did you mean 'judge'"):
+    with pytest.raises(AnalysisError, match=r"'judgee' is not one of .* Did you mean 'judge'"):
         read_kinds(["gpt=judgee"])
     with pytest.raises(AnalysisError, match=r"no scorer 'anna'; it has ann. Did you mean 'ann'"):
         check_kinds({"anna": "human"}, ["ann"])

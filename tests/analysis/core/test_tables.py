@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,7 +33,7 @@ def test_all_faults_are_listed_at_once() -> None:
         QR=POINTS,
     )
     assert "ann on QR: 250 in row 0 lies outside 0 to 100" in said
-    assert "'persn' in row 1 is none of human, adjudicated, judge, metric" in said
+    assert "'persn' in row 1 is not one of human, adjudicated, judge, metric" in said
     assert "'repeat' is 0.5 in row 2" in said
     assert "'response_id' is empty in row 3" in said
 
@@ -43,7 +41,7 @@ def test_all_faults_are_listed_at_once() -> None:
 @pytest.mark.parametrize("word", ["good", "85/100", "1,5"])
 def test_a_word_in_a_number_column_is_a_fault(word: str) -> None:
     frame = rows({"value": "50"}, {"response_id": "r2", "value": word})
-    assert f"holds '{word}' in row 1" in faults(frame)
+    assert f"contains '{word}' in row 1" in faults(frame)
 
 
 def test_numbers_as_text_and_blanks_are_read() -> None:
@@ -137,7 +135,7 @@ def test_values_of_another_scale_and_constant_raters_are_suspected() -> None:
     shares = [{"response_id": f"r{i}", "value": i / 10} for i in range(6)]
     same = [{"response_id": f"r{i}", "scorer": "bob", "value": 70} for i in range(6)]
     said = " ".join(table(rows(*shares, *same)).warnings)
-    assert "ann on QR: all values lie in 0 to 1 on a scale of 0 to 100" in said
+    assert "ann on QR: all values are between 0 and 1 on a scale of 0 to 100" in said
     assert "bob on QR gave 70 throughout" in said
 
 
@@ -164,15 +162,6 @@ def test_the_digest_does_not_depend_on_the_order_of_rows_and_sees_a_change() -> 
 
 def test_an_empty_table_is_a_table() -> None:
     assert table(rows({}).iloc[:0]).constructs == ()
-
-
-def test_150_000_rows_take_well_under_a_second() -> None:
-    frame = simulated(queries=2500, systems=6, raters=1, constructs=("A", "B", "C", "D", "E"))
-    started = time.perf_counter()
-    read = table(frame)
-    assert len(read.frame) == 150_000
-    # 0.2 to 0.3 s on 2 cores; the bound leaves room for a busy machine.
-    assert time.perf_counter() - started < 2
 
 
 PAIR = {

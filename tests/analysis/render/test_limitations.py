@@ -1,7 +1,7 @@
 import pandas as pd
 
 from analysis import Options, analyse
-from analysis.core.options import InstructionMismatch, lacking
+from analysis.core.options import InstructionMismatch, missing_rules
 from analysis.render.limitations import not_established
 from tests.analysis.scores import simulated, table
 
@@ -94,4 +94,4 @@ def test_rules_are_not_named_where_nothing_is_compared() -> None:
 
 def test_a_rule_is_in_a_prompt_whatever_its_case_and_line_breaks() -> None:
     prompt = "Score it. A refusal\n  is a response; be kind."
-    assert lacking(("a refusal is a Response.", "Be strict."), prompt) == ("Be strict.",)
+    assert missing_rules(("a refusal is a Response.", "Be strict."), prompt) == ("Be strict.",)

@@ -92,7 +92,7 @@ def test_a_bonferroni_product_is_a_probability() -> None:
     [
         ({"name": " "}, "needs a name"),
         ({"pairs": ()}, "no pairs"),
-        ({"pairs": (("a", "a"),)}, "no pair of two systems"),
+        ({"pairs": (("a", "a"),)}, "not a pair of two systems"),
         ({"direction": "less"}, "greater, different"),
         ({"aggregation": "mean"}, "maximum, bonferroni_minimum"),
     ],
@@ -106,9 +106,9 @@ def test_what_is_no_hypothesis_is_refused(given_settings: dict[str, object], mes
 @pytest.mark.parametrize(
     ("hypothesis", "message"),
     [
-        (Hypothesis("H", (("alpha", "gamma"),)), "no system 'gamma'; there are alpha, beta"),
+        (Hypothesis("H", (("alpha", "gamma"),)), "'gamma'; the scores have alpha, beta"),
         (Hypothesis("H", (("alpha", "bta"),)), "Did you mean 'beta'"),
-        (Hypothesis("H", (("alpha", "beta"),), constructs=("XX",)), "no construct 'XX'"),
+        (Hypothesis("H", (("alpha", "beta"),), constructs=("XX",)), "unknown construct 'XX'"),
         (Hypothesis("H", (("alpha", "beta"),), scorer="jude"), "Did you mean 'judge'"),
     ],
 )
