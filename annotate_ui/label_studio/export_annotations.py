@@ -50,7 +50,7 @@ class Annotations:
         if problem is not None:
             yield Fault(f"task {task['id']}: {problem}", "Export the project again.", record.number)
             return
-        left_out = self.source.tally.left_out
+        left_out = self.source.report.left_out
         self.met += len(task.get("annotations") or [])
         given = [one for one in task.get("annotations") or [] if not is_reference(one)]
         references = len(task.get("annotations") or []) - len(given)
@@ -69,7 +69,7 @@ class Annotations:
             for annotation in found:
                 by_user[annotation.user].append((annotation, timed is one))
                 if annotation.by_another:
-                    self.source.tally.rules[CHANGED] += 1
+                    self.source.report.rules[CHANGED] += 1
             for unread in unreadable:
                 number = "?" if unread.number is None else unread.number
                 place = f"row {record.number}: task {task['id']}, annotation {number}"
@@ -81,7 +81,7 @@ class Annotations:
         """Count the annotations that could not be read, by reason, with where they stand."""
         for reason, places in self._unread.items():
             more = f"; and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-            self.source.tally.left_out[
+            self.source.report.left_out[
                 f"annotations that can't be read, since {reason} ("
                 f"{'; '.join(places[:_NAMED])}{more})"
             ] += len(places)
@@ -103,7 +103,7 @@ class Annotations:
             )
             return
         if len(own) > 1:
-            self.source.tally.left_out[AGAIN] += len(own) - 1
+            self.source.report.left_out[AGAIN] += len(own) - 1
         yield max((one for one, _ in own), key=lambda one: (one.updated, one.number))
 
 

@@ -50,7 +50,7 @@ def controls_of(
     found = meanings(_rating(seen), options.controls, options.names)
     faults = [
         *_unmapped(found, options),
-        *_two_of_one(found, options.controls_said),
+        *_two_of_one(found, options.declared_controls),
         *_strange(seen, found, options),
         *range_faults(seen, found, options),
     ]
@@ -104,7 +104,7 @@ def _strange(
 ) -> Iterator[Fault]:
     """Yield a fault for each control that the caller names and that can't be meant."""
     rating = f"Those that rate: {quoted_names(map(repr, found))}." if found else "None here rates."
-    for control, key in options.controls_said.items():
+    for control, key in options.declared_controls.items():
         option = _said(control, key)
         if control not in seen:
             hint = nearest(control, seen)

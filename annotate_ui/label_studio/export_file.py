@@ -38,7 +38,9 @@ from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 from study.text import quoted_names
 
-WANTS = "the JSON export of a Label Studio project: [{data, annotations: [{result, completed_by}]}]"
+DESCRIPTION = (
+    "the JSON export of a Label Studio project: [{data, annotations: [{result, completed_by}]}]"
+)
 SOURCE = "label_studio"
 
 _FIELDS: Fields = {
@@ -97,7 +99,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     # A value is checked against the range that it was given on.
     scales = dict(options.scales) | {key: found.given for key, found in ranges.items()}
     for key, found in ranges.items():
-        source.tally.rules[f"{key}: mapped to its scale from {found.given}"] += 1
+        source.report.rules[f"{key}: mapped to its scale from {found.given}"] += 1
     annotations = Annotations(source, controls, scales)
     ratings = 0
     for record in source.records():
@@ -117,9 +119,9 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             if isinstance(annotation, Fault):
                 yield annotation
             elif annotation.user is None:
-                source.tally.left_out["annotations whose account is deleted"] += 1
+                source.report.left_out["annotations whose account is deleted"] += 1
             elif people[annotation.user] is None:
-                source.tally.left_out["annotations of users that --rater leaves out"] += 1
+                source.report.left_out["annotations of users that --rater leaves out"] += 1
             else:
                 mapped = _mapped(annotation, ranges)
                 scorer = str(people[annotation.user])
@@ -129,11 +131,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
                     yield _of_no_response(task, record.number)
                     break
                 yield from scores
-        yield from cells.untold()
+        yield from cells.remaining_faults()
     annotations.told()
-    source.tally.warnings += range_warnings(seen, keys, options)
+    source.report.warnings += range_warnings(seen, keys, options)
     if not ratings:
-        source.tally.warnings.append(_no_rating(annotations.met, seen, controls))
+        source.report.warnings.append(_no_rating(annotations.met, seen, controls))
 
 
 def _no_task(task: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -224,10 +226,10 @@ def _scores(
         given[answer.construct_key] = answer.value, reason
     for unfit in annotation.unfit:
         if unfit.construct_key is None:
-            source.tally.left_out[_left_out(unfit, seen)] += 1
+            source.report.left_out[_left_out(unfit, seen)] += 1
             continue
         if unfit.value is not None:
-            source.tally.rules[f"a value that is taken as missing: {unfit.reason}"] += 1
+            source.report.rules[f"a value that is taken as missing: {unfit.reason}"] += 1
         given[unfit.construct_key] = None, _REASONS.get(unfit.reason, "out_of_range")
     for construct, (value, reason) in given.items():
         yield from cells.row(

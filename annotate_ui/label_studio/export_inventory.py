@@ -142,7 +142,7 @@ def users(source: RecordSource, options: FormatOptions) -> dict[int, str | None]
         if code in options.kinds and str(user) not in options.raters
     )
     if again:
-        source.tally.warnings.append(
+        source.report.warnings.append(
             f"{', '.join(again)}: values of theirs are in the study already, and these are taken "
             "for the same people's. If they are others, import with --rater-prefix."
         )

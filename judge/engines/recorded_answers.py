@@ -94,7 +94,7 @@ def recorded_answers(
     for path in paths:
         source = RecordSource(path)
         found.read(source)
-        told = ImportSummary.of(source.tally, path.name, "answers").lines()[1:]
+        told = ImportSummary.of(source.report, path.name, "answers").lines()[1:]
         notes += [f"{path.name}: {line}" for line in told]
     chosen = found.chosen()
     counts = sorted(found.counts.items())
@@ -138,10 +138,10 @@ class _Found:
                 faults.append(cells)
                 continue
             fault = self._take(cells, source)
-            faults += cells.untold()
+            faults += cells.remaining_faults()
             faults += [fault] if fault else []
         if faults:
-            raise InputError(source.path.name, faults, source.tally.notes)
+            raise InputError(source.path.name, faults, source.report.notes)
 
     def _take(self, cells: RecordCells, source: RecordSource) -> Fault | None:
         """Take in a row; return what stands against it, beside what is noted in the cells."""
@@ -234,7 +234,7 @@ def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> A
     if cells.column("answer") is None and standing is None:
         _blank(cells, "answer")
     counts: dict[str, Any] = {name: _count(cells, name) for name in _COUNTS}
-    milliseconds = cells.share("milliseconds")
+    milliseconds = cells.optional_number("milliseconds")
     if milliseconds is not None and milliseconds < 0:
         cells.fault(f"{milliseconds:g} is negative.", "Leave it out.", cells.column("milliseconds"))
     distribution = recorded_distribution(cells, prompts)
@@ -257,14 +257,14 @@ def _name(text: str | None) -> str | None:
 
 
 def _numbered(cells: RecordCells, name: str, first: int) -> int:
-    number = cells.whole(name)
+    number = cells.whole_number(name)
     if number is not None and not first <= number <= _MOST:
         cells.fault(f"{number} is no {name}.", f"Count them from {first}.", cells.column(name))
     return first if number is None else number
 
 
 def _count(cells: RecordCells, name: str) -> int | None:
-    number = cells.share(name)
+    number = cells.optional_number(name)
     if number is None:
         return None
     if not (number.is_integer() and 0 <= number <= _MOST):

@@ -9,7 +9,7 @@ from typing import TypeVar
 import click
 
 from study.errors import InputError
-from study.importing.file_import import open_questions
+from study.importing.file_import import unmapped_controls
 from study.study import Study
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ def asked(
     open_controls: list[str] = []
     # Other faults of the file are reported when it is imported.
     with suppress(InputError):
-        open_controls = open_questions(study, path, importer=importer, controls=mapped)
+        open_controls = unmapped_controls(study, path, importer=importer, controls=mapped)
     known = ", ".join(construct.key for construct in study.config.constructs)
     for control in open_controls:
         if control not in answers:

@@ -227,9 +227,9 @@ def contents(files: Mapping[str, bytes]) -> Contents:
     references, rare = common_references(outputs)
     linked, rules = link(answers, outputs)
     responses = [
-        placed
+        located
         for answer in linked
-        for placed in _responses(answer, query_ids[answer.question], references[answer.question])
+        for located in _responses(answer, query_ids[answer.question], references[answer.question])
     ]
     scores = [
         LocatedRow(answer.row, score)

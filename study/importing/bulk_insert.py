@@ -1,4 +1,4 @@
-"""Rows gathered for bulk inserts through Core, under keys known before they are stored."""
+"""Bulk inserts of rows whose keys are assigned before they are stored."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ _ROWS = 2000
 
 
 class Batch:
-    """Rows of one table, written in their order when enough have come together.
+    """Rows of one table, which are written in their order when there are enough.
 
-    Keys are given out here, so that a row can be referred to before it is written: the
-    writing transaction keeps every other writer out.
+    Keys are assigned here, so that a row can be referred to before it is written. That is safe
+    because the transaction excludes all other writers.
     """
 
     def __init__(self, connection: Connection, table: Table) -> None:
@@ -31,7 +31,7 @@ class Batch:
             self._next = 1 + (highest or 0)
 
     def add(self, **values: Any) -> int:
-        """Take a row; return its key (0 in a table without keys of its own)."""
+        """Add a row and return its key (0 in a table without an id)."""
         key = 0
         if self._numbered:
             key = self._next
@@ -46,13 +46,13 @@ class Batch:
         return len(self._rows) >= _ROWS
 
     def write(self) -> None:
-        """Insert the rows taken since the last call."""
+        """Insert the rows added since the last call."""
         if not self._rows:
             return
         if self._converts:
             self._connection.execute(insert(self._table), self._rows)
         else:
-            # What needs no conversion goes to the driver as it is: a third of the time.
+            # Rows that need no conversion go directly to the driver, in a third of the time.
             statement = insert(self._table).compile(
                 dialect=self._connection.dialect, column_keys=list(self._rows[0])
             )
@@ -63,7 +63,7 @@ class Batch:
         self._written = True
 
     def finish(self) -> None:
-        """Write the rest, and let the database count on from the last key."""
+        """Write the remaining rows, and set the sequence of the database to the last key."""
         self.write()
         if self._written and self._numbered and self._connection.dialect.name == "postgresql":
             name = self._table.name

@@ -1,4 +1,4 @@
-"""Queries, responses and outputs of a file on their way to the study."""
+"""Storing queries, responses and outputs of a file."""
 
 from functools import cached_property
 
@@ -28,10 +28,10 @@ from study.schema import (
     table,
 )
 
-EMPTY = "empty responses (the system answered nothing)"
+EMPTY = "empty responses (the system gave no answer)"
 NO_LONGER_TRAINED = (
-    "training material that a system gave: it is measured from now on, by raters who were not "
-    "trained with it"
+    "training responses that are now a system's response: they are measured from now on, by "
+    "raters who were not trained with them"
 )
 SAME_CONTENT = "the same content under a further id (one response, two ids)"
 BLANK_PASSAGES = "blank passages read as no passage"
@@ -41,34 +41,34 @@ BLANK_REFERENCES = "blank reference answers read as none"
 class ContentStore:
     """Adds rows to the study's content; every table it writes to is append-only.
 
-    Faults go to the tally; the caller undoes the transaction when there are any.
+    Faults are added to the report; the caller rolls the transaction back if there are any.
     """
 
     def __init__(
         self,
         connection: Connection,
         existing: ExistingContent,
-        tally: ImportReport,
+        report: ImportReport,
         *,
         revise: bool = False,
     ) -> None:
         self._connection = connection
-        self._held = existing
-        self._tally = tally
+        self._existing = existing
+        self._report = report
         self._revise = revise
         self._rows_of: dict[str | tuple[int, str], int] = {}
-        """Response ids and (query, system) of this file, with the row that said them first."""
+        """Response ids and (query, system) of this file, with the first row that has them."""
         self._queries = Batch(connection, table(Query))
         self._responses = Batch(connection, table(Response))
         self._further_keys = Batch(connection, table(ResponseAlias))
         self._outputs = Batch(connection, table(Output))
-        self._passages = PassageStore(connection, tally)
+        self._passages = PassageStore(connection, report)
         self.without_passages = 0
         self.without_references = 0
-        """New responses that came without."""
+        """New responses without them."""
 
     def add(self, number: int, row: ResponseRow) -> int | None:
-        """Add what a row says and return the response, or note why it can't be added."""
+        """Add a row and return its response, or add a fault and return None."""
         row = self._without_blanks(row)
         query = self._query(number, row)
         if query is None:
@@ -76,25 +76,26 @@ class ContentStore:
         hashes = [digest(passage.text.encode()) for passage in row.passages]
         content = digest(row.response.encode(), *hashes)
         if not row.response.strip():
-            self._tally.rules[EMPTY] += 1
-        before = self._tally.added.total()
+            self._report.rules[EMPTY] += 1
+        before = self._report.added.total()
         response = self._response(number, row, query, content, hashes)
         if response is None or not self._output(number, row.system, query, response):
             return None
         if row.response_id is not None:
             self._rows_of.setdefault(row.response_id, number)
-        if self._tally.added.total() == before:
-            self._count_known(number, row, query, response)
+        if self._report.added.total() == before:
+            self._count_existing(number, row, query, response)
         if self._responses.full or self._passages.full:
             self._write()
         return response
 
     def has_reference(self, response: int) -> bool:
-        """Say whether the query of a response has a reference."""
-        return self._held.queries[self._held.responses[response].query].references is not None
+        """Whether the query of a response has a reference."""
+        query = self._existing.responses[response].query
+        return self._existing.queries[query].references is not None
 
     def _without_blanks(self, row: ResponseRow) -> ResponseRow:
-        """Take blank passages and references away: they are no context, and count as missing."""
+        """Return the row without blank passages and references, which count as missing."""
         passages = tuple(passage for passage in row.passages if passage.text.strip())
         references = tuple(reference for reference in row.references if reference.strip())
         blank = len(row.passages) - len(passages), len(row.references) - len(references)
@@ -102,11 +103,11 @@ class ContentStore:
             return row
         for rule, count in zip((BLANK_PASSAGES, BLANK_REFERENCES), blank, strict=True):
             if count:
-                self._tally.rules[rule] += count
+                self._report.rules[rule] += count
         return row.model_copy(update={"passages": passages, "references": references})
 
     def finish(self) -> None:
-        """Write what is still in memory."""
+        """Write the remaining rows."""
         self._write()
         for batch in (self._queries, self._responses, self._further_keys, self._outputs):
             batch.finish()
@@ -130,26 +131,26 @@ class ContentStore:
             digest_of(row.attributes),
         )
         if row.query_id is None:
-            same = self._held.queries_by_text.get(entry.text, [])
+            same = self._existing.queries_by_text.get(entry.text, [])
             if len(same) > 1:
-                names = ", ".join(self._held.queries[query].key for query in same)
-                self._tally.fault(
+                names = ", ".join(self._existing.queries[query].key for query in same)
+                self._report.fault(
                     f"the query's text is that of several queries: {names}.",
-                    "Give query_id, to say which is meant.",
+                    "Give query_id.",
                     number,
                     "query_id",
                 )
                 return None
-            key = self._held.queries[same[0]].key if same else f"q-{entry.text.hex()[:12]}"
+            key = self._existing.queries[same[0]].key if same else f"q-{entry.text.hex()[:12]}"
             entry = entry._replace(key=key)
-        known = self._held.query_ids.get(entry.key)
+        known = self._existing.query_ids.get(entry.key)
         if known is None:
             return self._new_query(row, entry)
-        column = _contradicted(self._held.queries[known], entry)
+        column = _contradicted_column(self._existing.queries[known], entry)
         if column:
-            self._tally.fault(
+            self._report.fault(
                 f"query {entry.key!r} already has another value of {column}.",
-                "Make all rows of a query_id agree, or give the other query an id of its own.",
+                "Make all rows of a query_id agree, or give the other query a different id.",
                 number,
                 column,
             )
@@ -164,8 +165,8 @@ class ContentStore:
             attributes=row.attributes,
         )
         query = self._queries.add(**noun.model_dump())
-        self._held.add_query(query, entry)
-        self._tally.added["queries"] += 1
+        self._existing.add_query(query, entry)
+        self._report.added["queries"] += 1
         return query
 
     # -- responses -------------------------------------------------------------------------
@@ -174,18 +175,18 @@ class ContentStore:
         self, number: int, row: ResponseRow, query: int, content: bytes, hashes: list[bytes]
     ) -> int | None:
         key = row.response_id
-        same = self._held.by_content.get((query, content))
-        current = None if key is None else self._held.find(key)
+        same = self._existing.by_content.get((query, content))
+        current = None if key is None else self._existing.find(key)
         if key is not None and current is not None:
             if current == same:
                 return same
             problem = self._unchangeable(key, current, same, query, row.system)
             if problem:
-                self._tally.fault(problem[0], problem[1], number, "response_id")
+                self._report.fault(problem[0], problem[1], number, "response_id")
                 return None
             if same is not None:
                 return same  # back to an earlier version
-            version = self._held.versions(key) + 1
+            version = self._existing.versions(key) + 1
         elif same is not None:
             if key is not None:
                 self._further_key(number, key, same)
@@ -193,17 +194,17 @@ class ContentStore:
         else:
             version = 1
         response = ExistingResponse(
-            key or self._made_key(row, query, content), version, query, content
+            key or self._generated_key(row, query, content), version, query, content
         )
         return self._new_response(number, row, response, hashes)
 
     def _unchangeable(
         self, key: str, current: int, same: int | None, query: int, system: str | None
     ) -> tuple[str, str] | None:
-        """Say why a known id can't take another content, and what to do."""
-        was = self._held.responses[current]
+        """Return why the content of an existing id cannot be replaced, and the remedy."""
+        was = self._existing.responses[current]
         if was.query != query:
-            other = self._held.queries[was.query].key
+            other = self._existing.queries[was.query].key
             return f"response {key!r} already answers query {other!r}{self._where(key)}.", OWN_ID
         if key in self._rows_of:
             return f"response {key!r} has another content in row {self._rows_of[key]}.", (
@@ -211,10 +212,10 @@ class ContentStore:
             )
         if not self._revise:
             return f"response {key!r} is stored with another content.", (
-                f"{OWN_ID} Or import with --revise, which keeps it as the next version; "
-                "ratings and scores stay with the version they were given to."
+                f"{OWN_ID} Or import with --revise, which stores it as the next version; ratings "
+                "and scores stay with the version they were given to."
             )
-        return not_revisable(self._held, key, current, same, system)
+        return not_revisable(self._existing, key, current, same, system)
 
     def _new_response(
         self, number: int, row: ResponseRow, entry: ExistingResponse, hashes: list[bytes]
@@ -227,23 +228,23 @@ class ContentStore:
             context_hash=digest(*hashes) if hashes else None,
         )
         self._passages.add(response, row.passages, hashes)
-        self._held.add_response(response, entry)
+        self._existing.add_response(response, entry)
         self._rows_of[entry.key] = number
-        self._tally.added["responses" if entry.version == 1 else "response versions"] += 1
+        self._report.added["responses" if entry.version == 1 else "response versions"] += 1
         self.without_passages += not hashes
-        self.without_references += self._held.queries[entry.query].references is None
+        self.without_references += self._existing.queries[entry.query].references is None
         return response
 
     def _further_key(self, number: int, key: str, response: int) -> None:
         self._further_keys.add(key=key, response_id=response)
-        self._held.add_further_key(key, response)
+        self._existing.add_further_key(key, response)
         self._rows_of[key] = number
-        self._tally.added["further ids"] += 1
-        self._tally.rules[SAME_CONTENT] += 1
+        self._report.added["further ids"] += 1
+        self._report.rules[SAME_CONTENT] += 1
 
-    def _made_key(self, row: ResponseRow, query: int, content: bytes) -> str:
-        key = f"{self._held.queries[query].key}/{row.system or content.hex()[:12]}"
-        if len(key) <= 450 and self._held.find(key) is None:
+    def _generated_key(self, row: ResponseRow, query: int, content: bytes) -> str:
+        key = f"{self._existing.queries[query].key}/{row.system or content.hex()[:12]}"
+        if len(key) <= 450 and self._existing.find(key) is None:
             return key
         # Long names, or a system whose response was revised.
         return f"{key[:450].rstrip()}/{content.hex()[:12]}"
@@ -253,7 +254,7 @@ class ContentStore:
     def _output(self, number: int, system: str | None, query: int, response: int) -> bool:
         if system is None:
             return True
-        current = self._held.outputs.get((query, system))
+        current = self._existing.outputs.get((query, system))
         if current is not None and current[0] == response:
             return True
         in_file = (query, system) in self._rows_of
@@ -264,9 +265,9 @@ class ContentStore:
                     "Give this one another system name, or import with --revise to make it the "
                     "system's current response."
                 )
-            self._tally.fault(
-                f"system {system!r} already gave query {self._held.queries[query].key!r} "
-                f"another response, {self._held.id_of(current[0])!r}"
+            self._report.fault(
+                f"system {system!r} already gave query {self._existing.queries[query].key!r} "
+                f"another response, {self._existing.id_of(current[0])!r}"
                 f"{self._where((query, system))}.",
                 remedy,
                 number,
@@ -277,33 +278,33 @@ class ContentStore:
         noun = OutputBase(system=system, revision=revision)
         self._outputs.add(**noun.model_dump(), query_id=query, response_id=response)
         if response in self._training:
-            self._tally.rules[NO_LONGER_TRAINED] += 1
-        self._held.set_output(query, system, response, revision)
+            self._report.rules[NO_LONGER_TRAINED] += 1
+        self._existing.set_output(query, system, response, revision)
         self._rows_of[query, system] = number
-        self._tally.added["outputs" if revision == 1 else "output revisions"] += 1
+        self._report.added["outputs" if revision == 1 else "output revisions"] += 1
         return True
 
     @cached_property
     def _training(self) -> frozenset[int]:
-        """Return the responses that raters learn from."""
+        """The responses that raters are trained with."""
         r = table(Response)
         rows = self._connection.execute(select(r.c.id).where(r.c.role == "training"))
         return frozenset(rows.scalars())
 
-    def _count_known(self, number: int, row: ResponseRow, query: int, response: int) -> None:
-        name = row.response_id or self._held.responses[response].key
+    def _count_existing(self, number: int, row: ResponseRow, query: int, response: int) -> None:
+        name = row.response_id or self._existing.responses[response].key
         place = (query, row.system) if row.system is not None else name
         if self._rows_of.setdefault(place, number) != number:
-            self._tally.rules[TWICE] += 1
+            self._report.rules[TWICE] += 1
         else:
-            self._tally.already["responses"] += 1
+            self._report.already["responses"] += 1
 
     def _where(self, name: str | tuple[int, str]) -> str:
         return f" (row {self._rows_of[name]})" if name in self._rows_of else ""
 
 
-def _contradicted(existing: ExistingQuery, query: ExistingQuery) -> str | None:
-    """Return the column in which a row contradicts its query; what is not given does not."""
+def _contradicted_column(existing: ExistingQuery, query: ExistingQuery) -> str | None:
+    """Return the column in which a row contradicts its query; an absent value does not."""
     if existing.text != query.text:
         return "query"
     if query.references is not None and existing.references != query.references:

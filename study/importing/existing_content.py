@@ -1,4 +1,4 @@
-"""What a study holds, by key and by digest: the index that a file's rows are joined on."""
+"""The content of a study by key and by digest: the index that rows of a file are matched with."""
 
 import json
 from collections import Counter
@@ -8,10 +8,10 @@ from sqlalchemy import Connection, select
 
 from study.schema import Output, Query, Response, ResponseAlias, digest, table
 
-OWN_ID = "Give this response an id of its own."
+OWN_ID = "Give this response a different id."
 
 Problem = tuple[str, str]
-"""What is wrong, and what to do."""
+"""The problem, and the remedy."""
 
 
 class ExistingQuery(NamedTuple):
@@ -25,7 +25,7 @@ class ExistingQuery(NamedTuple):
 
 
 class ExistingResponse(NamedTuple):
-    """A response that the study holds, or will when the import ends well."""
+    """A response of the study, or one that this import adds."""
 
     key: str
     version: int
@@ -46,7 +46,7 @@ class ExistingContent:
         self._versions: dict[str, list[int]] = {}
         """A key to its versions, oldest first."""
         self._systems: Counter[int] = Counter()
-        """A response to how many systems give it now; 0 where one did before."""
+        """Response to the number of systems that give it now; 0 if one gave it before."""
         self.by_content: dict[tuple[int, bytes], int] = {}
         """(query, digest of text and passages) to response."""
         self.outputs: dict[tuple[int, str], tuple[int, int]] = {}
@@ -54,23 +54,23 @@ class ExistingContent:
         self._load(connection)
 
     def add_query(self, query: int, entry: ExistingQuery) -> None:
-        """Take in a query under its database key."""
+        """Add a query under its database key."""
         self.queries[query] = entry
         self.query_ids[entry.key] = query
         self.queries_by_text.setdefault(entry.text, []).append(query)
 
     def add_response(self, response: int, entry: ExistingResponse) -> None:
-        """Take in a response, the newest version of its key."""
+        """Add a response, the newest version of its key."""
         self.responses[response] = entry
         self._versions.setdefault(entry.key, []).append(response)
         self.by_content[entry.query, entry.content] = response
 
     def add_further_key(self, key: str, response: int) -> None:
-        """Take in another key of a response."""
+        """Add another key of a response."""
         self.further_keys[key] = response
 
     def set_output(self, query: int, system: str, response: int, revision: int) -> None:
-        """Take in what a system gives now."""
+        """Set the current response of a system."""
         before = self.outputs.get((query, system))
         if before is not None:
             self._systems[before[0]] -= 1
@@ -78,7 +78,7 @@ class ExistingContent:
         self.outputs[query, system] = (response, revision)
 
     def find(self, name: str) -> int | None:
-        """Return the response that an id means (study.facts.current_responses says which)."""
+        """Return the response of an id, by the rules of `study.facts.current_responses`."""
         versions = self._versions.get(name)
         if versions is not None:
             return versions[0] if len(versions) == 1 else self._meant(versions)
@@ -95,7 +95,7 @@ class ExistingContent:
         return len(self._versions.get(name, ()))
 
     def in_use(self, response: int) -> bool:
-        """Whether no later response has taken this one's place."""
+        """Whether no later response has replaced this one."""
         if response in self._systems:
             return self._systems[response] > 0
         return self._versions[self.responses[response].key][-1] == response
@@ -146,19 +146,19 @@ def digest_of(value: list[str] | dict[str, Any]) -> bytes | None:
 def not_revisable(
     existing: ExistingContent, key: str, current: int, same: int | None, system: str | None
 ) -> Problem | None:
-    """Say why an id can't take another content; None when it can.
+    """Return why the content of an id cannot be replaced, and the remedy; None if it can.
 
-    `current` is the response that the id means now, `same` the one with the new content where
-    the study has it, and `system` the one that the row names.
+    `current` is the response that has the id now, `same` the one with the new content if the
+    study has it, and `system` the one that the row names.
     """
     was = existing.responses[current]
     if key != was.key:
         further = key in existing.further_keys
-        what = "a further id" if further else f"version {was.version}"
-        return f"{key!r} is {what} of response {was.key!r}, with another content.", OWN_ID
+        relation = "a further id" if further else f"version {was.version}"
+        return f"{key!r} is {relation} of response {was.key!r}, with another content.", OWN_ID
     if same is not None:
         return _not_revertible(existing, key, same, system)
-    # Tables name the first version too once there is a second.
+    # Tables name the first version KEY@1 once there is a second one.
     for version in (1, existing.versions(key) + 1):
         taken = existing.find(f"{key}@{version}")
         if taken is not None and existing.responses[taken].key != key:
@@ -173,7 +173,7 @@ def not_revisable(
 def _not_revertible(
     existing: ExistingContent, key: str, same: int, system: str | None
 ) -> Problem | None:
-    """Say why an id can't go back to a content that the study has."""
+    """Return why an id cannot return to an earlier content, and the remedy; None if it can."""
     was = existing.responses[same]
     if was.key == key and (system is not None or existing.in_use(same)):
         return None

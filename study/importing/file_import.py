@@ -1,4 +1,4 @@
-"""A file comes into a study."""
+"""Import of a file into a study."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,7 +38,7 @@ def import_file(
     conflicts_as_repeats: bool = False,
     progress: Advance | None = None,
 ) -> ImportSummary:
-    """Bring a file into a study, whole or not at all.
+    """Import a file into a study, completely or not at all.
 
     Parameters
     ----------
@@ -47,27 +47,27 @@ def import_file(
     importer
         Name of the format; default: recognized from the content.
     kinds
-        Scorer to kind (human, adjudicated, judge, metric), where the file does not say it.
+        Scorer to kind (human, adjudicated, judge, metric), where the file does not state it.
     scorer, system, construct
-        What the file leaves unsaid, for all its rows.
+        Values of columns that the file lacks, for all its rows.
     controls
         Control of a Label Studio export to the construct that it rates, before study.toml's;
-        empty: left out. One that the file lacks is a fault, which study.toml's are not.
+        empty: left out. Unlike those of study.toml, one that the file lacks is a fault.
     ranges
-        Such a control to its least and greatest value, where they are not its construct's: values
+        Such a control to its lowest and highest value, where they are not its construct's: values
         are mapped linearly.
     raters, rater_prefix
-        User of such an export to the scorer that they are (empty: left out); others are the
-        prefix, `ls-` unless given, and their number.
+        User of such an export to the name of the scorer (empty: left out). Other users are named
+        by the prefix, by default `ls-`, and their number.
     allow_unmatched, revise, conflicts_as_repeats
         See `import_rows`.
     progress
-        Called with the amount read and the whole, in the same unit.
+        Called with the amount read and the total, in the same unit.
 
     Raises
     ------
     InputError
-        With every fault of the file; nothing was stored.
+        With all faults of the file. Nothing is stored.
     """
     checked_kinds = _checked_kinds(kinds or {})
     source = RecordSource(Path(path), advance=progress or unseen)
@@ -75,7 +75,7 @@ def import_file(
     instead = {"scorer": scorer, "system": system, "construct": construct}
     columns = [name for name, value in instead.items() if value is not None]
     chosen, broken = importer_for(source, constructs, importer, columns)
-    source.tally.warnings += broken
+    source.report.warnings += broken
     with study.read() as connection:
         stored = known_kinds(connection, study.config)
         q: Any = table(Query)
@@ -89,14 +89,14 @@ def import_file(
     options = FormatOptions(
         constructs=constructs,
         kinds={**stored, **checked_kinds},
-        said=checked_kinds,
+        declared_kinds=checked_kinds,
         scorer=scorer,
         system=system,
         construct=construct,
         names={c.key: c.name for c in study.config.constructs},
         scales={c.key: c.scale for c in study.config.constructs},
         controls={**study.config.label_studio.controls, **(controls or {})},
-        controls_said=controls or {},
+        declared_controls=controls or {},
         ranges=ranges or {},
         raters=raters or {},
         rater_prefix=rater_prefix,
@@ -121,18 +121,18 @@ def import_file(
         allow_unmatched=allow_unmatched,
         revise=revise,
         conflicts_as_repeats=conflicts_as_repeats,
-        tally=source.tally,
+        report=source.report,
     )
 
 
-def open_questions(
+def unmapped_controls(
     study: "Study",
     path: Path | str,
     *,
     importer: str | None = None,
     controls: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Return the controls of a file that `import_file` would refuse it for: no construct is known.
+    """Return the controls of a file that are not mapped to a construct; `import_file` refuses them.
 
     Raises
     ------

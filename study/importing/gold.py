@@ -1,4 +1,4 @@
-"""Expected values of training and check material on their way to the study."""
+"""Storing expected values of training and check responses."""
 
 from typing import Literal, NamedTuple
 
@@ -14,8 +14,8 @@ from study.schema import ExpectedValue, ExpectedValueBase, Response, now, table
 from study.settings.study_toml import StudyConfig
 
 NEW_RESPONSE = (
-    "What raters learned from stays as it was: give the new range to a new response, whose text "
-    "differs."
+    "Expected values never change once they are stored: give the new range to a new response, "
+    "whose text differs."
 )
 
 
@@ -39,32 +39,32 @@ class ExpectedStore:
         connection: Connection,
         config: StudyConfig,
         content: ContentStore,
-        tally: ImportReport,
+        report: ImportReport,
     ) -> None:
         self._connection = connection
         self._config = config
         self._content = content
-        self._tally = tally
+        self._report = report
         self._batch: Batch | None = None
         self._stored: dict[_Key, _Bounds] = {}
         self._rows_of: dict[_Key, int] = {}
         self._answers: frozenset[int] = frozenset()
 
-    def add(self, placed: LocatedRow, row: ExpectedRow) -> None:
-        """Add what a row says, or note why it can't be added."""
+    def add(self, located: LocatedRow, row: ExpectedRow) -> None:
+        """Add a row, or a fault."""
         if self._batch is None:
-            # Only now is it known that there is such material at all.
+            # Created only if the source has such rows.
             self._batch = Batch(self._connection, table(ExpectedValue))
             self._load()
-        fits = [self._fits(placed, row, key, bounds) for key, bounds in row.expected.items()]
+        fits = [self._fits(located, row, key, bounds) for key, bounds in row.expected.items()]
         if not row.expected:
-            self._fault(placed, "expects nothing.", "Give a range for one construct or more.")
-        response = self._content.add(placed.number, row)
+            self._fault(located, "has no expected value.", "Give a range for a construct.")
+        response = self._content.add(located.number, row)
         if response is None or not fits or not all(fits):
             return
         if row.purpose == "training" and response in self._answers:
             self._fault(
-                placed,
+                located,
                 "is a response that the study measures; raters would know it before they rate it.",
                 "Train with other responses, such as to other queries.",
                 "response",
@@ -73,20 +73,20 @@ class ExpectedStore:
         blind = [key for key in row.expected if self._lacks_reference(response, key)]
         if blind:
             self._fault(
-                placed,
+                located,
                 f"{', '.join(blind)}: raters see the reference for it, and the query has none.",
                 f"Give references, or leave {', '.join(blind)} out.",
             )
             return
         for key, bounds in row.expected.items():
-            self._enter(self._batch, placed, _Key(response, key, row.purpose), bounds)
+            self._enter(self._batch, located, _Key(response, key, row.purpose), bounds)
 
     def finish(self) -> None:
         """Write what was added; the responses are written before."""
         if self._batch is not None:
             self._batch.finish()
 
-    def _enter(self, batch: Batch, placed: LocatedRow, key: _Key, expected: ExpectedRange) -> None:
+    def _enter(self, batch: Batch, located: LocatedRow, key: _Key, expected: ExpectedRange) -> None:
         bounds = _Bounds(expected.low, expected.high, expected.why)
         before = self._stored.get(key)
         if before is None:
@@ -99,32 +99,32 @@ class ExpectedStore:
             )
             batch.add(**noun.model_dump(), response_id=key.response, created_at=now())
             self._stored[key] = bounds
-            self._rows_of[key] = placed.number
-            self._tally.added["expected values"] += 1
+            self._rows_of[key] = located.number
+            self._report.added["expected values"] += 1
         elif before == bounds:
             if key in self._rows_of:
-                self._tally.rules[TWICE] += 1
+                self._report.rules[TWICE] += 1
             else:
-                self._tally.already["expected values"] += 1
+                self._report.already["expected values"] += 1
         else:
             where = f"row {self._rows_of[key]}" if key in self._rows_of else "the study"
-            what = "another explanation" if before[:2] == bounds[:2] else _range(before)
+            stored = "another explanation" if before[:2] == bounds[:2] else _range(before)
             self._fault(
-                placed,
-                f"expects {_range(bounds)} on {key.construct}, but {where} has {what} for this "
+                located,
+                f"expects {_range(bounds)} on {key.construct}, but {where} has {stored} for this "
                 "response.",
                 NEW_RESPONSE,
                 "expected",
             )
 
     def _fits(
-        self, placed: LocatedRow, row: ExpectedRow, key: str, expected: ExpectedRange
+        self, located: LocatedRow, row: ExpectedRow, key: str, expected: ExpectedRange
     ) -> bool:
         spec = self._config.construct_spec(key)
         if spec is None:
             known = [construct.key for construct in self._config.constructs]
             self._fault(
-                placed,
+                located,
                 f"the study has no construct {key!r}.",
                 f"{nearest(key, known)} It has: {', '.join(known)}.".strip(),
                 "expected",
@@ -132,14 +132,14 @@ class ExpectedStore:
             return False
         problem = spec.scale.problem(expected.low) or spec.scale.problem(expected.high)
         if problem is None and expected.low > expected.high:
-            problem = f"low {expected.low:g} lies above high {expected.high:g}"
+            problem = f"low {expected.low:g} is above high {expected.high:g}"
         remedy = "Correct the range."
         if problem is None and "context" in spec.sees and not row.passages:
             problem = "raters see passages for it, and the response has none"
             remedy = f"Give passages, or leave {key} out."
         if problem is None:
             return True
-        self._fault(placed, f"{key}: {problem}.", remedy, "expected")
+        self._fault(located, f"{key}: {problem}.", remedy, "expected")
         return False
 
     def _lacks_reference(self, response: int, key: str) -> bool:
@@ -151,9 +151,9 @@ class ExpectedStore:
         )
 
     def _fault(
-        self, placed: LocatedRow, problem: str, remedy: str, field: str = "expected"
+        self, located: LocatedRow, problem: str, remedy: str, field: str = "expected"
     ) -> None:
-        self._tally.fault(problem, remedy, placed.number, placed.column(field))
+        self._report.fault(problem, remedy, located.number, located.column(field))
 
     def _load(self) -> None:
         e, r = table(ExpectedValue), table(Response)

@@ -19,44 +19,44 @@ class ImportReport:
     rows: int = 0
     added: Counter[str] = field(default_factory=Counter)
     already: Counter[str] = field(default_factory=Counter)
-    """By noun: things of the file that the study held before."""
+    """Table to the number of its rows in the file that were in the study before."""
     rules: Counter[str] = field(default_factory=Counter)
-    """By rule: what was accepted although it was not written as it should be."""
+    """Rule to how often it accepted something that is not in the documented form."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """By reason: what was not stored."""
+    """Content that was not stored, with how often it occurred."""
     unmatched: dict[str, list[int]] = field(default_factory=dict)
-    """By name of a response that the study has not: the rows that mention it."""
+    """Name of a response that is not in the study to the rows that name it."""
     warnings: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What a reader of the faults must know, such as how rows are counted."""
+    """Remarks on the faults, such as how rows are counted."""
 
     _last: int | None = None
 
-    def see(self, row: int | None) -> None:
-        """Count a row of the file; what one row holds comes in turn."""
+    def count_row(self, row: int | None) -> None:
+        """Count a row of the file; several things of one row come one after another."""
         self.rows += row is None or row != self._last
         self._last = row
 
     @property
-    def kept_aside(self) -> int:
-        """How many rows mention a response that the study has not."""
+    def unmatched_rows(self) -> int:
+        """Number of rows that name a response which is not in the study."""
         return len(set().union(*self.unmatched.values()))
 
     def fault(
         self, problem: str, remedy: str, row: int | None = None, column: str | None = None
     ) -> None:
-        """Note a fault; the import goes on, to find the others, and is then undone."""
+        """Add a fault. The import continues, to find further faults, and is then rolled back."""
         self.faults.append(Fault(problem, remedy, row, column))
 
 
-# A screen's worth; the JSON form holds all of them.
+# The JSON output lists all of them.
 _SHOWN = 20
 
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """What came of an import, by noun in the plural (`responses`, `scores`, ...)."""
+    """The result of an import; counts are by table (`responses`, `scores`, ...)."""
 
     source: str
     importer: str
@@ -64,29 +64,29 @@ class ImportSummary:
     added: dict[str, int]
     already: dict[str, int]
     rules: dict[str, int]
-    """Accepted by a stated rule: the rule, and how often it was used."""
+    """Rule to how often it accepted something that is not in the documented form."""
     left_out: dict[str, int]
     unmatched: dict[str, list[int]]
-    """Kept aside: ids that the study has not, with the rows that mention them."""
+    """Ids that are not in the study, with the rows that name them; these rows are left out."""
     warnings: tuple[str, ...]
     imported_before: datetime | None = None
-    """When this very file came in before; nothing was done then."""
+    """When the same file was imported before; None: not yet. Nothing was changed this time."""
 
     @classmethod
     def of(
-        cls, tally: ImportReport, source: str, importer: str, before: datetime | None = None
+        cls, report: ImportReport, source: str, importer: str, before: datetime | None = None
     ) -> Self:
         """Return the summary of what `tally` counted."""
         return cls(
             source=source,
             importer=importer,
-            rows=tally.rows,
-            added={noun: n for noun, n in tally.added.items() if n},
-            already={noun: n for noun, n in tally.already.items() if n},
-            rules=dict(tally.rules),
-            left_out=dict(tally.left_out),
-            unmatched=dict(tally.unmatched),
-            warnings=tuple(tally.warnings),
+            rows=report.rows,
+            added={noun: n for noun, n in report.added.items() if n},
+            already={noun: n for noun, n in report.already.items() if n},
+            rules=dict(report.rules),
+            left_out=dict(report.left_out),
+            unmatched=dict(report.unmatched),
+            warnings=tuple(report.warnings),
             imported_before=before,
         )
 
@@ -103,24 +103,24 @@ class ImportSummary:
                 f"{self.source} was imported as {self.importer} on {when}; nothing was changed."
             ]
         added = _listed(self.added) or "nothing"
-        rows = _counted(self.rows, "row")
-        lines = [f"{self.source} ({self.importer}, {rows}): {added} added."]
+        read = _counted(self.rows, "row")
+        lines = [f"{self.source} ({self.importer}, {read}): {added} added."]
         if self.already:
-            lines.append(f"Already there: {_listed(self.already)}.")
+            lines.append(f"Already in the study: {_listed(self.already)}.")
         lines += [f"Accepted: {rule} ({n})." for rule, n in self.rules.items()]
         lines += [f"Left out: {what} ({n})." for what, n in self.left_out.items()]
         if self.unmatched:
-            aside = len(set().union(*self.unmatched.values()))
+            rows = len(set().union(*self.unmatched.values()))
             names = list(self.unmatched)
             more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             lines.append(
-                f"Kept aside: {_counted(aside, 'row')} with {_counted(len(names), 'id')} that the "
-                f"study has not: {', '.join(names[:_SHOWN])}{more}."
+                f"Left out: {_counted(rows, 'row')} with {_counted(len(names), 'id')} that are not "
+                f"in the study: {', '.join(names[:_SHOWN])}{more}."
             )
         return lines + [f"Warning: {warning}" for warning in self.warnings]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the summary as values that JSON can hold."""
+        """Return the summary as plain objects for JSON."""
         before = self.imported_before
         return {
             **asdict(self),

@@ -1,4 +1,4 @@
-"""The door through which every imported row goes: all of a source is stored, or none."""
+"""Storing imported rows in one transaction: all rows of a source, or none."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -20,9 +20,9 @@ from study.schema import ImportedFile, now, table
 if TYPE_CHECKING:
     from study.study import Study
 
-# How many names of the other side are listed when ids don't join.
+# Names of the study's responses that are listed when ids do not match.
 _LISTED = 50
-# A hint costs a comparison with every known id.
+# Suggestions compare an id with every known id, so their number is limited.
 _HINTS, _KNOWN = 20, 5000
 
 
@@ -37,7 +37,7 @@ def import_rows(
     allow_unmatched: bool = False,
     revise: bool = False,
     conflicts_as_repeats: bool = False,
-    tally: ImportReport | None = None,
+    report: ImportReport | None = None,
 ) -> ImportSummary:
     """Store rows in one transaction.
 
@@ -47,25 +47,25 @@ def import_rows(
         Validated rows with their place in the source; a `Fault` takes the place of a row that
         can't be read. Responses come before the scores that name them.
     source, sha256, importer, options
-        What was read, and how. The same four change nothing a second time, and the summary says
-        when they came in. `options` holds values that JSON can hold.
+        What was read, and how. Importing the same four again changes nothing, and the summary
+        states when they were imported. `options` has values that JSON can represent.
     allow_unmatched
-        Keep scores of responses that the study has not aside, counted and listed, instead of
+        Leave out scores of responses that are not in the study, counted and listed, instead of
         refusing the source.
     revise
-        Take changed responses as new versions, and other responses of a system as its current
-        ones.
+        Store changed responses as new versions, and make another response of a system its
+        current one.
     conflicts_as_repeats
-        Keep a second, different value under one key as the next repeat.
-    tally
-        Counts that the reader of the source fills while `rows` is read.
+        Store a second, different value of one key as the next repeat.
+    report
+        Counts that the reader of the source updates while `rows` is read.
 
     Raises
     ------
     InputError
-        With every fault of the source; nothing was stored.
+        With all faults of the source. Nothing is stored.
     """
-    tally = tally if tally is not None else ImportReport()
+    report = report if report is not None else ImportReport()
     record = {
         "name": source,
         "sha256": sha256,
@@ -78,47 +78,47 @@ def import_rows(
         },
     }
     with study.write() as connection:
-        _alone(connection)
-        before, complete = _earlier(connection, record)
+        _lock_imports(connection)
+        before, complete = _earlier_import(connection, record)
         if before is not None and complete:
-            return ImportSummary.of(tally, source, importer, before)
+            return ImportSummary.of(report, source, importer, before)
         existing = ExistingContent(connection)
-        content = ContentStore(connection, existing, tally, revise=revise)
-        scoring = ValueChecks(
-            connection, study.config, existing, tally, conflicts_as_repeats=conflicts_as_repeats
+        content = ContentStore(connection, existing, report, revise=revise)
+        checks = ValueChecks(
+            connection, study.config, existing, report, conflicts_as_repeats=conflicts_as_repeats
         )
-        expected = ExpectedStore(connection, study.config, content, tally)
-        _take(rows, content, expected, scoring, tally)
+        expected = ExpectedStore(connection, study.config, content, report)
+        _add_rows(rows, content, expected, checks, report)
         content.finish()
         expected.finish()
         versions = study.construct_versions(connection)
-        scoring.join(connection, versions)
+        checks.join(connection, versions)
         if not allow_unmatched:
-            tally.faults += _unjoined(existing, scoring, tally)
-        if tally.faults:
-            in_order = sorted(tally.faults, key=lambda fault: fault.row or math.inf)
-            raise InputError(source, in_order, tally.notes)
-        tally.warnings += scoring.warnings()
-        tally.warnings += _lacking(study, content)
-        if before is None or tally.added.total():
+            report.faults += _unmatched_faults(existing, checks, report)
+        if report.faults:
+            in_order = sorted(report.faults, key=lambda fault: fault.row or math.inf)
+            raise InputError(source, in_order, report.notes)
+        report.warnings += checks.warnings()
+        report.warnings += _missing_fields(study, content)
+        if before is None or report.added.total():
             counts = {
-                **{f"added {noun}": n for noun, n in tally.added.items() if n},
-                **{f"already {noun}": n for noun, n in tally.already.items() if n},
-                **{f"accepted: {rule}": n for rule, n in tally.rules.items()},
-                **{f"left out: {what}": n for what, n in tally.left_out.items()},
-                "unmatched": tally.kept_aside,
+                **{f"added {noun}": n for noun, n in report.added.items() if n},
+                **{f"already {noun}": n for noun, n in report.already.items() if n},
+                **{f"accepted: {rule}": n for rule, n in report.rules.items()},
+                **{f"left out: {what}": n for what, n in report.left_out.items()},
+                "unmatched": report.unmatched_rows,
             }
             files = Batch(connection, table(ImportedFile))
             file_id = files.add(
                 **record, counts=counts, config_hash=study.config_hash, created_at=now()
             )
             files.finish()
-            scoring.store(connection, versions, file_id)
-    return ImportSummary.of(tally, source, importer)
+            checks.store(connection, versions, file_id)
+    return ImportSummary.of(report, source, importer)
 
 
-def _alone(connection: Connection) -> None:
-    """Keep other imports out, and make room for the index of passages."""
+def _lock_imports(connection: Connection) -> None:
+    """Exclude other imports, and enlarge the cache for the index of passages."""
     if connection.dialect.name == "postgresql":
         # SQLite's writing transactions exclude each other anyway.
         connection.exec_driver_sql("LOCK TABLE imported_file IN EXCLUSIVE MODE")
@@ -128,33 +128,35 @@ def _alone(connection: Connection) -> None:
         connection.exec_driver_sql("PRAGMA cache_size = -65536")
 
 
-def _take(
+def _add_rows(
     rows: Iterable[LocatedRow | Fault],
     content: ContentStore,
     expected: ExpectedStore,
-    scoring: ValueChecks,
-    tally: ImportReport,
+    checks: ValueChecks,
+    report: ImportReport,
 ) -> None:
     try:
-        for placed in rows:
-            tally.see(placed.row if isinstance(placed, Fault) else placed.number)
-            if isinstance(placed, Fault):
-                tally.faults.append(placed)
-            elif isinstance(placed.row, ExpectedRow):
-                expected.add(placed, placed.row)
-            elif isinstance(placed.row, ResponseRow):
-                content.add(placed.number, placed.row)
-            elif isinstance(placed.row, PreferenceRow):
-                scoring.add_preference(placed, placed.row)
+        for located in rows:
+            report.count_row(located.row if isinstance(located, Fault) else located.number)
+            if isinstance(located, Fault):
+                report.faults.append(located)
+            elif isinstance(located.row, ExpectedRow):
+                expected.add(located, located.row)
+            elif isinstance(located.row, ResponseRow):
+                content.add(located.number, located.row)
+            elif isinstance(located.row, PreferenceRow):
+                checks.add_preference(located, located.row)
             else:
-                scoring.add_score(placed, placed.row)
+                checks.add_score(located, located.row)
     except InputError as error:
-        # The source can't be read on from here; earlier faults are reported with it.
-        tally.faults += error.faults
+        # The rest of the source cannot be read; earlier faults are reported with this one.
+        report.faults += error.faults
 
 
-def _earlier(connection: Connection, record: Mapping[str, Any]) -> tuple[datetime | None, bool]:
-    """Return when this source came in last, and whether nothing of it was kept aside."""
+def _earlier_import(
+    connection: Connection, record: Mapping[str, Any]
+) -> tuple[datetime | None, bool]:
+    """Return when this source was last imported, and whether completely."""
     t: Any = table(ImportedFile)
     rows = connection.execute(
         select(t)
@@ -167,22 +169,25 @@ def _earlier(connection: Connection, record: Mapping[str, Any]) -> tuple[datetim
     return None, False
 
 
-def _unjoined(existing: ExistingContent, scoring: ValueChecks, tally: ImportReport) -> list[Fault]:
-    """Return a fault for each row whose response is not in the study, and one for the others.
+def _unmatched_faults(
+    existing: ExistingContent, checks: ValueChecks, report: ImportReport
+) -> list[Fault]:
+    """Return a fault for each row whose response is not in the study.
 
-    Where there are no others, their number is a note.
+    A further fault lists the study's responses that the file does not name; if it names all of
+    them, a note states their number.
     """
     faults = []
     known = {"query_id": list(existing.query_ids)}
     responses = existing.response_ids()
-    for order, (name, numbers) in enumerate(tally.unmatched.items()):
-        field, column = scoring.columns[name]
+    for order, (name, numbers) in enumerate(report.unmatched.items()):
+        field, column = checks.columns[name]
         there = known.get(field, responses)
         hint = nearest(name, there) if order < _HINTS and len(there) <= _KNOWN else ""
         faults += [
             Fault(
                 f"{name!r} is not in the study. {hint}".rstrip(),
-                "Correct it, import its response first, or keep such rows aside with "
+                "Correct it, import its response first, or leave such rows out with "
                 "--allow-unmatched.",
                 number,
                 column,
@@ -191,7 +196,7 @@ def _unjoined(existing: ExistingContent, scoring: ValueChecks, tally: ImportRepo
         ]
     if faults:
         current = existing.current_responses()
-        bare = sorted(existing.id_of(response) for response in current - scoring.scored)
+        bare = sorted(existing.id_of(response) for response in current - checks.scored)
         names = ", ".join(bare[:_LISTED]) + (", ..." if len(bare) > _LISTED else "")
         if bare:
             faults.append(
@@ -202,12 +207,12 @@ def _unjoined(existing: ExistingContent, scoring: ValueChecks, tally: ImportRepo
                 )
             )
         else:
-            tally.notes.append(f"The study has {len(current)} responses.")
+            report.notes.append(f"The study has {len(current)} responses.")
     return faults
 
 
-def _lacking(study: "Study", content: ContentStore) -> list[str]:
-    """Warn of responses without what a construct looks at."""
+def _missing_fields(study: "Study", content: ContentStore) -> list[str]:
+    """Return warnings about new responses that lack a field which raters of a construct see."""
     warnings = []
     for count, field, name in (
         (content.without_passages, "context", "passages"),

@@ -15,19 +15,19 @@ _LOOKED_UP = 2000
 
 
 class PassageStore:
-    """Passages of a file on their way to the study."""
+    """Passages of a file that are to be stored."""
 
-    def __init__(self, connection: Connection, tally: ImportReport) -> None:
+    def __init__(self, connection: Connection, report: ImportReport) -> None:
         self._connection = connection
-        self._tally = tally
+        self._report = report
         self._texts = Batch(connection, table(Passage))
         self._places = Batch(connection, table(ResponsePassage))
         self._waiting: dict[bytes, str] = {}
-        """Texts by digest, until it is known which of them the study has."""
+        """Digest to text, until the study is searched for them."""
         self._contexts: list[tuple[int, list[str | None], list[bytes]]] = []
 
     def add(self, response: int, passages: Sequence[PassageRow], hashes: list[bytes]) -> None:
-        """Take the passages of a response, in rank order, with their digests."""
+        """Add the passages of a response, in rank order, with their digests."""
         for passage, content in zip(passages, hashes, strict=True):
             self._waiting.setdefault(content, passage.text)
         if passages:
@@ -40,12 +40,12 @@ class PassageStore:
         return len(self._waiting) >= _LOOKED_UP
 
     def write(self) -> None:
-        """Insert the passages that the study has not, and the places of all."""
+        """Insert the passages that are not in the study, and the positions of all."""
         known = self._known(list(self._waiting))
         for content, text in self._waiting.items():
             if content not in known:
                 known[content] = self._texts.add(text=text, content_hash=content)
-                self._tally.added["passages"] += 1
+                self._report.added["passages"] += 1
         self._waiting = {}
         self._texts.write()
         for response, documents, hashes in self._contexts:

@@ -1,4 +1,4 @@
-"""A bare table of scores or preferences, without a study: the same reading, the same errors."""
+"""Reading a table of scores or preferences without a study, with the same checks."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -55,24 +55,24 @@ def read_scores(
         Long: a row for each score, with response_id, query_id, construct, scorer, value. Wide: a
         column for each construct, or for each scorer and construct (`anna:QR`).
     kinds
-        Scorer to kind (human, adjudicated, judge, metric), where the file does not say it.
+        Scorer to kind (human, adjudicated, judge, metric), where the file does not state it.
     scorer, construct
-        What the file leaves unsaid, for all its rows.
+        Values of columns that the file lacks, for all its rows.
     scales, scorer_scales
         Declared scales by construct, and by (scorer, construct); values outside are faults.
     progress
-        Called with the amount read and the whole, in the same unit.
+        Called with the amount read and the total, in the same unit.
 
     Returns
     -------
     DataFrame
-        The columns of the score table (study/README.md). `attrs["summary"]` holds lines on what
-        was accepted by a rule or left out.
+        The columns of the score table (study/README.md). `attrs["summary"]` has lines on what was
+        accepted by a rule or left out.
 
     Raises
     ------
     InputError
-        With every fault of the file.
+        With all faults of the file.
     """
     source = RecordSource(Path(path), advance=progress or unseen)
     columns = source.head.columns
@@ -81,7 +81,7 @@ def read_scores(
     options = FormatOptions(
         constructs=constructs,
         kinds=dict(kinds or {}),
-        said=dict(kinds or {}),
+        declared_kinds=dict(kinds or {}),
         scorer=scorer,
         construct=construct,
     )
@@ -93,21 +93,21 @@ def read_scores(
         return specific or (scales or {}).get(row.construct_key)
 
     records: list[dict[str, Any]] = []
-    # By key: the row that said it first, and by system as well.
+    # Key, and key with system, to the first row that has it and its value.
     first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
-    for placed in _checked(source, form.rows(source, options), scale):
-        row = placed.row
+    for located in _checked(source, form.rows(source, options), scale):
+        row = located.row
         if not isinstance(row, ScoreRow):
             continue
         name = row.response_id or f"{row.query_id}/{row.system}"
         if row.query_id is None:
-            column = placed.column("query_id")
-            source.tally.fault("is blank.", "Give it in every row.", placed.number, column)
+            column = located.column("query_id")
+            source.report.fault("is blank.", "Give it in every row.", located.number, column)
             continue
         cells = row.model_dump(exclude={"construct_key"}) | _valued(row)
         cells |= {"response_id": name, "construct": row.construct_key}
         key = (name, row.construct_key, row.scorer, row.repeat)
-        if _first(source.tally, first_values, key, placed, row):
+        if _first(source.report, first_values, key, located, row):
             records.append(cells)
     return _frame(source, records, SCORE_COLUMNS)
 
@@ -124,18 +124,20 @@ def read_preferences(
     """Read a table of comparisons of two responses; as `read_scores`."""
     source = RecordSource(Path(path), advance=progress or unseen)
     known_kinds = dict(kinds or {})
-    options = FormatOptions(kinds=known_kinds, said=known_kinds, scorer=scorer, construct=construct)
+    options = FormatOptions(
+        kinds=known_kinds, declared_kinds=known_kinds, scorer=scorer, construct=construct
+    )
     records: list[dict[str, Any]] = []
     first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
-    for placed in _checked(source, preferences.rows(source, options), lambda _: scale):
-        row = placed.row
+    for located in _checked(source, preferences.rows(source, options), lambda _: scale):
+        row = located.row
         if not isinstance(row, PreferenceRow):
             continue
         cells = row.model_dump(exclude={"construct_key"}) | _valued(row)
         cells["construct"] = row.construct_key
         pair = (row.query_id, row.response_a, row.response_b)
         key = (*pair, row.construct_key, row.scorer, row.repeat)
-        if _first(source.tally, first_values, key, placed, row):
+        if _first(source.report, first_values, key, located, row):
             records.append(cells)
     return _frame(source, records, PREFERENCE_COLUMNS)
 
@@ -146,7 +148,7 @@ def _form(head: Head) -> Any:
         fault = Fault("the file compares responses.", "Read it as preferences.")
         raise InputError("scores", [fault])
     if responses.matches(head):
-        fault = Fault("the file holds responses, no scores.", "Import it into a study.")
+        fault = Fault("the file contains responses, not scores.", "Import it into a study.")
         raise InputError("scores", [fault])
     long = any(there & set(scores.FIELDS[name]) for name in ("construct_key", "value"))
     return scores if long else scores_wide
@@ -164,7 +166,7 @@ def wide_constructs(source: RecordSource) -> tuple[str, ...]:
                 if sign is not None:
                     numeric[column] = sign
     names = [column for column, sign in numeric.items() if sign]
-    # A column of a construct that is known is one of scores, whatever its first cell says.
+    # The column of a known construct contains scores, whatever its first cell is.
     names += [c for c in open_columns if c.rpartition(":")[2] in {spec.key for spec in CCRS}]
     return tuple(dict.fromkeys(name.rpartition(":")[2] for name in names))
 
@@ -180,62 +182,62 @@ def _looks_numeric(cell: Any) -> bool | None:
 def _checked(source: RecordSource, rows: Rows, scale: Any) -> Iterator[LocatedRow]:
     """Yield rows on their scale and with one kind a scorer; note the others."""
     kinds: dict[str, tuple[str, int]] = {}
-    tally = source.tally
+    report = source.report
     try:
-        for placed in rows:
-            tally.see(placed.row if isinstance(placed, Fault) else placed.number)
-            if isinstance(placed, Fault):
-                tally.faults.append(placed)
+        for located in rows:
+            report.count_row(located.row if isinstance(located, Fault) else located.number)
+            if isinstance(located, Fault):
+                report.faults.append(located)
                 continue
-            number, row = placed.number, placed.row
+            number, row = located.number, located.row
             if not isinstance(row, ScoreRow | PreferenceRow):
                 continue
             kind, first = kinds.setdefault(row.scorer, (row.scorer_kind, number))
             if kind != row.scorer_kind:
-                tally.fault(
+                report.fault(
                     f"scorer {row.scorer!r} is {row.scorer_kind} here and {kind} in row {first}.",
                     "A scorer has one kind; rename the other scorer.",
                     number,
-                    placed.column("scorer_kind"),
+                    located.column("scorer_kind"),
                 )
             limits = scale(row)
             if limits and row.value is not None and not limits.min <= row.value <= limits.max:
-                tally.fault(
-                    f"{row.value:g} for {row.construct_key} by {row.scorer!r} lies outside "
+                report.fault(
+                    f"{row.value:g} for {row.construct_key} by {row.scorer!r} is outside "
                     f"{limits.min:g} to {limits.max:g}.",
                     "Correct it, or declare the scorer's own scale.",
                     number,
-                    placed.column("value"),
+                    located.column("value"),
                 )
-            yield placed
+            yield located
     except InputError as error:
-        tally.faults += error.faults
+        report.faults += error.faults
 
 
 def _first(
-    tally: ImportReport,
+    report: ImportReport,
     first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]],
     key: tuple[Any, ...],
-    placed: LocatedRow,
+    located: LocatedRow,
     row: ScoreRow | PreferenceRow,
 ) -> bool:
-    """Whether a row is the first to say something; another value for its key is a fault."""
-    number, content = placed.number, (row.value, row.missing_reason)
+    """Whether a row is the first of its key and system; another value of its key is a fault."""
+    number, content = located.number, (row.value, row.missing_reason)
     first, before = first_values.setdefault(key, (number, content))
     system = row.system if isinstance(row, ScoreRow) else None
     if before != content:
         value, kept = (f"{v:g}" if v is not None else "no value" for v in (content[0], before[0]))
-        tally.fault(
+        report.fault(
             f"{value} by {row.scorer!r} on {row.construct_key}, repeat {row.repeat}, but row "
             f"{first} has {kept} for the same response.",
             "Keep one of them, or number them as repeats.",
             number,
-            placed.column("value"),
+            located.column("value"),
         )
         return False
     again, _ = first_values.setdefault((*key, "system", system), (number, content))
     if again != number:
-        tally.rules[TWICE] += 1
+        report.rules[TWICE] += 1
     return again == number
 
 
@@ -251,10 +253,10 @@ def _frame(
 
     from study.importing.import_report import ImportSummary
 
-    tally = source.tally
-    if tally.faults:
-        in_order = sorted(tally.faults, key=lambda fault: (fault.row is None, fault.row or 0))
-        raise InputError(source.path.name, in_order, tally.notes)
+    report = source.report
+    if report.faults:
+        in_order = sorted(report.faults, key=lambda fault: (fault.row is None, fault.row or 0))
+        raise InputError(source.path.name, in_order, report.notes)
     frame = pd.DataFrame(
         {
             name: pd.Series(
@@ -263,5 +265,5 @@ def _frame(
             for name, kind in columns.items()
         }
     )
-    frame.attrs["summary"] = ImportSummary.of(tally, source.path.name, "table").lines()[1:]
+    frame.attrs["summary"] = ImportSummary.of(report, source.path.name, "table").lines()[1:]
     return frame

@@ -1,4 +1,4 @@
-"""What an importer yields: one validated row for each thing in the file."""
+"""The rows that an importer yields: validated responses, scores and preferences."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -27,13 +27,13 @@ class PassageRow(_Row):
 
 
 class ResponseRow(_Row):
-    """A system's response to a query, with what it was given."""
+    """A system's response to a query, with the passages it was given."""
 
     query_id: Key | None = None
-    """Without one, the study's query with this very text is meant, or a key is made from it."""
+    """Without one, the study's query with this text is meant, or a key is made from the text."""
     query: Text
     response: Text
-    """May be empty: the system answered nothing."""
+    """May be empty: the system gave no answer."""
     response_id: Key | None = None
     """Without one, a key is made from query, system and content."""
     system: Key | None = None
@@ -44,7 +44,7 @@ class ResponseRow(_Row):
 
     @property
     def role(self) -> ResponseRole:
-        """What the response comes in for: to be measured."""
+        """The purpose of the response: to be measured."""
         return "answer"
 
     @model_validator(mode="after")
@@ -63,7 +63,7 @@ class ExpectedRange(_Row):
 
 
 class ExpectedRow(ResponseRow):
-    """A response for raters to learn from or be checked with, of no system."""
+    """A response to train or check raters with; it belongs to no system."""
 
     purpose: Literal["training", "check"] = "training"
     expected: dict[Key, ExpectedRange]
@@ -71,7 +71,7 @@ class ExpectedRow(ResponseRow):
 
     @property
     def role(self) -> ResponseRole:
-        """What the response comes in for."""
+        """The purpose of the response."""
         return self.purpose
 
 
@@ -98,11 +98,11 @@ class ScoreRow(_Row):
     stratum: Key | None = None
     source: Key | None = None
     response_words: int | None = Field(default=None, ge=0)
-    """Length of the response, where a bare table says it; a study counts it in the text."""
+    """Length of the response in words, if the table has it; a study counts it in the text."""
     position: int | None = Field(default=None, ge=1)
-    """Place in the rater's own order, where a bare table says it."""
+    """Position in the rater's order, if the table has it."""
     layout: Literal["single", "side_by_side"] | None = None
-    """What the rater saw on a page, where a table says it."""
+    """Layout of the rater's page, if the table has it."""
 
     @model_validator(mode="after")
     def _names_a_response(self) -> Self:
@@ -120,7 +120,7 @@ class ScoreRow(_Row):
         if self.rule is not None and (self.value is None or self.scorer_kind != "judge"):
             other = "no value" if self.value is None else f"a {self.scorer_kind} scorer"
             raise ValueError(
-                f"has the rule {self.rule!r} and {other}, while a rule says how a judge's answer "
+                f"has the rule {self.rule!r} and {other}, while a rule is how a judge's answer "
                 "was read; leave the cell blank, or give the column another name"
             )
         return self
@@ -159,14 +159,14 @@ class LocatedRow(NamedTuple):
     number: int
     row: ResponseRow | ScoreRow | PreferenceRow
     columns: Mapping[str, str] = MappingProxyType({})
-    """Field to the file's own column, where there is one; empty where nothing is known of it."""
+    """Field to the file's column, where it has one; empty if the columns are unknown."""
 
     def column(self, field: str) -> str | None:
         """Return the column under which a fault in a field is reported."""
         return self.columns.get(field) if self.columns else _DOCUMENTED.get(field, field)
 
 
-# The names of columns that are not the names of fields.
+# Columns whose names differ from the fields'.
 _DOCUMENTED = {"construct_key": "construct"}
 
 Rows = Iterator[LocatedRow | Fault]

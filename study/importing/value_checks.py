@@ -15,105 +15,105 @@ from study.scales import RatingScale
 from study.schema import JudgeRun, Preference, PreferenceBase, Rater, Score, ScoreBase, table
 from study.settings.study_toml import StudyConfig
 
-# Fewer equal values than this are no sign of a rater who gave one value throughout.
+# Fewer equal values than this do not indicate a rater who always gives one value.
 _THROUGHOUT = 5
 
 
 @dataclass
-class _Seen:
+class _UsedRange:
     scale: RatingScale
     lowest: float
     highest: float
     count: int = 0
 
 
-class ValueWatch:
-    """What range of values each scorer used on each construct."""
+class UsedRanges:
+    """The range of values that each scorer used on each construct."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], _Seen] = {}
+        self._ranges: dict[tuple[str, str], _UsedRange] = {}
 
-    def see(self, scorer: str, construct: str, value: float | None, scale: RatingScale) -> None:
-        """Take a value; missing ones say nothing."""
+    def add(self, scorer: str, construct: str, value: float | None, scale: RatingScale) -> None:
+        """Add a value; a missing one is ignored."""
         if value is None:
             return
-        seen = self._seen.get((scorer, construct))
-        if seen is None:
-            seen = self._seen[scorer, construct] = _Seen(scale, value, value)
-        seen.lowest = min(seen.lowest, value)
-        seen.highest = max(seen.highest, value)
-        seen.count += 1
+        used = self._ranges.get((scorer, construct))
+        if used is None:
+            used = self._ranges[scorer, construct] = _UsedRange(scale, value, value)
+        used.lowest = min(used.lowest, value)
+        used.highest = max(used.highest, value)
+        used.count += 1
 
     def warnings(self) -> Iterator[str]:
-        """Say which scorers probably used another scale, or one value throughout."""
-        by_scorer: dict[str, list[tuple[str, _Seen]]] = {}
-        for (scorer, construct), seen in self._seen.items():
-            by_scorer.setdefault(scorer, []).append((construct, seen))
+        """Yield a warning for each scorer that probably used another scale, or only one value."""
+        by_scorer: dict[str, list[tuple[str, _UsedRange]]] = {}
+        for (scorer, construct), used in self._ranges.items():
+            by_scorer.setdefault(scorer, []).append((construct, used))
         for scorer, parts in by_scorer.items():
-            values = {end for _, seen in parts for end in (seen.lowest, seen.highest)}
-            for construct, seen in [_together(parts)] if len(values) == 1 else parts:
-                if seen.lowest == seen.highest and seen.count >= _THROUGHOUT:
+            values = {end for _, used in parts for end in (used.lowest, used.highest)}
+            for construct, used in [_together(parts)] if len(values) == 1 else parts:
+                if used.lowest == used.highest and used.count >= _THROUGHOUT:
                     yield (
-                        f"{scorer!r} gave {seen.lowest:g} throughout on {construct} "
-                        f"({seen.count} values)."
+                        f"{scorer!r} gave {used.lowest:g} throughout on {construct} "
+                        f"({used.count} values)."
                     )
-        for (scorer, construct), seen in self._seen.items():
+        for (scorer, construct), used in self._ranges.items():
             # A range of 0 to 1 is a tenth of such a scale or less.
-            if seen.scale.max >= 10 and seen.lowest >= 0 and 0 < seen.highest <= 1 < seen.count:
+            if used.scale.max >= 10 and used.lowest >= 0 and 0 < used.highest <= 1 < used.count:
                 yield (
-                    f"all {seen.count} values of {scorer!r} on {construct} lie in 0 to 1, on a "
-                    f"scale of {seen.scale}. If that is the scorer's own scale, declare it in "
+                    f"all {used.count} values of {scorer!r} on {construct} are from 0 to 1, on a "
+                    f"scale of {used.scale}. If that is the scorer's own scale, declare it in "
                     f'study.toml: [scorers."{scorer}"] scale = {{ min = 0, max = 1 }}'
                 )
 
 
-def _together(parts: list[tuple[str, _Seen]]) -> tuple[str, _Seen]:
-    """Return what a scorer gave on all constructs, where all of it is one value."""
+def _together(parts: list[tuple[str, _UsedRange]]) -> tuple[str, _UsedRange]:
+    """Return the constructs of a scorer whose values are all the same, and their range."""
     first = parts[0][1]
-    seen = _Seen(first.scale, first.lowest, first.highest, sum(s.count for _, s in parts))
-    return ", ".join(construct for construct, _ in parts), seen
+    used = _UsedRange(first.scale, first.lowest, first.highest, sum(s.count for _, s in parts))
+    return ", ".join(construct for construct, _ in parts), used
 
 
 IMPORTED = "imported"
 WITH_ITSELF = "a comparison of a response with itself (the two have the same content)"
-IN_USE = "an id of a response with several versions taken as the version in use"
+IN_USE = "an id of a response with several versions read as the version in use"
 
 # How many replaced responses are named.
 _NAMED = 5
 
 
 class ValueChecks:
-    """Joins scores and preferences of a file with the study, and gathers them for storing."""
+    """Matches scores and preferences of a file with the study, and collects them for storing."""
 
     def __init__(
         self,
         connection: Connection,
         config: StudyConfig,
         existing: ExistingContent,
-        tally: ImportReport,
+        report: ImportReport,
         *,
         conflicts_as_repeats: bool = False,
     ) -> None:
         self._config = config
-        self._held = existing
-        self._tally = tally
+        self._existing = existing
+        self._report = report
         self._constructs = [construct.key for construct in config.constructs]
         self.kinds = known_kinds(connection, config)
         """By scorer: human, adjudicated, judge or metric."""
         self._kind_rows: dict[str, int] = {}
-        self.watch = ValueWatch()
+        self.used_ranges = UsedRanges()
         self.scored: set[int] = set()
-        """Responses that the file says something of."""
+        """Responses that the file has values for."""
         self._stale: dict[int, set[int]] = {}
-        """Responses that are no longer in use, with the rows that speak of them."""
+        """Responses that are no longer in use, with the rows that name them."""
         self.columns: dict[str, tuple[str, str | None]] = {}
-        """By name of a response that the study has not: field and column it stood in."""
+        """Name of a response that is not in the study to its field and column."""
         self.scores = ValueStore(
             Score,
             ScoreBase,
             ("response_id",),
             ("inclusion_prob", "stratum", "source", "rule", "layout"),
-            tally,
+            report,
             conflicts_as_repeats=conflicts_as_repeats,
         )
         self.preferences = ValueStore(
@@ -121,54 +121,54 @@ class ValueChecks:
             PreferenceBase,
             ("response_a_id", "response_b_id", "query_id"),
             (),
-            tally,
+            report,
             conflicts_as_repeats=conflicts_as_repeats,
         )
 
-    def add_score(self, placed: LocatedRow, row: ScoreRow) -> None:
-        """Take a score, or note why it can't be taken."""
+    def add_score(self, located: LocatedRow, row: ScoreRow) -> None:
+        """Add a score, or a fault."""
         scale = self._config.scale(row.construct_key, row.scorer)
-        fits = self._fits(placed, row, scale)
+        fits = self._fits(located, row, scale)
         name = row.response_id or f"query {row.query_id}, system {row.system}"
-        response = self._response(placed, row, name)
+        response = self._response(located, row, name)
         if response is None or not fits:
             return
-        self._mark(placed.number, response)
+        self._note_responses(located.number, response)
         value, reason = _value_or_reason(row)
         if scale is not None:
-            self.watch.see(row.scorer, row.construct_key, value, scale)
+            self.used_ranges.add(row.scorer, row.construct_key, value, scale)
         extra = (row.inclusion_prob, row.stratum, row.source or IMPORTED, row.rule, row.layout)
         key = ((response,), row.construct_key, row.scorer, row.repeat)
         label = f"{name!r}" + (f" of system {row.system!r}" if row.system else "")
-        column = placed.column("value")
-        self.scores.add(key, Entry(value, reason, extra, placed.number, label, column))
+        column = located.column("value")
+        self.scores.add(key, Entry(value, reason, extra, located.number, label, column))
 
-    def add_preference(self, placed: LocatedRow, row: PreferenceRow) -> None:
-        """Take a preference, or note why it can't be taken."""
+    def add_preference(self, located: LocatedRow, row: PreferenceRow) -> None:
+        """Add a preference, or a fault."""
         scale = self._config.preferences.scale
-        fits = self._fits(placed, row, scale)
-        query = self._held.query_ids.get(row.query_id)
+        fits = self._fits(located, row, scale)
+        query = self._existing.query_ids.get(row.query_id)
         if query is None:
-            self._unmatched(placed, f"query {row.query_id}", "query_id")
+            self._unmatched(located, f"query {row.query_id}", "query_id")
         sides = [
-            self._side(placed, getattr(row, column), column, row.query_id)
+            self._side(located, getattr(row, column), column, row.query_id)
             for column in ("response_a", "response_b")
         ]
         first, second = sides
         if query is None or first is None or second is None or not fits:
             return
-        self._mark(placed.number, first, second)
+        self._note_responses(located.number, first, second)
         if first == second:
-            self._tally.rules[WITH_ITSELF] += 1
+            self._report.rules[WITH_ITSELF] += 1
         value, reason = _value_or_reason(row)
-        self.watch.see(row.scorer, row.construct_key, value, scale)
+        self.used_ranges.add(row.scorer, row.construct_key, value, scale)
         key = ((first, second, query), row.construct_key, row.scorer, row.repeat)
         label = f"{row.response_a!r} and {row.response_b!r}"
-        column = placed.column("value")
-        self.preferences.add(key, Entry(value, reason, (), placed.number, label, column))
+        column = located.column("value")
+        self.preferences.add(key, Entry(value, reason, (), located.number, label, column))
 
     def join(self, connection: Connection, versions: Mapping[str, int]) -> None:
-        """Compare what was gathered with what the study holds."""
+        """Compare the collected values with those of the study."""
         self.scores.join(connection, versions)
         self.preferences.join(connection, versions)
 
@@ -178,88 +178,88 @@ class ValueChecks:
         self.preferences.store(connection, versions, self.kinds, file_id)
 
     def warnings(self) -> Iterator[str]:
-        """Say what was taken although it looks wrong."""
-        yield from self.watch.warnings()
+        """Yield warnings about values that are stored although they look wrong."""
+        yield from self.used_ranges.warnings()
         if self._stale:
             rows = len(set().union(*self._stale.values()))
-            names = sorted(self._held.id_of(response) for response in self._stale)
+            names = sorted(self._existing.id_of(response) for response in self._stale)
             more = ", ..." if len(names) > _NAMED else ""
             yield (
-                f"{rows} {'row speaks' if rows == 1 else 'rows speak'} of responses that a later "
-                f"one replaced ({', '.join(names[:_NAMED])}{more}); what they say is kept with "
-                "those and left out of the tables. If the later response is meant, name its id."
+                f"{rows} {'row has' if rows == 1 else 'rows have'} values for responses that a "
+                f"later one replaced ({', '.join(names[:_NAMED])}{more}); they are stored with "
+                "those responses and left out of the tables. For the later response, give its id."
             )
 
-    def _mark(self, number: int, *responses: int) -> None:
-        """Note which responses a row speaks of."""
+    def _note_responses(self, number: int, *responses: int) -> None:
+        """Note which responses a row names."""
         self.scored.update(responses)
         for response in responses:
-            if not self._held.in_use(response):
+            if not self._existing.in_use(response):
                 self._stale.setdefault(response, set()).add(number)
 
     def _fits(
-        self, placed: LocatedRow, row: ScoreRow | PreferenceRow, scale: RatingScale | None
+        self, located: LocatedRow, row: ScoreRow | PreferenceRow, scale: RatingScale | None
     ) -> bool:
         """Check the construct, the scorer's kind and the value; note every fault."""
-        number = placed.number
+        number = located.number
         good = True
         if row.scorer in self._config.juries:
-            self._tally.fault(
+            self._report.fault(
                 f"{row.scorer!r} is a jury of study.toml.",
                 "Its scores follow from those of its judges: leave these rows out, or rename the "
                 "jury.",
                 number,
-                placed.column("scorer"),
+                located.column("scorer"),
             )
             good = False
         if row.construct_key not in self._constructs:
-            self._tally.fault(
+            self._report.fault(
                 f"the study has no construct {row.construct_key!r}.",
                 f"{nearest(row.construct_key, self._constructs)} It has: "
                 f"{', '.join(self._constructs)}; others are defined in study.toml under "
                 "[[constructs]].".strip(),
                 number,
-                placed.column("construct_key"),
+                located.column("construct_key"),
             )
             good = False
         kind = self.kinds.setdefault(row.scorer, row.scorer_kind)
         if kind != row.scorer_kind:
             first = self._kind_rows.get(row.scorer)
             where = f"row {first}" if first is not None else "the study"
-            self._tally.fault(
+            self._report.fault(
                 f"scorer {row.scorer!r} is {row.scorer_kind} here and {kind} in {where}.",
                 "A scorer has one kind; rename the other scorer.",
                 number,
-                placed.column("scorer_kind"),
+                located.column("scorer_kind"),
             )
             good = False
         self._kind_rows.setdefault(row.scorer, number)
         problem = None if row.value is None or scale is None else scale.problem(row.value)
         if problem:
-            self._tally.fault(
+            self._report.fault(
                 f"{problem} ({row.construct_key} by {row.scorer!r}).",
                 f"Correct it, or declare the scale of {row.scorer!r} in study.toml under "
                 f'[scorers."{row.scorer}"].'
                 if isinstance(row, ScoreRow)
                 else "Correct it, or declare the scale in study.toml under [preferences].",
                 number,
-                placed.column("value"),
+                located.column("value"),
             )
             good = False
         return good
 
-    def _response(self, placed: LocatedRow, row: ScoreRow, name: str) -> int | None:
-        existing = self._held
+    def _response(self, located: LocatedRow, row: ScoreRow, name: str) -> int | None:
+        existing = self._existing
         query = None if row.query_id is None else existing.query_ids.get(row.query_id)
         if row.response_id is None:
             output = existing.outputs.get((query or 0, row.system or ""))
             if output is None:
-                self._unmatched(placed, name, "query_id" if query is None else "system")
+                self._unmatched(located, name, "query_id" if query is None else "system")
                 return None
             return output[0]
-        response = self._found(row.response_id)
+        response = self._find_response(row.response_id)
         if response is None:
-            self._unmatched(placed, name, "response_id")
+            self._unmatched(located, name, "response_id")
             return None
         own_query = existing.responses[response].query
         problem = column = ""
@@ -271,48 +271,48 @@ class ValueChecks:
         ):
             column, problem = "system", f"is not what system {row.system!r} answered"
         if problem:
-            self._tally.fault(
+            self._report.fault(
                 f"response {row.response_id!r} {problem}.",
                 f"Correct one of the two, or leave {column} out.",
-                placed.number,
-                placed.column(column),
+                located.number,
+                located.column(column),
             )
             return None
         return response
 
-    def _found(self, name: str) -> int | None:
-        """Return the response of an id; that one of several versions was meant is counted."""
-        response = self._held.find(name)
-        if self._held.versions(name) > 1:
-            self._tally.rules[IN_USE] += 1
+    def _find_response(self, name: str) -> int | None:
+        """Return the response of an id; where it has several versions, that is counted."""
+        response = self._existing.find(name)
+        if self._existing.versions(name) > 1:
+            self._report.rules[IN_USE] += 1
         return response
 
-    def _side(self, placed: LocatedRow, key: str, column: str, query_id: str) -> int | None:
-        existing = self._held
-        response = self._found(key)
+    def _side(self, located: LocatedRow, key: str, column: str, query_id: str) -> int | None:
+        existing = self._existing
+        response = self._find_response(key)
         if response is None:
-            self._unmatched(placed, key, column)
+            self._unmatched(located, key, column)
             return None
         query_key = existing.queries[existing.responses[response].query].key
         if query_key != query_id and query_id in existing.query_ids:
-            self._tally.fault(
+            self._report.fault(
                 f"response {key!r} answers query {query_key!r}, not {query_id!r}.",
                 "Both responses of a comparison answer the row's query; correct the row.",
-                placed.number,
-                placed.column(column),
+                located.number,
+                located.column(column),
             )
             return None
         return response
 
-    def _unmatched(self, placed: LocatedRow, name: str, field: str) -> None:
-        self.columns.setdefault(name, (field, placed.column(field)))
-        rows = self._tally.unmatched.setdefault(name, [])
-        if not rows or rows[-1] != placed.number:
-            rows.append(placed.number)
+    def _unmatched(self, located: LocatedRow, name: str, field: str) -> None:
+        self.columns.setdefault(name, (field, located.column(field)))
+        rows = self._report.unmatched.setdefault(name, [])
+        if not rows or rows[-1] != located.number:
+            rows.append(located.number)
 
 
 def known_kinds(connection: Connection, config: StudyConfig) -> dict[str, str]:
-    """Return the kind of every scorer that study.toml or the study's tables know."""
+    """Return the kind of every scorer in study.toml or in the study's tables."""
     kinds: dict[str, str] = {name: spec.kind for name, spec in config.scorers.items() if spec.kind}
     for noun in (Score, Preference):
         t: Any = table(noun)

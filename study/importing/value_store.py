@@ -1,4 +1,4 @@
-"""Scores and preferences of a file on their way to the study: one value for each key."""
+"""Storing scores and preferences of a file: one value for each key."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,14 +11,14 @@ from study.importing.import_report import TWICE, ImportReport
 from study.schema import Noun, table
 
 AGAIN = "the same value again under another id or system of the same response"
-AS_REPEAT = "a second value kept as the next repeat"
+AS_REPEAT = "a second value stored as the next repeat"
 
 Key = tuple[tuple[int, ...], str, str, int]
-"""(what names the responses, construct, scorer, repeat)"""
+"""(ids of the responses, construct, scorer, repeat)"""
 
 
 class Entry(NamedTuple):
-    """What is said under a key."""
+    """The value of a key, and where it was found."""
 
     value: float | None
     reason: str | None
@@ -27,19 +27,19 @@ class Entry(NamedTuple):
     number: int = 0
     """Row of the file; 0 for a value already in the study."""
     name: str = ""
-    """How the file names what is scored."""
+    """How the file names the scored response or pair."""
     column: str | None = None
     """The file's own column of the value."""
 
-    def says_the_same(self, other: "Entry") -> bool:
+    def has_same_content(self, other: "Entry") -> bool:
         """Whether the other entry has the same value, reason and further columns."""
         return self[:3] == other[:3]
 
 
 class ValueStore:
-    """Values of one noun, gathered in memory and compared with each other and the study.
+    """Values of one table, collected in memory and compared with each other and the study.
 
-    `keys` are the noun's columns that name the responses, `extra` those beside the value.
+    `keys` are the columns that identify the responses, `extra` those in addition to the value.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class ValueStore:
         base: type[BaseModel],
         keys: tuple[str, ...],
         extra: tuple[str, ...],
-        tally: ImportReport,
+        report: ImportReport,
         *,
         conflicts_as_repeats: bool = False,
     ) -> None:
@@ -57,49 +57,49 @@ class ValueStore:
         self._base = base
         self._keys = keys
         self._extra = extra
-        self._tally = tally
+        self._report = report
         self._as_repeats = conflicts_as_repeats
-        self._given: dict[Key, Entry] = {}
+        self._entries: dict[Key, Entry] = {}
 
     def add(self, key: Key, entry: Entry) -> None:
-        """Take a value, or note the existing value that contradicts it."""
-        first = self._given.setdefault(key, entry)
+        """Add a value, or a fault where an earlier value of the key contradicts it."""
+        first = self._entries.setdefault(key, entry)
         if first is entry:
             return
-        if first.says_the_same(entry):
-            self._tally.rules[TWICE if first.name == entry.name else AGAIN] += 1
+        if first.has_same_content(entry):
+            self._report.rules[TWICE if first.name == entry.name else AGAIN] += 1
         elif self._as_repeats:
-            while key in self._given and not self._given[key].says_the_same(entry):
+            while key in self._entries and not self._entries[key].has_same_content(entry):
                 key = _next_repeat(key)
-            self._given[key] = entry
-            self._tally.rules[AS_REPEAT] += 1
+            self._entries[key] = entry
+            self._report.rules[AS_REPEAT] += 1
         else:
             self._conflict(key, first, entry)
 
     def join(self, connection: Connection, versions: Mapping[str, int]) -> None:
-        """Compare with what the study holds of the file's scorers; keep what is new.
+        """Compare with the stored values of the file's scorers, and keep only new values.
 
-        `versions` are the current versions of the constructs, the ones that are meant.
+        `versions` are the current versions of the constructs.
         """
-        stored = self._stored(connection, versions) if self._given else {}
+        stored = self._stored(connection, versions) if self._entries else {}
         new: dict[Key, Entry] = {}
-        for key, entry in self._given.items():
+        for key, entry in self._entries.items():
             place = key
             while self._as_repeats:
-                other = stored.get(place) or (self._given.get(place) if place != key else None)
-                if other is None or other.says_the_same(entry):
+                other = stored.get(place) or (self._entries.get(place) if place != key else None)
+                if other is None or other.has_same_content(entry):
                     break
                 place = _next_repeat(place)
             if place not in stored:
                 new[place] = entry
                 if place != key:
-                    self._tally.rules[AS_REPEAT] += 1
-            elif stored[place].says_the_same(entry):
-                self._tally.already[self._plural] += 1
+                    self._report.rules[AS_REPEAT] += 1
+            elif stored[place].has_same_content(entry):
+                self._report.already[self._plural] += 1
             else:
                 self._conflict(key, stored[place], entry)
-        self._given = new
-        self._tally.added[self._plural] += len(new)
+        self._entries = new
+        self._report.added[self._plural] += len(new)
 
     def store(
         self,
@@ -108,11 +108,11 @@ class ValueStore:
         kinds: Mapping[str, str],
         file_id: int,
     ) -> None:
-        """Insert what `join` left."""
-        if not self._given:
+        """Insert the new values."""
+        if not self._entries:
             return
         batch = Batch(connection, self._table)
-        for (responses, construct, scorer, repeat), entry in self._given.items():
+        for (responses, construct, scorer, repeat), entry in self._entries.items():
             noun = self._base.model_validate(
                 {
                     "construct_key": construct,
@@ -134,8 +134,8 @@ class ValueStore:
     def _stored(self, connection: Connection, versions: Mapping[str, int]) -> dict[Key, Entry]:
         t = self._table
         stored: dict[Key, Entry] = {}
-        wanted = {key[0] for key in self._given}
-        for scorer in sorted({key[2] for key in self._given}):
+        wanted = {key[0] for key in self._entries}
+        for scorer in sorted({key[2] for key in self._entries}):
             rows: Any = connection.execute(select(t).where(t.c.scorer == scorer)).mappings()
             for row in rows:
                 responses = tuple(row[column] for column in self._keys)
@@ -152,13 +152,13 @@ class ValueStore:
         column, new, stored = self._difference(first, second)
         where = "the study" if not first.number else f"row {first.number}"
         other = f" under {first.name}" if first.name not in ("", second.name) else ""
-        self._tally.fault(
+        self._report.fault(
             f"{new} for {second.name} by {scorer!r} on {construct}, repeat {repeat}, but {where} "
             f"has {stored} for the same response{other}.",
             "Keep one of them, number them as repeats, or import with --conflicts-as-repeats."
             if first.number
-            else "What is stored stays: take the row out. Where it was given a second time, and "
-            "not corrected, number it as a repeat or import with --conflicts-as-repeats.",
+            else "Stored values never change: remove the row. If it is a second rating and not a "
+            "correction, number it as a repeat or import with --conflicts-as-repeats.",
             second.number,
             column,
         )

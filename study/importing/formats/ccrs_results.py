@@ -1,14 +1,14 @@
-"""Result files of CCRS: one JSON document a system, its items in the order of the queries."""
+"""Result files of CCRS: one JSON document for each system, with its items in query order."""
 
 from study.errors import Fault, InputError, nearest
 from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields
-from study.importing.readers.json_text import leave_out_beside, objects
+from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 
-WANTS = 'a JSON document {"ccrs_results": [{"metrics": {"Contextual_Coherence": 85, ...}}]}'
+DESCRIPTION = 'a JSON document {"ccrs_results": [{"metrics": {"Contextual_Coherence": 85, ...}}]}'
 
 CONSTRUCTS = {
     "Contextual_Coherence": "CC",
@@ -20,13 +20,13 @@ CONSTRUCTS = {
 FIELDS: Fields = {"metrics": ("metrics",)}
 
 COMPOSED = (
-    "Answer_Correctness, which CCRS composes of the judge's score and the exact match, kept "
-    "apart under the scorer {scorer!r}, a metric"
+    "Answer_Correctness, which CCRS composes of the judge's score and the exact match, stored "
+    "under a separate scorer {scorer!r}, a metric"
 )
 
 
 def composed_scorer(scorer: str) -> str:
-    """Return the name under which the composed AC of a judge goes in."""
+    """Return the name of the scorer under which the composed AC of a judge is stored."""
     return f"{scorer} (composed AC)"
 
 
@@ -36,7 +36,7 @@ def matches(head: Head) -> bool:
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
-    """Read the scores; the study's queries must be there, as many as items.
+    """Read the scores; the study must have as many queries as the file has items.
 
     Raises
     ------
@@ -46,19 +46,17 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     document = source.document
     results = document.get("ccrs_results") if isinstance(document, dict) else None
     if not isinstance(results, list):
-        fault = Fault('the document holds no list "ccrs_results".', f"Give {WANTS}.")
+        fault = Fault('the document has no list "ccrs_results".', f"Give {DESCRIPTION}.")
         raise InputError(source.path.name, [fault])
     judge, system = _named(source, options, len(results))
     kind = options.kinds.get(judge, "judge")
     reader = Reader(source, FIELDS)
-    leave_out_beside(source, document, "ccrs_results")
-    for cells in reader.read(objects(source, results)):
-        if not isinstance(cells, RecordCells):
-            yield cells
-            continue
+    count_other_members(source, document, "ccrs_results")
+
+    def rows_of(cells: RecordCells) -> Rows:
         metrics = cells.mapping("metrics")
         if not metrics:
-            cells.fault("has no metrics.", "A response without scores has them as null.", "metrics")
+            cells.fault("has no metrics.", "Write null for each missing score.", "metrics")
         for name in metrics:
             if name not in CONSTRUCTS:
                 hint = nearest(name, CONSTRUCTS)
@@ -67,7 +65,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             composed = construct == "AC"
             scorer = composed_scorer(judge) if composed else judge
             if composed:
-                source.tally.rules[COMPOSED.format(scorer=scorer)] += 1
+                source.report.rules[COMPOSED.format(scorer=scorer)] += 1
             yield from cells.row(
                 ScoreRow,
                 at=name,
@@ -79,10 +77,12 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
                 value=cells.number_in(name, metrics.get(name)),
             )
 
+    yield from reader.rows(rows_of, objects(source, results))
+
 
 def _named(source: RecordSource, options: FormatOptions, items: int) -> tuple[str, str]:
     faults = [
-        Fault(f"the file names no {name}.", f"Give it with --{name} NAME.")
+        Fault(f"the file does not name the {name}.", f"Give it with --{name} NAME.")
         for name, value in (("scorer", options.scorer), ("system", options.system))
         if value is None
     ]

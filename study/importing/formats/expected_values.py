@@ -1,4 +1,4 @@
-"""Material to train or check raters with: a response a row, with the values expected of it."""
+"""Responses to train or check raters with, each with the values that are expected of it."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ExpectedRow, Rows
 from study.text import abbreviate
 
-WANTS = "a query, a response, and expected values of it: {construct: {low, high, why}}"
+DESCRIPTION = "a query, a response, and its expected values: {construct: {low, high, why}}"
 
 FIELDS: Fields = {**OF_RESPONSES, "purpose": ("purpose",), "expected": ("expected",)}
 
-_OF_A_RANGE = ("low", "high", "why")
+_RANGE_FIELDS = ("low", "high", "why")
 
 
 def matches(head: Head) -> bool:
-    """Whether rows hold responses with expected values."""
+    """Whether rows are responses with expected values."""
     return has(FIELDS, head.columns, "query", "response", "expected")
 
 
@@ -27,25 +27,23 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS, families=True)
     reader.require("query", "response", "expected")
-    for cells in reader:
-        if not isinstance(cells, RecordCells):
-            yield cells
-            continue
+
+    def row(cells: RecordCells) -> Rows:
         system = options.system_of(cells)
         if system is not None:
             cells.fault(
                 f"names the system {abbreviate(system)}.",
-                "What raters learn from or are checked with is of no system; leave it out.",
+                "Training and check responses belong to no system; leave it out.",
                 cells.column("system"),
             )
         purpose = cells.key("purpose")
         if purpose not in (None, "training", "check"):
             cells.fault(
                 f"{abbreviate(purpose)} is not a purpose.",
-                "Write training or check, or leave it out: then it is training.",
+                "Write training or check; the default is training.",
                 cells.column("purpose"),
             )
-        yield from cells.row(
+        return cells.row(
             ExpectedRow,
             query_id=cells.key("query_id"),
             query=cells.text("query"),
@@ -57,6 +55,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             purpose=purpose,
             expected=_ranges(cells),
         )
+
+    yield from reader.rows(row)
 
 
 def _ranges(cells: RecordCells) -> dict[str, dict[str, Any]]:
@@ -74,11 +74,11 @@ def _ranges(cells: RecordCells) -> dict[str, dict[str, Any]]:
             )
             continue
         for name in bounds:
-            if name not in _OF_A_RANGE:
-                cells.left_out(f"what expected values have under {abbreviate(name)}")
+            if name not in _RANGE_FIELDS:
+                cells.left_out(f"the field {abbreviate(name)} of expected values")
         low, high = (cells.number_in(place, end) for end in ends)
         if low is None or high is None:
-            continue  # what can't be read is reported
+            continue  # an unreadable number is reported by number_in
         why = bounds.get("why")
         ranges[key] = {"low": low, "high": high, "why": None if blank(why) else why}
     return ranges

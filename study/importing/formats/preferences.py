@@ -1,20 +1,20 @@
 """Preferences: two responses to a query, and which of them is better."""
 
-from study.importing.formats.scores import BESIDE
+from study.importing.formats.scores import OPTIONAL
 from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import PreferenceRow, Rows
 
-WANTS = "query_id, response_a, response_b, construct, scorer and value (positive: b is better)"
+DESCRIPTION = "query_id, response_a, response_b, construct, scorer, value (positive: b is better)"
 FIELDS: Fields = {
     "query_id": ("query_id",),
     "response_a": ("response_a",),
     "response_b": ("response_b",),
     "construct_key": ("construct", "construct_key"),
     "value": ("value", "preference"),
-    **{name: BESIDE[name] for name in ("scorer", "scorer_kind", "repeat", "missing_reason")},
+    **{name: OPTIONAL[name] for name in ("scorer", "scorer_kind", "repeat", "missing_reason")},
 }
 
 
@@ -24,9 +24,9 @@ def matches(head: Head) -> bool:
 
 
 def missing_columns(head: Head) -> list[tuple[str, ...]]:
-    """Return the columns that a file of preferences needs and this one has not."""
-    wanted = ("query_id", "response_a", "response_b", "construct_key", "scorer", "value")
-    return [FIELDS[name] for name in wanted if not has(FIELDS, head.columns, name)]
+    """Return the columns that a file of preferences needs and this one lacks."""
+    needed = ("query_id", "response_a", "response_b", "construct_key", "scorer", "value")
+    return [FIELDS[name] for name in needed if not has(FIELDS, head.columns, name)]
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
@@ -37,12 +37,10 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         reader.require("construct_key")
     if options.scorer is None:
         reader.require("scorer", instead="--scorer NAME")
-    for cells in reader:
-        if not isinstance(cells, RecordCells):
-            yield cells
-            continue
+
+    def row(cells: RecordCells) -> Rows:
         scorer = options.scorer_of(cells)
-        yield from cells.row(
+        return cells.row(
             PreferenceRow,
             query_id=cells.key("query_id"),
             response_a=cells.key("response_a"),
@@ -50,7 +48,9 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             construct_key=options.construct_of(cells),
             scorer=scorer,
             scorer_kind=options.kind(cells, scorer),
-            repeat=cells.whole("repeat"),
-            value=cells.scored(),
+            repeat=cells.whole_number("repeat"),
+            value=cells.required_value(),
             missing_reason=cells.key("missing_reason"),
         )
+
+    yield from reader.rows(row)

@@ -1,13 +1,13 @@
 """Samples of ragas: user_input, retrieved_contexts, response, reference."""
 
-from study.importing.formats.responses import passages_of
+from study.importing.formats.responses import response_row
 from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import ResponseRow, Rows
+from study.importing.rows import Rows
 
-WANTS = "user_input and response, and mostly retrieved_contexts and reference"
+DESCRIPTION = "user_input and response, usually with retrieved_contexts and reference"
 FIELDS: Fields = {
     "query": ("user_input",),
     "response": ("response",),
@@ -26,7 +26,7 @@ def matches(head: Head) -> bool:
 
 
 def missing_columns(head: Head) -> list[tuple[str, ...]]:
-    """Return the columns that a sample needs and this one has not."""
+    """Return the columns that a sample needs and this file lacks."""
     return [FIELDS[name] for name in ("query", "response") if not has(FIELDS, head.columns, name)]
 
 
@@ -34,18 +34,10 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the samples; a query is named by its text where there is no query_id."""
     reader = Reader(source, FIELDS)
     reader.require("query", "response")
-    for cells in reader:
-        if not isinstance(cells, RecordCells):
-            yield cells
-            continue
+
+    def row(cells: RecordCells) -> Rows:
+        # A reference is one text here, also where it looks like a list.
         reference = cells.text("references")
-        yield from cells.row(
-            ResponseRow,
-            query_id=cells.key("query_id"),
-            query=cells.text("query"),
-            response=cells.text("response"),
-            response_id=cells.key("response_id"),
-            system=options.system_of(cells),
-            passages=passages_of(cells),
-            references=[reference] if reference else [],
-        )
+        return response_row(cells, options, references=[reference] if reference else [])
+
+    yield from reader.rows(row)

@@ -1,17 +1,17 @@
 """Results of RAGChecker: queries, responses and contexts of one system, with metrics if any."""
 
-from typing import Any
-
 from study.errors import Fault, InputError
 from study.importing.formats.responses import passages_of
 from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields
-from study.importing.readers.json_text import leave_out_beside, objects
+from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows, ScoreRow
 
-WANTS = 'a JSON document {"results": [{query_id, query, response, gt_answer, retrieved_context}]}'
+DESCRIPTION = (
+    'a JSON document {"results": [{query_id, query, response, gt_answer, retrieved_context}]}'
+)
 SCORER = "ragchecker"
 
 FIELDS: Fields = {
@@ -22,8 +22,8 @@ FIELDS: Fields = {
     "references": ("gt_answer",),
     "metrics": ("metrics",),
 }
-_UNSAID = "RAGChecker's metrics that are no construct of the study"
-_NAMELESS = "RAGChecker's metrics, since --system is not given"
+_NO_CONSTRUCT = "RAGChecker's metrics that are not constructs of the study"
+_NO_SYSTEM = "RAGChecker's metrics, since --system is not given"
 
 
 def matches(head: Head) -> bool:
@@ -35,16 +35,14 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the results; metrics that are constructs of the study become scores."""
     results = source.document.get("results") if isinstance(source.document, dict) else None
     if not isinstance(results, list):
-        fault = Fault('the document holds no list "results".', f"Give {WANTS}.")
+        fault = Fault('the document has no list "results".', f"Give {DESCRIPTION}.")
         raise InputError(source.path.name, [fault])
     reader = Reader(source, FIELDS)
     scorer = options.scorer or SCORER
     kind = options.kinds.get(scorer, "metric")
-    leave_out_beside(source, source.document, "results")
-    for cells in reader.read(objects(source, results)):
-        if not isinstance(cells, RecordCells):
-            yield cells
-            continue
+    count_other_members(source, source.document, "results")
+
+    def rows_of(cells: RecordCells) -> Rows:
         query_id = cells.key("query_id")
         yield from cells.row(
             ResponseRow,
@@ -57,16 +55,21 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         )
         metrics = cells.mapping("metrics")
         if metrics and (options.system is None or query_id is None):
-            source.tally.left_out[_NAMELESS] += len(metrics)
-            continue
-        named = {"query_id": query_id, "system": options.system, "scorer_kind": kind}
+            source.report.left_out[_NO_SYSTEM] += len(metrics)
+            return
         for name, value in metrics.items():
             if name not in options.constructs:
-                source.tally.left_out[f"{_UNSAID}: {name}"] += 1
+                source.report.left_out[f"{_NO_CONSTRUCT}: {name}"] += 1
                 continue
-            yield from _score(cells, name, value, {**named, "scorer": scorer})
+            yield from cells.row(
+                ScoreRow,
+                at=name,
+                query_id=query_id,
+                system=options.system,
+                construct_key=name,
+                scorer=scorer,
+                scorer_kind=kind,
+                value=cells.number_in(name, value),
+            )
 
-
-def _score(cells: RecordCells, name: str, value: Any, named: dict[str, str | None]) -> Rows:
-    number = cells.number_in(name, value)
-    return cells.row(ScoreRow, at=name, construct_key=name, value=number, **named)
+    yield from reader.rows(rows_of, objects(source, results))

@@ -14,10 +14,11 @@ _DOCUMENT = ("document", "doc_id", "id")
 
 
 def passages_of(cells: RecordCells) -> list[dict[str, Any]]:
-    """Return passages as rows, each with its document where that is known.
+    """Return the passages of a record as rows, each with its document where that is known.
 
-    A passage is a text, or an object with its text under text and its identifier under document,
-    doc_id or id. They are in one list, with their documents in a second one, or in columns.
+    A passage is a text, or an object with the text under `text` and the identifier under
+    `document`, `doc_id` or `id`. Passages are in one list, with their documents in a second one,
+    or in numbered columns.
     """
     listed, numbered = cells.listed("passages"), cells.numbered_passages()
     documents = cells.listed("documents")
@@ -57,11 +58,11 @@ def _passage(cells: RecordCells, place: int, passage: Any, listed: Any) -> dict[
         )
     for name, cell in passage.items():
         if name not in ("text", *_DOCUMENT) and not blank(cell):
-            cells.left_out(f"what passages have under {abbreviate(name)}")
+            cells.left_out(f"the field {abbreviate(name)} of passages")
     return {"text": passage.get("text"), "document": named or document}
 
 
-WANTS = "a query and a response in each row, and mostly query_id, system and passages"
+DESCRIPTION = "a query and a response in each row, usually with query_id, system and passages"
 
 FIELDS: Fields = {
     "query_id": ("query_id",),
@@ -77,14 +78,14 @@ FIELDS: Fields = {
 
 
 def matches(head: Head) -> bool:
-    """Whether rows hold queries and responses, and no single score."""
+    """Whether rows are queries with responses, and neither scores nor expected values."""
     return has(FIELDS, head.columns, "query", "response") and not (
         {"construct", "value"} <= folded(head.columns) or "expected" in folded(head.columns)
     )
 
 
 def missing_columns(head: Head) -> list[tuple[str, ...]]:
-    """Return the columns that a file of responses needs and this one has not."""
+    """Return the columns that a file of responses needs and this one lacks."""
     return [FIELDS[name] for name in ("query", "response") if not has(FIELDS, head.columns, name)]
 
 
@@ -92,24 +93,19 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     """Read the rows."""
     reader = Reader(source, FIELDS, families=True)
     reader.require("query", "response")
-    for cells in reader:
-        if not isinstance(cells, RecordCells):
-            yield cells
-            continue
-        attributes = {**cells.mapping("attributes"), **cells.attributes()}
-        yield from response_row(cells, options, attributes=attributes)
+    yield from reader.rows(lambda cells: response_row(cells, options))
 
 
-def response_row(cells: RecordCells, options: FormatOptions, **more: Any) -> Rows:
-    """Yield the response that a record holds, or what is wrong with it."""
-    yield from cells.row(
-        ResponseRow,
-        query_id=cells.key("query_id"),
-        query=cells.text("query"),
-        response=cells.text("response"),
-        response_id=cells.key("response_id"),
-        system=options.system_of(cells),
-        passages=passages_of(cells),
-        references=cells.listed("references"),
-        **more,
-    )
+def response_row(cells: RecordCells, options: FormatOptions, **other_fields: Any) -> Rows:
+    """Yield the response of a record, or its faults; `other_fields` replace those of the record."""
+    fields = {
+        "query_id": cells.key("query_id"),
+        "query": cells.text("query"),
+        "response": cells.text("response"),
+        "response_id": cells.key("response_id"),
+        "system": options.system_of(cells),
+        "passages": passages_of(cells),
+        "references": cells.listed("references"),
+        "attributes": {**cells.mapping("attributes"), **cells.attributes()},
+    }
+    yield from cells.row(ResponseRow, **{**fields, **other_fields})

@@ -8,14 +8,14 @@ from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 
-WANTS = "response_id (or query_id and system), construct, scorer and value"
+DESCRIPTION = "response_id (or query_id and system), construct, scorer and value"
 
-NAMING: Fields = {
+IDENTIFIERS: Fields = {
     "response_id": ("response_id",),
     "query_id": ("query_id",),
     "system": ("system",),
 }
-BESIDE: Fields = {
+OPTIONAL: Fields = {
     "scorer": ("scorer", "rater", "annotator", "judge"),
     "scorer_kind": ("scorer_kind", "kind"),
     "repeat": ("repeat",),
@@ -29,8 +29,8 @@ BESIDE: Fields = {
     "layout": ("layout",),
 }
 FIELDS: Fields = {
-    **NAMING,
-    **BESIDE,
+    **IDENTIFIERS,
+    **OPTIONAL,
     "construct_key": ("construct", "construct_key"),
     "value": ("value", "score", "rating"),
 }
@@ -42,19 +42,19 @@ def names_responses(head: Head) -> bool:
 
 
 def matches(head: Head) -> bool:
-    """Whether each row holds one score."""
-    # A JSON object without a value says why; its columns are no table's.
-    wanted = "missing_reason" if head.form.startswith("json") else "value"
-    has_value = any(has(FIELDS, head.columns, name, "construct_key") for name in ("value", wanted))
+    """Whether each row is one score."""
+    # A JSON object without a value has a missing_reason instead; in a table the column is there.
+    instead = "missing_reason" if head.form.startswith("json") else "value"
+    has_value = any(has(FIELDS, head.columns, name, "construct_key") for name in ("value", instead))
     return has_value and names_responses(head) and "response_a" not in folded(head.columns)
 
 
 def missing_columns(head: Head) -> list[tuple[str, ...]]:
-    """Return the columns that a file of scores needs and this one has not."""
-    wanted = ("construct_key", "scorer", "value")
-    missing = [FIELDS[name] for name in wanted if not has(FIELDS, head.columns, name)]
-    named = FIELDS["response_id"] + FIELDS["query_id"]
-    return missing if names_responses(head) else [named, *missing]
+    """Return the columns that a file of scores needs and this one lacks."""
+    needed = ("construct_key", "scorer", "value")
+    missing = [FIELDS[name] for name in needed if not has(FIELDS, head.columns, name)]
+    either = FIELDS["response_id"] + FIELDS["query_id"]
+    return missing if names_responses(head) else [either, *missing]
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
@@ -65,26 +65,26 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         reader.require("construct_key")
     if options.scorer is None:
         reader.require("scorer", instead="--scorer NAME")
-    for cells in reader:
-        if not isinstance(cells, RecordCells):
-            yield cells
-            continue
+
+    def row(cells: RecordCells) -> Rows:
         scorer = options.scorer_of(cells)
-        yield from cells.row(
+        return cells.row(
             ScoreRow,
-            **naming(cells, options),
+            **identifiers(cells, options),
             construct_key=options.construct_of(cells),
             scorer=scorer,
             scorer_kind=options.kind(cells, scorer),
-            value=cells.scored(),
+            value=cells.required_value(),
             missing_reason=cells.key("missing_reason"),
             rule=cells.key("rule"),
-            **beside(cells),
+            **optional_fields(cells),
         )
 
+    yield from reader.rows(row)
 
-def naming(cells: RecordCells, options: FormatOptions) -> dict[str, str | None]:
-    """Read what names the response."""
+
+def identifiers(cells: RecordCells, options: FormatOptions) -> dict[str, str | None]:
+    """Read the fields that identify the response."""
     return {
         "response_id": cells.key("response_id"),
         "query_id": cells.key("query_id"),
@@ -92,14 +92,14 @@ def naming(cells: RecordCells, options: FormatOptions) -> dict[str, str | None]:
     }
 
 
-def beside(cells: RecordCells) -> dict[str, Any]:
-    """Read what stands beside a value."""
+def optional_fields(cells: RecordCells) -> dict[str, Any]:
+    """Read the fields that a score may have in addition to its value."""
     return {
-        "repeat": cells.whole("repeat"),
-        "inclusion_prob": cells.share("inclusion_prob"),
+        "repeat": cells.whole_number("repeat"),
+        "inclusion_prob": cells.optional_number("inclusion_prob"),
         "stratum": cells.key("stratum"),
         "source": cells.key("source"),
-        "response_words": cells.whole("response_words"),
-        "position": cells.whole("position"),
+        "response_words": cells.whole_number("response_words"),
+        "position": cells.whole_number("position"),
         "layout": cells.key("layout"),
     }

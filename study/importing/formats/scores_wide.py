@@ -3,7 +3,13 @@
 from collections.abc import Iterable
 
 from study.errors import Fault, InputError
-from study.importing.formats.scores import BESIDE, NAMING, beside, names_responses, naming
+from study.importing.formats.scores import (
+    IDENTIFIERS,
+    OPTIONAL,
+    identifiers,
+    names_responses,
+    optional_fields,
+)
 from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.records import Reader, RecordCells
@@ -11,25 +17,25 @@ from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows, ScoreRow
 from study.text import MARK, quoted_names
 
-WANTS = (
+DESCRIPTION = (
     "response_id (or query_id and system) and a column for each construct (with scorer), or for "
     "each scorer and construct, such as anna:QR"
 )
-FIELDS: Fields = {**NAMING, **BESIDE}
+FIELDS: Fields = {**IDENTIFIERS, **OPTIONAL}
 
 
 def matches(head: Head, constructs: Iterable[str] = ()) -> bool:
     """Whether columns are constructs, or scorers with constructs."""
-    there = folded(head.columns)
-    plain = not there & {"construct", "value", "response_a"} and not (
-        there & {"query", "question"} and there & {"response", "answer"}
+    names = folded(head.columns)
+    plain = not names & {"construct", "value", "response_a"} and not (
+        names & {"query", "question"} and names & {"response", "answer"}
     )
     keys = tuple(constructs)
     return plain and names_responses(head) and any(measured(c, keys) for c in head.columns)
 
 
 def measured(column: str, constructs: tuple[str, ...]) -> tuple[str | None, str] | None:
-    """Return the scorer (if it is named) and the construct of a column; None for another one."""
+    """Return the scorer (None if not named) and construct of a column; None for other columns."""
     scorer, colon, construct = column.rpartition(":")
     if column in constructs:
         return None, column
@@ -43,47 +49,44 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     keys = options.constructs
     measures = [measured(column, keys) for column in source.head.columns]
     if not any(measures):
-        known = ", ".join(keys)
         fault = Fault(
             f"no column is a construct. There are: {quoted_names(source.head.columns)}. The "
-            f"constructs are: {known}.",
+            f"constructs are: {', '.join(keys)}.",
             "Name the columns QR or anna:QR, for example.",
         )
         raise InputError(source.path.name, [fault])
-    reader = Reader(source, FIELDS, kept=lambda c: c == MARK or measured(c, keys) is not None)
+    reader = Reader(source, FIELDS, reserved=lambda c: c == MARK or measured(c, keys) is not None)
     unnamed = any(pair is not None and pair[0] is None for pair in measures)
     if options.scorer is None and unnamed:
         reader.require("scorer", instead="--scorer NAME")
     if options.scorer is not None and not unnamed:
         fault = Fault(
-            f"the columns name their scorers, but the option --scorer {options.scorer}.",
-            "Leave it out, or rename the columns.",
+            f"the columns name their scorers; the option is --scorer {options.scorer}.",
+            "Leave the option out, or rename the columns.",
         )
         raise InputError(source.path.name, [fault])
     if not has(FIELDS, source.head.columns, "response_id"):
         reader.require("query_id")
-    for cells in reader:
-        if not isinstance(cells, RecordCells):
-            yield cells
-            continue
+
+    def rows_of(cells: RecordCells) -> Rows:
         row_scorer = options.scorer_of(cells)
-        named, further = naming(cells, options), beside(cells)
+        shared = {**identifiers(cells, options), **optional_fields(cells)}
         reason, rule = cells.key("missing_reason"), cells.key("rule")
-        there = [(c, pair) for c in cells.columns if (pair := measured(c, keys)) is not None]
-        values = [cells.value_of(column) for column, _ in there]
-        if not there:
-            cells.fault("holds no construct.", "Give a value, or null.")
+        columns = [(c, pair) for c in cells.columns if (pair := measured(c, keys)) is not None]
+        values = [cells.value_of(column) for column, _ in columns]
+        if not columns:
+            cells.fault("has no construct.", "Give a value, or null.")
         elif reason is not None and None not in values and not cells.faulty:
             cells.fault(
                 f"has the missing_reason {reason!r} and a value in every column.",
-                "Remove the reason, or the values that are not meant.",
+                "Remove the reason, or the values that should be missing.",
                 cells.column("missing_reason"),
             )
-        scorers = dict.fromkeys(pair[0] or row_scorer for _, pair in there)
-        kinds = {who: options.kind(cells, who) for who in scorers}
+        scorers = [column_scorer or row_scorer for _, (column_scorer, _) in columns]
+        kinds = {scorer: options.kind(cells, scorer) for scorer in dict.fromkeys(scorers)}
         judged = any(
-            value is not None and kinds[pair[0] or row_scorer] == "judge"
-            for (_, pair), value in zip(there, values, strict=True)
+            value is not None and kinds[scorer] == "judge"
+            for scorer, value in zip(scorers, values, strict=True)
         )
         if rule is not None and not judged and not cells.faulty:
             cells.fault(
@@ -91,20 +94,20 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
                 "Leave the cell blank, or give the column another name.",
                 cells.column("rule"),
             )
-        if row_scorer is not None and all(pair[0] is not None for _, pair in there):
+        if row_scorer is not None and all(pair[0] is not None for _, pair in columns):
             cells.left_out("scorers of rows whose columns name theirs")
-        for (column, (scorer, construct)), value in zip(there, values, strict=True):
-            who = scorer or row_scorer
+        for (column, (_, construct)), scorer, value in zip(columns, scorers, values, strict=True):
             yield from cells.row(
                 ScoreRow,
                 at=column,
-                **named,
+                **shared,
                 construct_key=construct,
-                scorer=who,
-                scorer_kind=kinds[who],
+                scorer=scorer,
+                scorer_kind=kinds[scorer],
                 value=value,
-                # The row's reason holds for its blank cells.
+                # The row's reason applies to its blank cells.
                 missing_reason=reason if value is None else None,
-                rule=rule if value is not None and kinds[who] == "judge" else None,
-                **further,
+                rule=rule if value is not None and kinds[scorer] == "judge" else None,
             )
+
+    yield from reader.rows(rows_of)

@@ -1,4 +1,4 @@
-"""Cells as values: numbers, keys, texts and lists, each by a stated rule or refused."""
+"""Cells as values: numbers, keys, texts and lists, each read by a documented rule or refused."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from study.importing.readers.json_text import DuplicateNameError, loaded
 from study.text import abbreviate, shorten
 
 BLANKS = "blank cells read as missing"
-WORDS_FOR_MISSING = "cells that say NaN, NA, null or none read as missing"
+WORDS_FOR_MISSING = "cells with NaN, NA, null or none read as missing"
 NUMBER_AS_TEXT = "numbers written as text"
 DECIMAL_COMMA = "decimal commas read as decimal points"
 KEY_AS_NUMBER = "ids written as numbers taken as text"
@@ -24,12 +24,12 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 # A comma between groups of three may separate thousands; none follows a leading zero.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
-# What nobody begins a text with, but every printed list of texts or objects does.
+# The beginning of every printed list of texts or objects, and of hardly any text.
 _LIST_BEGUN = re.compile(r"""\[\s*["'{]|array\(\s*\[""")
 
 
 class CellError(ValueError):
-    """A cell can't be read; says what it holds and what to do."""
+    """A cell that cannot be read, with the problem and the remedy."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(problem)
@@ -37,46 +37,46 @@ class CellError(ValueError):
         self.remedy = remedy
 
 
-def number(cell: Any, tally: ImportReport, *, typed: bool, decimal_comma: bool) -> float | None:
+def number(cell: Any, report: ImportReport, *, typed: bool, decimal_comma: bool) -> float | None:
     """Read a number; None when it is missing.
 
-    `typed` says that the file's form has numbers of its own, so that text is worth a count.
+    `typed`: the file format has a type for numbers, so that a number written as text is counted.
     """
     if cell is None:
-        tally.rules[BLANKS] += 1
+        report.rules[BLANKS] += 1
         return None
     if isinstance(cell, bool):
         raise CellError(f"{abbreviate(cell)} is not a number.", "Write 0 or 1 if that is meant.")
     if isinstance(cell, int | float | Decimal):
         value = _float(cell)
         if math.isnan(value):
-            tally.rules[WORDS_FOR_MISSING] += 1
+            report.rules[WORDS_FOR_MISSING] += 1
             return None
         return _finite(value, cell)
     if not isinstance(cell, str):
         raise CellError(f"{abbreviate(cell)} is not a number.", "Give one number a cell.")
-    return _number_of(cell, tally, typed=typed, decimal_comma=decimal_comma)
+    return _number_of(cell, report, typed=typed, decimal_comma=decimal_comma)
 
 
-def _number_of(cell: str, tally: ImportReport, *, typed: bool, decimal_comma: bool) -> float | None:
+def _number_of(
+    cell: str, report: ImportReport, *, typed: bool, decimal_comma: bool
+) -> float | None:
     text = cell.strip()
     if not text or text.casefold() in _MISSING:
-        tally.rules[WORDS_FOR_MISSING if text else BLANKS] += 1
+        report.rules[WORDS_FOR_MISSING if text else BLANKS] += 1
         return None
     if _NUMBER.fullmatch(text):
         if typed:
-            tally.rules[NUMBER_AS_TEXT] += 1
+            report.rules[NUMBER_AS_TEXT] += 1
         return _finite(float(text), cell)
-    remedy = (
-        "Write a bare number, such as 85, or leave the cell empty and say why in missing_reason."
-    )
+    remedy = "Write a bare number, such as 85, or leave the cell empty and give a missing_reason."
     if _COMMA_NUMBER.fullmatch(text):
         decimal, thousands = shorten(text.replace(",", ".")), shorten(text.replace(",", ""))
         if decimal_comma:
             if _THOUSANDS.fullmatch(text):
                 problem = f"{abbreviate(cell)} may be {thousands} or {decimal}."
                 raise CellError(problem, "Write the one that is meant.")
-            tally.rules[DECIMAL_COMMA] += 1
+            report.rules[DECIMAL_COMMA] += 1
             return _finite(float(text.replace(",", ".")), cell)
         remedy = f"Write {decimal} if a decimal number is meant."
     elif text.casefold().lstrip("+-") in {"inf", "infinity"}:
@@ -93,12 +93,12 @@ def whole(value: float | None) -> int | None:
     return int(value)
 
 
-def key(cell: Any, tally: ImportReport) -> str | None:
+def key(cell: Any, report: ImportReport) -> str | None:
     """Read a name or id; None when it is missing."""
     if cell is None or cell == "":
         return None
     if isinstance(cell, int) and not isinstance(cell, bool):
-        tally.rules[KEY_AS_NUMBER] += 1
+        report.rules[KEY_AS_NUMBER] += 1
         return str(cell)
     if isinstance(cell, float) and math.isnan(cell):
         return None
@@ -122,14 +122,14 @@ def text(cell: Any) -> str | None:
 
 
 def words(cell: Any) -> str | None:
-    """Read a text unchanged, or a number as it is written; None where it is missing."""
+    """Read a text unchanged, or a number as written; None if it is missing."""
     if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and not blank(cell):
         return str(cell)
     return text(cell)
 
 
 def as_list(cell: Any) -> list[Any]:
-    """Read a list: as it is, or written in a cell as a JSON array; a bare text is a list of one.
+    """Read a list, or a text with a JSON array; any other text is a list of one text.
 
     Lists that Python printed ("['a', 'b']") are read as well; pandas writes them into CSV.
     """
@@ -154,7 +154,7 @@ def as_list(cell: Any) -> list[Any]:
 
 
 def mapping(cell: Any) -> dict[str, Any]:
-    """Read an object: as it is, or written in a cell as JSON."""
+    """Read an object, or a text with a JSON object."""
     if blank(cell):
         return {}
     value = cell
@@ -170,7 +170,7 @@ def _literal(cell: str) -> Any:
     try:
         return loaded(cell)
     except DuplicateNameError as error:
-        raise CellError(f"{abbreviate(cell)} holds {error}.", "Keep one of them.") from None
+        raise CellError(f"{abbreviate(cell)} has {error}.", "Keep one of them.") from None
     except RecursionError:
         raise CellError(f"{abbreviate(cell)} is nested too deeply to be read.", _AS_JSON) from None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which column of a file holds which field, and what becomes of the others."""
+"""The layout of a file's columns: which of them are fields, and which are unknown."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +30,7 @@ class ColumnLayout:
     _places: dict[str, dict[str, str]] = field(default_factory=dict, compare=False)
 
     def place(self, column: str | None) -> dict[str, str]:
-        """Return field to column; `column` holds the value and names what it measures."""
+        """Return field to column; `column` contains the value and its name is the construct."""
         if column is None:
             return self.columns
         if column not in self._places:
@@ -41,23 +41,23 @@ class ColumnLayout:
 
 
 def layout_of(
-    columns: Iterable[str], fields: Fields, kept: Callable[[str], bool], *, families: bool
+    columns: Iterable[str], fields: Fields, reserved: Callable[[str], bool], *, families: bool
 ) -> ColumnLayout:
     """Sort columns into fields, families of columns, and unknown ones.
 
-    `kept` tells the columns that the caller reads by itself; `families` says whether passage_1, ...
-    and attribute.NAME mean something.
+    `reserved` is true of columns that the caller reads itself; `families` enables passage_1, ...
+    and attribute.NAME.
     """
     there = list(columns)
     known: dict[str, str] = {}
-    by_fold = {column.casefold(): column for column in reversed(there) if not kept(column)}
+    by_fold = {column.casefold(): column for column in reversed(there) if not reserved(column)}
     for name, names in fields.items():
         exact = (column for column in names if column in there)
         match = next(exact, None) or next((by_fold[n] for n in names if n in by_fold), None)
         if match is not None:
             known[name] = match
     others = tuple(column for name, column in known.items() if column not in fields[name])
-    rest = [c for c in there if c not in known.values() and not kept(c)]
+    rest = [c for c in there if c not in known.values() and not reserved(c)]
     passages: list[str] = []
     attributes: list[str] = []
     if families:
@@ -69,12 +69,12 @@ def layout_of(
 
 
 def folded(columns: Iterable[str]) -> set[str]:
-    """Return the names of columns as they are compared: capital letters count for nothing."""
+    """Return the names of columns as they are compared: in lower case."""
     return {column.casefold() for column in columns}
 
 
 def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:
-    """Whether the columns hold each of these fields."""
+    """Whether the columns include each of these fields."""
     there = folded(columns)
     return all(there.intersection(fields[name]) for name in names)
 
@@ -82,7 +82,7 @@ def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:
 def missing_column(
     names: tuple[str, ...], columns: Iterable[str], row: int | None = 1, instead: str = ""
 ) -> Fault:
-    """Return the fault of a table without a column, with what is there and the nearest.
+    """Return the fault of a missing column, with the columns of the file and the most similar one.
 
     `instead` names an option that can replace the column.
     """

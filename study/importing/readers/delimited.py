@@ -29,7 +29,7 @@ def header(source: InputFile) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        A name occurs twice, or there is no header.
+        A name occurs twice, or the header is missing.
     """
     with decoding(source.path), _opened(source) as stream:
         _stated(stream)
@@ -37,8 +37,8 @@ def header(source: InputFile) -> tuple[str, ...]:
 
 
 def delimiter(source: InputFile) -> str:
-    """Return the delimiter: the one that Excel's first line states, or the one that stands
-    unquoted most often in the header.
+    """Return the delimiter: the one that Excel's first line states, or the most frequent one
+    outside quotes in the header.
     """
     with decoding(source.path), _opened(source) as stream:
         stated = _stated(stream)
@@ -57,10 +57,10 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
     """Read the rows after the header."""
     sign = delimiter(source)
     if sign == ";":
-        source.tally.rules[SEMICOLON] = 1
+        source.report.rules[SEMICOLON] = 1
     with decoding(source.path), _opened(source) as stream:
         if _stated(stream) is not None:
-            source.tally.rules[STATED] = 1
+            source.report.rules[STATED] = 1
         reader = csv.reader(stream, delimiter=sign, strict=True)
         columns = _header(source, reader)
         width = len(columns)
@@ -71,7 +71,7 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
                 number += 1
                 rows += bool(fields)
                 if not fields:
-                    source.tally.rules[BLANK_LINES] += 1
+                    source.report.rules[BLANK_LINES] += 1
                 elif len(fields) == width:
                     yield Record(number, dict(zip(columns, fields, strict=True)))
                 else:
@@ -81,8 +81,8 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
                     source.advance(stream.buffer.tell(), source.size)
         except csv.Error as error:
             raise InputError(source.path.name, [_unquoted(number + 1, str(error))]) from None
-        if reader.line_num > number and COUNTED not in source.tally.notes:
-            source.tally.notes.append(COUNTED)
+        if reader.line_num > number and COUNTED not in source.report.notes:
+            source.report.notes.append(COUNTED)
     if not rows:
         raise InputError(
             source.path.name,
@@ -102,7 +102,7 @@ def _stated(stream: TextIO) -> str | None:
 def _opened(source: InputFile) -> TextIO:
     # Cells of any length: the standard library stops at 131,072 characters otherwise.
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    return open_text(source.path, source.tally)
+    return open_text(source.path, source.report)
 
 
 def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
@@ -134,13 +134,13 @@ def _ragged(number: int, fields: list[str], width: int, sign: str) -> Fault:
     name = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}[sign]
     return Fault(
         f"{len(fields)} cells, but the header names {width} columns.",
-        f'Write text that holds a {name} between double quotes ("), and give each column a cell.',
+        f'Write text that contains a {name} between double quotes ("); give each column a cell.',
         number,
     )
 
 
 def _unquoted(number: int, message: str) -> Fault:
-    problem = "text between double quotes goes on after the closing quote"
+    problem = "text between double quotes continues after the closing quote"
     if "unexpected end" in message:
         problem = "a double quote is opened here and never closed"
     return Fault(

@@ -22,7 +22,7 @@ def unseen(done: int, total: int) -> None:
 
 
 class Record(NamedTuple):
-    """One row: its place as an editor or spreadsheet counts it, and its cells by column."""
+    """One row: its number as an editor or spreadsheet counts it, and its cells by column."""
 
     number: int
     cells: dict[str, Any]
@@ -30,10 +30,10 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file that is being read; what is accepted by a rule is counted in `tally`."""
+    """A file that is being read; the rules that accepted something are counted in `report`."""
 
     path: Path
-    tally: ImportReport = field(default_factory=ImportReport)
+    report: ImportReport = field(default_factory=ImportReport)
     advance: Advance = unseen
 
     @cached_property
@@ -58,12 +58,12 @@ _WIDE = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-# Content that some programs hand out under the name of a table.
+# Content that some programs write under the name of a table.
 _FOREIGN = {b"PK\x03\x04": "a ZIP archive or an Excel workbook", b"\x1f\x8b": "gzip-compressed"}
 
 
 def not_text(head: bytes) -> Fault | None:
-    """Say why a file that begins with these bytes is no UTF-8 text, if that can be seen."""
+    """Return a fault if a file that begins with these bytes is recognizably not UTF-8 text."""
     if not head.removeprefix(BOM).strip():
         return Fault("the file is empty.", "Save it again with its content.")
     for mark, name in _WIDE.items():
@@ -79,12 +79,12 @@ def not_text(head: bytes) -> Fault | None:
     return None
 
 
-def open_text(path: Path, tally: ImportReport) -> TextIO:
-    """Open a UTF-8 file with its line ends as they are; a byte order mark is skipped, counted."""
+def open_text(path: Path, report: ImportReport) -> TextIO:
+    """Open a UTF-8 file without changing line ends; a byte order mark is skipped and counted."""
     with path.open("rb") as stream:
         marked = stream.read(len(BOM)) == BOM
     if marked:
-        tally.rules[BOM_SKIPPED] = 1
+        report.rules[BOM_SKIPPED] = 1
     return path.open(encoding="utf-8-sig" if marked else "utf-8", newline="")
 
 
@@ -112,10 +112,10 @@ def _bad_lines(path: Path) -> Iterator[Fault]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Return the lines of a file, which may end as on any system."""
+    """Return the lines of a file with the line ends of any system."""
     with path.open("rb") as stream:
         for line in stream:
-            # A carriage return by itself ends a line too, as in old files of the Mac.
+            # A single carriage return ends a line too, as in old files of the Mac.
             yield from _RETURN.split(line)
 
 

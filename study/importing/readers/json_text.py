@@ -39,7 +39,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def form(path: Path, suffix: str, start: bytes) -> Form:
-    """Tell JSON lines from one document."""
+    """Return whether a JSON file has an object on each line or is one document."""
     if suffix in _LINES_SUFFIXES:
         return "json lines"
     if start.startswith(b"["):
@@ -64,7 +64,7 @@ def document(source: InputFile) -> Any:
         It is not UTF-8, not JSON, or ends in the middle.
     """
     try:
-        with decoding(source.path), open_text(source.path, source.tally) as stream:
+        with decoding(source.path), open_text(source.path, source.report) as stream:
             text = stream.read()
         return loaded(text)
     except json.JSONDecodeError as error:
@@ -81,17 +81,19 @@ def document(source: InputFile) -> Any:
         raise InputError(source.path.name, [Fault(*_unreadable(error))]) from None
 
 
-def leave_out_beside(source: InputFile, document: dict[str, Any], name: str) -> None:
-    """Count what a document holds in addition to its list `name`."""
+def count_other_members(source: InputFile, document: dict[str, Any], name: str) -> None:
+    """Count the members of a document other than its list `name`; they are left out."""
     for other in document:
         if other != name:
-            source.tally.left_out[f"the document's {abbreviate(other)} beside {name!r}"] += 1
+            source.report.left_out[
+                f"the document's {abbreviate(other)}, in addition to {name!r}"
+            ] += 1
 
 
 def objects(source: InputFile, items: list[Any], name: str = "item") -> Iterator[Record | Fault]:
     """Yield the objects of an array, counted from 1."""
-    if ITEMS not in source.tally.notes:
-        source.tally.notes.append(ITEMS)
+    if ITEMS not in source.report.notes:
+        source.report.notes.append(ITEMS)
     if not items:
         fault = Fault("the JSON array is empty.", "Save it again with its items.")
         raise InputError(source.path.name, [fault])
@@ -102,7 +104,7 @@ def objects(source: InputFile, items: list[Any], name: str = "item") -> Iterator
 
 
 def lines(source: InputFile) -> Iterator[Record | Fault]:
-    with decoding(source.path), open_text(source.path, source.tally) as stream:
+    with decoding(source.path), open_text(source.path, source.report) as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip():
                 yield _parsed(number, line, line.endswith(("\n", "\r")))
@@ -122,7 +124,7 @@ def _parsed(number: int, line: str, ended: bool) -> Record | Fault:
             )
         return Fault(
             f"not valid JSON at character {error.colno}: {error.msg}.",
-            "Each line holds one JSON object.",
+            "Write one JSON object in each line.",
             number,
         )
     except (ValueError, RecursionError) as error:
@@ -130,13 +132,13 @@ def _parsed(number: int, line: str, ended: bool) -> Record | Fault:
 
 
 def _unreadable(error: Exception) -> tuple[str, str]:
-    """Say what is wrong with JSON whose syntax is right."""
+    """Return the problem with JSON whose syntax is valid, and the remedy."""
     if isinstance(error, DuplicateNameError):
-        return f"the JSON holds {error}.", "Keep one of them."
+        return f"the JSON has {error}.", "Keep one of them."
     if isinstance(error, RecursionError):
         return "the JSON is nested too deeply to be read.", "Export it again, flat."
     # Python reads no whole number beyond a few thousand digits.
-    return "the JSON holds a number of thousands of digits.", "Correct it, or write it as text."
+    return "the JSON has a number with thousands of digits.", "Correct it, or write it as text."
 
 
 def _record(number: int, item: Any, name: str) -> Record | Fault:

@@ -19,8 +19,8 @@ def header(source: InputFile) -> tuple[str, ...]:
 
 def records(source: InputFile) -> Iterator[Record | Fault]:
     """Read the rows; lists stay lists, missing cells are None."""
-    if COUNTED not in source.tally.notes:
-        source.tally.notes.append(COUNTED)
+    if COUNTED not in source.report.notes:
+        source.report.notes.append(COUNTED)
     import pyarrow as pa
 
     file = _opened(source)

@@ -19,41 +19,41 @@ from study.importing.readers.column_layout import (
 )
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, ScoreRow
+from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, Rows, ScoreRow
 from study.text import MARK, abbreviate, unescape_formula
 from study.types import ScorerKind
 
 
 @dataclass
 class ReadOptions:
-    """What holds for every record of a file."""
+    """How the cells of a file are parsed, and what was reported about them."""
 
-    tally: ImportReport
+    report: ImportReport
     fields: Fields
     typed: bool
-    """Whether cells have types of their own, as in JSON and Parquet, or are all text."""
+    """Whether cells have types, as in JSON and Parquet, or are all text."""
     decimal_comma: bool
-    defused: bool
-    """Whether the file is an export of ours, with apostrophes before formulas."""
-    told: set[tuple[str, ...]] = field(default_factory=set)
-    """What is reported once for the whole file."""
-    _decimals: dict[str, set[str]] = field(default_factory=dict)
-    """By column: the signs of its decimal numbers, where both are understood."""
+    escaped: bool
+    """Whether the file was written by `ccrs export`, with apostrophes before formulas."""
+    reported: set[tuple[str, ...]] = field(default_factory=set)
+    """What is reported only once for a file, and was."""
+    _decimal_signs: dict[str, set[str]] = field(default_factory=dict)
+    """Column to the signs of its decimal numbers, where both are understood."""
 
-    def see_decimal(self, column: str, cell: Any) -> None:
+    def note_decimal_sign(self, column: str, cell: Any) -> None:
         """Note which decimal sign a cell of numbers has."""
         if self.decimal_comma and isinstance(cell, str):
             signs = {sign for sign in ",." if sign in cell}
             if signs:
-                self._decimals.setdefault(column, set()).update(signs)
+                self._decimal_signs.setdefault(column, set()).update(signs)
 
     def mixed_decimals(self) -> Iterator[str]:
         """Yield a warning for each column with decimal commas and decimal points."""
-        for column, signs in self._decimals.items():
+        for column, signs in self._decimal_signs.items():
             if len(signs) > 1:
                 yield (
-                    f"the column {abbreviate(column)} holds decimal commas and decimal points; "
-                    "see whether both are meant as such."
+                    f"the column {abbreviate(column)} has decimal commas and decimal points; "
+                    "check that none of them separates thousands."
                 )
 
 
@@ -63,21 +63,21 @@ T = TypeVar("T")
 
 
 class RecordCells:
-    """One record, read by field; faults are gathered until its row is made."""
+    """One record, read by field; its faults are collected until its row is created."""
 
-    __slots__ = ("_faults", "_layout", "_manner", "_record", "_unsaid", "number")
+    __slots__ = ("_faults", "_layout", "_options", "_record", "_suppressed", "number")
 
-    def __init__(self, record: Record, layout: ColumnLayout, manner: ReadOptions) -> None:
+    def __init__(self, record: Record, layout: ColumnLayout, options: ReadOptions) -> None:
         self.number = record.number
         self._record = record.cells
         self._layout = layout
-        self._manner = manner
+        self._options = options
         self._faults: list[Fault] = []
-        self._unsaid: set[str] = set()
+        self._suppressed: set[str] = set()
 
     @property
     def faulty(self) -> bool:
-        """Whether the row has a fault that was not reported yet."""
+        """Whether the record has a fault that was not reported yet."""
         return bool(self._faults)
 
     @property
@@ -86,7 +86,7 @@ class RecordCells:
         return tuple(self._record)
 
     def has(self, name: str) -> bool:
-        """Whether the record has a cell for a field, and something in it."""
+        """Whether the record has a cell for a field that is not empty."""
         column = self._layout.columns.get(name)
         return column is not None and self._record[column] not in (None, "")
 
@@ -96,71 +96,71 @@ class RecordCells:
         if column is None:
             return None
         cell = self._record[column]
-        if type(cell) is str and not self._manner.defused:
+        if type(cell) is str and not self._options.escaped:
             return cell or None  # nearly every cell of a table of scores
-        return self._tried(column, lambda raw: cells.key(raw, self._manner.tally))
+        return self._parsed_column(column, lambda raw: cells.key(raw, self._options.report))
 
     def text(self, name: str) -> str | None:
         """Read a text."""
-        return self._read(name, cells.text)
+        return self._parsed_field(name, cells.text)
 
     def words(self, name: str) -> str | None:
-        """Read a text; a number is taken as it is written."""
-        return self._read(name, cells.words)
+        """Read a text; a number is read as it is written."""
+        return self._parsed_field(name, cells.words)
 
     def value(self, name: str) -> float | None:
         """Read a number; a missing one is counted."""
         column = self._layout.columns.get(name)
         return None if column is None else self.value_of(column)
 
-    def scored(self) -> float | None:
-        """Read the field `value`; a record without one says why in missing_reason."""
+    def required_value(self) -> float | None:
+        """Read the field `value`; a record without one needs a missing_reason."""
         if "value" not in self._layout.columns and not self.has("missing_reason"):
-            names = self._manner.fields["value"]
+            names = self._options.fields["value"]
             self._faults.append(missing_column(names, self._record, self.number))
         return self.value("value")
 
     def value_of(self, column: str) -> float | None:
         """Read the number in a column of any name."""
-        self._manner.see_decimal(column, self._record[column])
-        return self._tried(column, self._number, defused=False)
+        self._options.note_decimal_sign(column, self._record[column])
+        return self._parsed_column(column, self._number, escaped=False)
 
     def number_in(self, name: str, cell: Any) -> float | None:
-        """Read a number inside a cell, under a name of its own."""
-        return self._reported(name, cell, self._number)
+        """Read a number inside a cell; `name` is reported as its place."""
+        return self._parsed(name, cell, self._number)
 
     def key_in(self, name: str, cell: Any) -> str | None:
-        """Read an id inside a cell, under a name of its own."""
-        tally = self._manner.tally
-        return self._reported(name, cell, lambda value: cells.key(value, tally))
+        """Read an id inside a cell; `name` is reported as its place."""
+        report = self._options.report
+        return self._parsed(name, cell, lambda value: cells.key(value, report))
 
-    def whole(self, name: str) -> int | None:
+    def whole_number(self, name: str) -> int | None:
         """Read a whole number, if there is one."""
         if not self.has(name):
             return None
-        return self._read(name, lambda cell: cells.whole(self._number(cell)), defused=False)
+        return self._parsed_field(name, lambda cell: cells.whole(self._number(cell)), escaped=False)
 
-    def share(self, name: str) -> float | None:
+    def optional_number(self, name: str) -> float | None:
         """Read a number that may be left out, such as a probability."""
         return self.value(name) if self.has(name) else None
 
     def listed(self, name: str) -> list[Any]:
         """Read a list."""
-        return self._read(name, cells.as_list) or []
+        return self._parsed_field(name, cells.as_list) or []
 
     def mapping(self, name: str) -> dict[str, Any]:
         """Read an object."""
-        return self._read(name, cells.mapping) or {}
+        return self._parsed_field(name, cells.mapping) or {}
 
     def numbered_passages(self) -> list[str]:
         """Return the cells of passage_1, passage_2, ... that are not blank."""
-        texts = (self._tried(column, cells.text) for column in self._layout.passages)
+        texts = (self._parsed_column(column, cells.text) for column in self._layout.passages)
         return [passage for passage in texts if passage]
 
     def attributes(self) -> dict[str, Any]:
         """Return the cells of the columns attribute.NAME that are not blank."""
         values = {
-            column.removeprefix(ATTRIBUTE): self._tried(column, lambda cell: cell)
+            column.removeprefix(ATTRIBUTE): self._parsed_column(column, lambda cell: cell)
             for column in self._layout.attributes
         }
         return {name: cell for name, cell in values.items() if not cells.blank(cell)}
@@ -169,26 +169,26 @@ class RecordCells:
         """Return the file's own column of a field, if it has one."""
         return self._layout.columns.get(name)
 
-    def left_out(self, what: str) -> None:
-        """Count something of the record that is not taken."""
-        self._manner.tally.left_out[what] += 1
+    def left_out(self, content: str) -> None:
+        """Count a part of the record that is not imported."""
+        self._options.report.left_out[content] += 1
 
     def fault(self, problem: str, remedy: str, column: str | None = None) -> None:
-        """Note what is wrong with the record."""
+        """Add a fault of the record."""
         self._faults.append(Fault(problem, remedy, self.number, column))
 
     def fault_once(self, problem: str, remedy: str, column: str | None = None) -> None:
-        """Note what is wrong with many records alike: the first of them tells it for all."""
-        if (problem, remedy) not in self._manner.told:
-            self._manner.told.add((problem, remedy))
+        """Add a fault that many records may have; only the first of them reports it."""
+        if (problem, remedy) not in self._options.reported:
+            self._options.reported.add((problem, remedy))
             self.fault(problem, remedy, column)
 
-    def unsaid(self, name: str) -> None:
-        """Note that a missing field is reported elsewhere."""
-        self._unsaid.add(name)
+    def suppress_missing(self, name: str) -> None:
+        """Do not report that a field is missing, since another fault explains it."""
+        self._suppressed.add(name)
 
-    def untold(self) -> Iterator[Fault]:
-        """Yield the faults that no row has reported."""
+    def remaining_faults(self) -> Iterator[Fault]:
+        """Yield the faults that no row reported."""
         faults, self._faults = self._faults, []
         yield from faults
 
@@ -199,9 +199,9 @@ class RecordCells:
         at: str | None = None,
         **values: Any,
     ) -> Iterator[LocatedRow | Fault]:
-        """Yield the row, or everything that is wrong with it; None is what is not given.
+        """Yield the row, or all its faults. A value of None is absent.
 
-        `at` is the column that holds the value and names what it measures.
+        `at` is the column that contains the value and whose name is the construct.
         """
         faults, self._faults = self._faults, []
         columns = self._layout.place(at)
@@ -210,7 +210,7 @@ class RecordCells:
         except ValidationError as error:
             reported = {fault.column for fault in faults}
             for detail in error.errors(include_url=False):
-                if detail["loc"] and detail["loc"][0] in self._unsaid:
+                if detail["loc"] and detail["loc"][0] in self._suppressed:
                     continue
                 fault = self._described(detail, columns)
                 if fault.column is None or fault.column not in reported:
@@ -226,7 +226,7 @@ class RecordCells:
         name = place[0] if place else ""
         column = columns.get(name, name) or None
         if detail["type"] == "missing":
-            names = self._manner.fields.get(name, (name,))
+            names = self._options.fields.get(name, (name,))
             if name in columns:
                 return Fault("is blank.", "Give it in every row.", self.number, column)
             return missing_column(names, self._record, self.number)
@@ -253,22 +253,26 @@ class RecordCells:
         return Fault(f"{problem}.", remedy, self.number, column)
 
     def _number(self, cell: Any) -> float | None:
-        manner = self._manner
+        options = self._options
         return cells.number(
-            cell, manner.tally, typed=manner.typed, decimal_comma=manner.decimal_comma
+            cell, options.report, typed=options.typed, decimal_comma=options.decimal_comma
         )
 
-    def _read(self, name: str, read: Callable[[Any], T], *, defused: bool = True) -> T | None:
+    def _parsed_field(
+        self, name: str, read: Callable[[Any], T], *, escaped: bool = True
+    ) -> T | None:
         column = self._layout.columns.get(name)
-        return None if column is None else self._tried(column, read, defused=defused)
+        return None if column is None else self._parsed_column(column, read, escaped=escaped)
 
-    def _tried(self, column: str, read: Callable[[Any], T], *, defused: bool = True) -> T | None:
+    def _parsed_column(
+        self, column: str, read: Callable[[Any], T], *, escaped: bool = True
+    ) -> T | None:
         cell = self._record[column]
-        if defused and self._manner.defused and isinstance(cell, str):
+        if escaped and self._options.escaped and isinstance(cell, str):
             cell = unescape_formula(cell)
-        return self._reported(column, cell, read)
+        return self._parsed(column, cell, read)
 
-    def _reported(self, column: str, cell: Any, read: Callable[[Any], T]) -> T | None:
+    def _parsed(self, column: str, cell: Any, read: Callable[[Any], T]) -> T | None:
         try:
             return read(cell)
         except CellError as error:
@@ -281,28 +285,43 @@ IN_ANOTHER_CASE = "columns whose names have other capital letters"
 
 @dataclass
 class Reader:
-    """Reads records of a source by field, and counts the columns that nobody knows."""
+    """Reads records of a source by field, and counts the cells of unknown columns."""
 
     source: RecordSource
     fields: Fields
-    kept: Callable[[str], bool] = MARK.__eq__
-    """Tells the columns that the caller reads by itself."""
+    reserved: Callable[[str], bool] = MARK.__eq__
+    """Whether the caller reads a column itself."""
     families: bool = False
-    """Whether passage_1, ... and attribute.NAME mean something."""
+    """Whether columns passage_1, ... and attribute.NAME are read."""
     _layouts: dict[tuple[str, ...], ColumnLayout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         text = self.source.form == "delimited"
-        self.manner = ReadOptions(
-            self.source.tally,
+        self.options = ReadOptions(
+            self.source.report,
             self.fields,
             typed=not text,
             decimal_comma=text and delimited.delimiter(self.source) != ",",
-            defused=text and MARK in self.source.head.columns,
+            escaped=text and MARK in self.source.head.columns,
         )
 
     def __iter__(self) -> Iterator[RecordCells | Fault]:
         return self.read(self.source.records())
+
+    def rows(
+        self,
+        rows_of: Callable[[RecordCells], Iterable[LocatedRow | Fault]],
+        records: Iterable[Record | Fault] | None = None,
+    ) -> Rows:
+        """Yield the rows of each record, and the faults of unreadable ones.
+
+        `records` are those of the source unless given.
+        """
+        for record in self if records is None else self.read(records):
+            if isinstance(record, Fault):
+                yield record
+            else:
+                yield from rows_of(record)
 
     def read(self, records: Iterable[Record | Fault]) -> Iterator[RecordCells | Fault]:
         """Yield the cells of each record, and then the faults that were not reported with them."""
@@ -312,37 +331,37 @@ class Reader:
                 continue
             cells = self.cells(record)
             yield cells
-            yield from cells.untold()
-        self.source.tally.warnings += self.manner.mixed_decimals()
+            yield from cells.remaining_faults()
+        self.source.report.warnings += self.options.mixed_decimals()
 
     def cells(self, record: Record) -> RecordCells:
         """Return a record's cells, to be read by field."""
         columns = tuple(record.cells)
         layout = self._layouts.get(columns)
         if layout is None:
-            layout = layout_of(columns, self.fields, self.kept, families=self.families)
+            layout = layout_of(columns, self.fields, self.reserved, families=self.families)
             self._layouts[columns] = layout
             for column in layout.in_another_case:
-                if ("case", column) not in self.manner.told:
-                    self.manner.told.add(("case", column))
-                    self.source.tally.rules[IN_ANOTHER_CASE] += 1
+                if ("case", column) not in self.options.reported:
+                    self.options.reported.add(("case", column))
+                    self.source.report.rules[IN_ANOTHER_CASE] += 1
         for name in layout.unknown:
-            self.source.tally.left_out[f"cells of the unknown column {abbreviate(name)}"] += 1
-        return RecordCells(record, layout, self.manner)
+            self.source.report.left_out[f"cells of the unknown column {abbreviate(name)}"] += 1
+        return RecordCells(record, layout, self.options)
 
     def require(self, *names: str, instead: str = "") -> None:
-        """Refuse a table whose header lacks a column; JSON objects are asked one by one.
+        """Refuse a table whose header lacks a column; JSON objects are checked one by one.
 
         `instead` names an option that can replace it.
 
         Raises
         ------
         InputError
-            Naming each column that is missing, what is there, and the nearest.
+            With each missing column, the columns of the file and the most similar one.
         """
         columns = self.source.head.columns
         if self.source.form in ("delimited", "parquet"):
-            there = layout_of(columns, self.fields, self.kept, families=self.families).columns
+            there = layout_of(columns, self.fields, self.reserved, families=self.families).columns
             missing = [name for name in names if name not in there]
             faults = [missing_column(self.fields[name], columns, 1, instead) for name in missing]
             if faults:

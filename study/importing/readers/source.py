@@ -1,4 +1,4 @@
-"""A file, recognised by its first bytes and read as records with their place."""
+"""A file whose form is detected from its first bytes, read as records with their row numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ class RecordSource(InputFile):
     def form(self) -> Form:
         """The kind of file: detected from its content, and from its name where that is not enough.
 
-        Raises
-        ------
-        InputError
-            The file is not there, is empty, or is UTF-16.
+            Raises
+            ------
+            InputError
+        The file does not exist, is empty, or is not UTF-8.
         """
         if not self.path.is_file():
             remedy = "Give a file." if self.path.is_dir() else "Check the path."
@@ -61,10 +61,10 @@ class RecordSource(InputFile):
             if isinstance(record, Record):
                 return Head(self.form, tuple(record.cells), record.cells)
             faults.append(record)
-        raise InputError(self.path.name, faults, self.tally.notes)
+        raise InputError(self.path.name, faults, self.report.notes)
 
     def peeked(self) -> Iterator[Record | Fault]:
-        """Read the file's beginning before `records` does; nothing is counted twice."""
+        """Read the beginning of the file without counting anything."""
         return (
             delimited.records(InputFile(self.path)) if self.form == "delimited" else self.records()
         )
@@ -82,7 +82,7 @@ class RecordSource(InputFile):
 
 
 class Head(NamedTuple):
-    """What a file looks like: the columns of a table, or the keys of its first object."""
+    """The columns of a table, or the keys of its first object."""
 
     form: Form
     columns: tuple[str, ...]

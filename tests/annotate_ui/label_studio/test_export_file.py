@@ -14,7 +14,7 @@ from annotate_ui.label_studio.users import Raters
 from study import Study
 from study.cli.commands import import_
 from study.errors import InputError
-from study.importing.file_import import import_file, open_questions
+from study.importing.file_import import import_file, unmapped_controls
 from study.lifecycle.erase import erase
 from tests.annotate_ui.label_studio.export_builder import annotation, stars, task, written
 
@@ -182,7 +182,7 @@ def test_in_a_terminal_the_construct_is_asked_for(study: Study, tmp_path: Path) 
     path = written(tmp_path, task(1, annotation(1, 5, QR=5, quality=60, stars=4)))
     (tmp_path / "more").mkdir()
     more = written(tmp_path / "more", task(2, annotation(2, 5, quality=70)))
-    assert open_questions(study, path, controls={"stars": ""}) == ["quality"]
+    assert unmapped_controls(study, path, controls={"stars": ""}) == ["quality"]
     keyboard, terminal = os.openpty()
     os.write(keyboard, b"AC\n\n")
     command = [sys.executable, "-c", "from study.cli.root import main; main()"]

@@ -214,5 +214,5 @@ def test_what_another_member_changed_is_counted(study: Study, tmp_path: Path) ->
 def test_a_value_that_was_changed_after_its_import_is_refused(study: Study, tmp_path: Path) -> None:
     import_file(study, written(tmp_path, task(1, annotation(1, 5, QR=10))))
     changed = written(tmp_path, task(1, annotation(1, 5, QR=20)))
-    with pytest.raises(InputError, match=r"the study has 10 .* What is stored stays: take the row"):
+    with pytest.raises(InputError, match=r"the study has 10 .* Stored values never change"):
         import_file(study, changed)

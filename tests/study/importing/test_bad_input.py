@@ -111,7 +111,7 @@ class TestRefused:
         assert summary.added == {"scores": 1}
         assert summary.unmatched == {"r9A": [3]}
         assert any(
-            "Kept aside: 1 row with 1 id " in line and "r9A" in line for line in summary.lines()
+            "Left out: 1 row with 1 id " in line and "r9A" in line for line in summary.lines()
         )
 
     def test_what_was_kept_aside_comes_in_when_its_response_is_there(
@@ -270,7 +270,7 @@ class TestAcceptedByAStatedRule:
 
     def test_an_empty_response(self, study: Study, write: Write) -> None:
         summary = import_file(study, write("r.jsonl", [response(1, "A", response="")]))
-        assert summary.rules["empty responses (the system answered nothing)"] == 1
+        assert summary.rules["empty responses (the system gave no answer)"] == 1
         assert summary.added["responses"] == 1
 
     def test_the_identical_row_twice(self, filled: Study, write: Write) -> None:
@@ -292,7 +292,7 @@ class TestWarned:
         rows = "r1A,QR,anna,human,0,0.8\nr1B,QR,anna,human,0,1\nr2A,QR,ben,human,0,80\n"
         summary = import_file(filled, write("s.csv", HEAD + rows))
         (warning,) = summary.warnings
-        assert "all 2 values of 'anna' on QR lie in 0 to 1, on a scale of 0 to 100" in warning
+        assert "all 2 values of 'anna' on QR are from 0 to 1, on a scale of 0 to 100" in warning
         assert '[scorers."anna"] scale = { min = 0, max = 1 }' in warning
 
     def test_a_rater_who_gave_one_value_throughout(self, filled: Study, write: Write) -> None:

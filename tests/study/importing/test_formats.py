@@ -211,7 +211,7 @@ def test_a_file_that_no_format_fits(study: Study, write: Write) -> None:
     with pytest.raises(InputError) as caught:
         import_file(study, write("x.csv", "a,b\n1,2\n"))
     message = str(caught.value)
-    assert "There are: a, b" in message
+    assert "The file has: a, b" in message
     for name in ("responses", "scores", "scores-wide", "preferences", "ragas", "ragchecker"):
         assert f"\n    {name}: " in message
 

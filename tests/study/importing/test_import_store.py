@@ -164,7 +164,7 @@ def test_conflicts_as_repeats_keep_both_values_and_come_in_once(study: Study) ->
     rows = (score(5), score(6, system="B"), score(7, system="B"))
     summary = take(study, *rows, sha256="1", conflicts_as_repeats=True)
     assert summary.added == {"scores": 3}
-    assert summary.rules["a second value kept as the next repeat"] == 2
+    assert summary.rules["a second value stored as the next repeat"] == 2
     values = study.score_table().query("system == 'A'")
     assert dict(zip(values["repeat"], values["value"], strict=True)) == {0: 5, 1: 6, 2: 7}
     again = take(study, *rows, score(8, system="B"), sha256="2", conflicts_as_repeats=True)

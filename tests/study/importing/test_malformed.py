@@ -117,10 +117,10 @@ class TestFiles:
 
     def test_a_name_twice_in_an_object(self, filled: Study, write: Write) -> None:
         line = json.dumps({**SAID, "value": 1}).replace("}", ', "value": 2}')
-        assert "row 1: the JSON holds the name 'value' twice" in refused(
+        assert "row 1: the JSON has the name 'value' twice" in refused(
             filled, write("s.jsonl", line)
         )
-        assert "the JSON holds the name 'value' twice" in refused(
+        assert "the JSON has the name 'value' twice" in refused(
             filled, write("s.json", f"[{line}]")
         )
 
@@ -129,7 +129,7 @@ class TestFiles:
         line = json.dumps({**SAID, "value": 7}).replace("7", "7" * 5000)
         content = f"[{line}]" if name == "s.json" else line
         message = refused(filled, write(name, content))
-        assert "a number of thousands of digits" in message
+        assert "a number with thousands of digits" in message
 
     def test_parquet_with_damaged_pages(self, filled: Study, tmp_path: Path) -> None:
         path = tmp_path / "s.parquet"

@@ -14,7 +14,7 @@ WIDE = "response_id,scorer,scorer_kind,QR,CC\n"
 
 class TestContext:
     @pytest.mark.parametrize(
-        ("changes", "said"),
+        ("changes", "fault"),
         [
             ({"passage_1": "two"}, "has passages in a list and in passage_1"),
             ({"documents": ["a", "b"]}, "there are 2 documents, but 1 passages"),
@@ -30,16 +30,16 @@ class TestContext:
         ],
     )
     def test_what_does_not_fit(
-        self, study: Study, write: Write, changes: dict[str, object], said: str
+        self, study: Study, write: Write, changes: dict[str, object], fault: str
     ) -> None:
         message = refused(study, write("r.jsonl", [response(1, "A", **changes)]))
         assert "1 fault" in message
-        assert said in message
+        assert fault in message
 
     def test_what_passages_have_beside_text_and_document(self, study: Study, write: Write) -> None:
         passages = [{"text": "t", "id": 3, "score": 0.5}, {"text": "u", "score": 0.4}]
         summary = import_file(study, write("r.jsonl", [response(1, "A", passages=passages)]))
-        assert summary.left_out == {"what passages have under 'score'": 2}
+        assert summary.left_out == {"the field 'score' of passages": 2}
 
 
 RESULT = {"query_id": "q1", "query": "Q?", "response": "r"}
@@ -57,36 +57,39 @@ class TestDocuments:
         document = {"results": [RESULT], "metrics": {"overall": 3}, "run": "x"}
         summary = import_file(study, write("r.json", json.dumps(document)))
         assert summary.left_out == {
-            "the document's 'metrics' beside 'results'": 1,
-            "the document's 'run' beside 'results'": 1,
+            "the document's 'metrics', in addition to 'results'": 1,
+            "the document's 'run', in addition to 'results'": 1,
         }
 
 
 class TestOptions:
     @pytest.mark.parametrize(
-        ("options", "said"),
+        ("options", "fault"),
         [
-            ({"scorer": "ben"}, "column scorer: the file says scorer 'anna', but the option"),
-            ({"kinds": {"anna": "judge"}}, "column scorer_kind: the file says 'anna' is human"),
-            ({"construct": "CC"}, "column construct: the file says construct 'QR'"),
+            (
+                {"scorer": "ben"},
+                "column scorer: the file states scorer 'anna'; the option is --scorer ben",
+            ),
+            ({"kinds": {"anna": "judge"}}, "column scorer_kind: the file states 'anna' is human"),
+            ({"construct": "CC"}, "column construct: the file states construct 'QR'"),
         ],
     )
     def test_options_that_contradict_scores(
-        self, filled: Study, write: Write, options: dict[str, object], said: str
+        self, filled: Study, write: Write, options: dict[str, object], fault: str
     ) -> None:
         path = write("s.csv", f"{SCORES}r1A,QR,anna,human,5\nr1B,QR,anna,human,6\n")
         message = refused(filled, path, **options)
         assert "1 fault" in message
-        assert said in message
+        assert fault in message
 
     def test_a_system_that_contradicts_responses(self, study: Study, write: Write) -> None:
         message = refused(study, write("r.jsonl", [response(1, "A")]), system="B")
-        assert "the file says system 'A', but the option --system B" in message
+        assert "the file states system 'A'; the option is --system B" in message
 
     def test_a_scorer_beside_columns_that_name_theirs(self, filled: Study, write: Write) -> None:
         path = write("s.csv", "response_id,anna:QR\nr1A,80\n")
         message = refused(filled, path, scorer="ben", kinds={"anna": "human"})
-        assert "the columns name their scorers, but the option --scorer ben" in message
+        assert "the columns name their scorers; the option is --scorer ben" in message
 
 
 class TestWide:
@@ -98,7 +101,7 @@ class TestWide:
     def test_a_line_without_a_construct(self, filled: Study, write: Write) -> None:
         row = {"response_id": "r1A", "scorer": "anna", "scorer_kind": "human"}
         message = refused(filled, write("s.jsonl", [{**row, "QR": 1}, {**row, "Qr": 2}]))
-        assert "row 2: holds no construct" in message
+        assert "row 2: has no construct" in message
 
     def test_faults_name_the_column_of_the_file(self, filled: Study, write: Write) -> None:
         message = refused(filled, write("s.csv", f"{WIDE}r1A,anna,human,500,5\n"))
@@ -128,8 +131,8 @@ class TestTold:
         path = write("s.csv", f"response_id,construct,scorer,value\n{rows}")
         message = refused(filled, path)
         assert "2 faults" in message
-        assert "row 2, column scorer: what kind of scorer is 'anna'?" in message
-        assert "row 4, column scorer: what kind of scorer is 'ben'?" in message
+        assert "row 2, column scorer: the kind of the scorer 'anna' is unknown" in message
+        assert "row 4, column scorer: the kind of the scorer 'ben' is unknown" in message
 
     def test_columns_in_another_case(self, filled: Study, write: Write) -> None:
         text = "Query_Id,System,Construct,Rater,Scorer_Kind,Value\nq1,A,QR,anna,human,5\n"
@@ -156,7 +159,7 @@ class TestTold:
         path = write("p.csv", f"{head}q1,x,y,QR,anna,human,1\n")
         lines = import_file(filled, path, allow_unmatched=True).lines()
         assert lines[0] == "p.csv (preferences, 1 row): nothing added."
-        assert "Kept aside: 1 row with 2 ids that the study has not: x, y." in lines
+        assert "Left out: 1 row with 2 ids that are not in the study: x, y." in lines
 
     def test_one_value_throughout_on_all_constructs(self, filled: Study, write: Write) -> None:
         rows = "".join(
@@ -169,4 +172,4 @@ class TestTold:
         rows = f"{SCORES}r1A,QR,anna,human,8~5\nr1B,QR,anna,human,8.5\n"
         path = write("s.csv", rows.replace(",", ";").replace("~", ","))
         (warning,) = import_file(filled, path).warnings
-        assert warning.startswith("the column 'value' holds decimal commas and decimal points")
+        assert warning.startswith("the column 'value' has decimal commas and decimal points")

@@ -58,7 +58,7 @@ def test_parquet_and_json_lines(write: Write) -> None:
         ("q1,r1,A,FL,anna,human,good\n", "row 2, column value: 'good' is not a number"),
         (
             "q1,r1,A,FL,anna,human,7\n",
-            "row 2, column value: 7 for FL by 'anna' lies outside 1 to 5",
+            "row 2, column value: 7 for FL by 'anna' is outside 1 to 5",
         ),
         ("q1,r1,A,FL,anna,human,3\nq1,r1,B,FL,anna,human,4\n", "row 3, column value: 4 by 'anna'"),
         ("q1,r1,A,FL,anna,huma,3\n", "Did you mean 'human'"),
@@ -121,7 +121,7 @@ def test_an_identical_row_twice_counts_once(write: Write) -> None:
 
 
 def test_files_of_another_kind_are_named(write: Write) -> None:
-    with pytest.raises(InputError, match="holds responses, no scores"):
+    with pytest.raises(InputError, match="contains responses, not scores"):
         read_scores(write("r.csv", "query,response\na,b\n"))
     with pytest.raises(InputError, match="compares responses"):
         read_scores(write("p.csv", "query_id,response_a,response_b\nq,a,b\n"))
@@ -135,5 +135,5 @@ def test_preferences(write: Write) -> None:
     frame = read_preferences(write("p.csv", text), scale=RatingScale(min=-2, max=2))
     assert list(frame.columns) == list(PREFERENCE_COLUMNS)
     assert frame["missing_reason"].tolist() == [None, "blank"]
-    with pytest.raises(InputError, match="lies outside"):
+    with pytest.raises(InputError, match="is outside"):
         read_preferences(write("p.csv", text.replace("-1", "-3")), scale=RatingScale(min=-2, max=2))

@@ -24,7 +24,7 @@ def test_a_system_that_goes_back_to_earlier_content_is_scored_on_it(study: Study
     summary = take(study, by_id("q1/A", 5), sha256="3")
     assert summary.added == {"scores": 1}
     assert shown(study) == [["q1/A", "A", 5]]
-    assert any("taken as the version in use" in rule for rule in summary.rules)
+    assert any("read as the version in use" in rule for rule in summary.rules)
 
 
 def test_going_back_under_the_same_id(study: Study) -> None:
@@ -62,7 +62,7 @@ def test_a_score_of_a_replaced_response_is_warned_of(study: Study) -> None:
     take(study, answer("old", response_id="r"))
     take(study, answer("new", response_id="r"), sha256="1", revise=True)
     (warning,) = take(study, by_id("r@1", 1), sha256="2").warnings
-    assert "1 row speaks of responses that a later one replaced (r@1)" in warning
+    assert "1 row has values for responses that a later one replaced (r@1)" in warning
     assert shown(study) == []
 
 
