@@ -62,7 +62,7 @@ def test_the_format_is_recognized_from_the_content(study: Study, file: Path) -> 
     summary = import_file(study, file, system="desk")
     assert summary.importer == "help-desk"
     assert summary.added == {"queries": 2, "responses": 2, "outputs": 2}
-    assert summary.rules["empty responses (the system answered nothing)"] == 1
+    assert summary.rules["empty responses (the system gave no answer)"] == 1
 
 
 def test_the_format_is_listed_with_its_description() -> None:
