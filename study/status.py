@@ -1,4 +1,4 @@
-"""How far a study has come, as counts."""
+"""Counts of a study's contents, its progress and the next step."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,7 +65,7 @@ class Status:
     files: list[dict[str, Any]]
     scorers: list[ScorerStatus]
     juries: dict[str, str]
-    """Jury to of whom it consists, and which of them has no scores yet."""
+    """Jury to its members, and which of them have no scores yet."""
     left_out: dict[str, int]
     """Why values do not enter the score table, with their number."""
     edited: int
@@ -81,7 +81,7 @@ class Status:
 
 
 def study_status(study: "Study") -> Status:
-    """Count what a study holds."""
+    """Count the contents of a study."""
     scores = study.score_table()
     per_response = scores.drop_duplicates(["response_id", "construct", "scorer", "repeat"])
     scorers = []
@@ -107,7 +107,7 @@ def study_status(study: "Study") -> Status:
         answers = select(func.count()).select_from(table(Response)).where(is_answer())
         counts[Response] = int(connection.execute(answers).scalar_one())
         r, q, f = table(Response), table(Query), table(ImportedFile)
-        # Queries of material alone are none of the study's own.
+        # Queries that have only training or check material are not counted.
         answered = exists().where(r.c.query_id == q.c.id, is_answer())
         bare = connection.execute(
             select(func.count()).select_from(r).where(r.c.context_hash.is_(None), is_answer())
@@ -121,8 +121,8 @@ def study_status(study: "Study") -> Status:
         )
         outputs = current_systems(connection)
         material = _material(connection)
-        made = select(func.count(table(Decision).c.comparison_id.distinct()))
-        preferences = counts[Preference] + int(connection.execute(made).scalar_one())
+        decided = select(func.count(table(Decision).c.comparison_id.distinct()))
+        preferences = counts[Preference] + int(connection.execute(decided).scalar_one())
         files = [
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
             for row in connection.execute(select(f).order_by(f.c.id))
@@ -152,21 +152,21 @@ def study_status(study: "Study") -> Status:
 
 
 def _juries(study: "Study", scorers: list[ScorerStatus]) -> dict[str, str]:
-    known = {scorer.scorer: None for scorer in scorers}
+    names = {scorer.scorer: None for scorer in scorers}
     return {
-        name: ". ".join([in_words(jury), *without_scores(jury, known)])
+        name: ". ".join([in_words(jury), *without_scores(jury, names)])
         for name, jury in study.config.juries.items()
     }
 
 
 def _material(connection: Connection) -> dict[str, set[int]]:
     """Return the responses with expected values by purpose; damaged copies are checks."""
-    found: dict[str, set[int]] = {"training": set(), "check": set()}
+    material: dict[str, set[int]] = {"training": set(), "check": set()}
     e, p = table(ExpectedValue), table(CheckPair)
     for purpose, response in connection.execute(select(e.c.purpose, e.c.response_id)):
-        found[purpose].add(response)
-    found["check"].update(connection.execute(select(p.c.damaged_id)).scalars())
-    return found
+        material[purpose].add(response)
+    material["check"].update(connection.execute(select(p.c.damaged_id)).scalars())
+    return material
 
 
 def _count(connection: Connection, noun: type[Noun]) -> int:
@@ -206,7 +206,7 @@ def _next_step(
 
 
 def _next_of_rating(folder: Path, rating: RatingProgress) -> str | None:
-    """Return what lets the rating go on; None where it is done, or nobody is left to do it."""
+    """Return the next step of the rating; None if it is done or no rater is left."""
     at_work = {rater.link for rater in rating.raters if rater.own_left}
     if "none" in at_work:
         return f"ccrs invite {folder}   (links for raters)"

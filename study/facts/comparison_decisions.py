@@ -1,4 +1,4 @@
-"""What raters decided of pairs of responses, as rows of the table of preferences."""
+"""Decisions of raters on pairs of responses, as rows of the preference table."""
 
 import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, literal, select
@@ -10,7 +10,7 @@ from study.schema.database import read_frame
 def newest_decisions(*conditions: ColumnElement[bool]) -> Subquery:
     """Return the newest revision of each decision, the one that counts.
 
-    `conditions` are on the table of decisions and hold for all revisions of a decision alike.
+    `conditions` refer to the table of decisions; each selects all revisions of a decision or none.
     """
     d = table(Decision)
     last = (
@@ -26,7 +26,7 @@ def newest_decisions(*conditions: ColumnElement[bool]) -> Subquery:
 def decision_rows(connection: Connection) -> pd.DataFrame:
     """Return the newest revision of every decision, in the columns of imported preferences.
 
-    A decision without a value is missing, and its status says why.
+    A decision without a value is missing, with its status as the reason.
     """
     c, d, q, w = table(Comparison), newest_decisions(), table(Query), table(Rater)
     return read_frame(

@@ -19,7 +19,7 @@ from study.schema import Output, Passage, Query, Response, ResponseAlias, Respon
 def is_answer() -> ColumnElement[bool]:
     """Return the condition, on the table of responses, that a response is measured.
 
-    What a system gave is an answer, whatever else the same content is used for.
+    An output of a system is measured, whatever else the same content is used for.
     """
     r, o = table(Response), table(Output)
     return or_(r.c.role == "answer", exists().where(o.c.response_id == r.c.id))
@@ -59,7 +59,7 @@ class Versions(NamedTuple):
     """The versions of all responses, by database key."""
 
     in_use: frozenset[int]
-    """Responses that no later one has taken the place of."""
+    """Responses that no later one has replaced."""
     ids: Mapping[int, str]
     """The id of each in tables and files."""
 
@@ -73,10 +73,10 @@ def response_versions(
     system's current output), as in `all_outputs`. In use are every current output, and the newest
     version of a key that never was the output of a system.
     """
-    given: set[int] = set()
+    outputs_ever: set[int] = set()
     current: set[int] = set()
     for response, is_current in outputs:
-        given.add(response)
+        outputs_ever.add(response)
         if is_current:
             current.add(response)
     by_key: dict[str, list[tuple[int, int]]] = {}
@@ -87,7 +87,7 @@ def response_versions(
     for key, versions in by_key.items():
         versions.sort()
         newest = versions[-1][1]
-        used = [r for _, r in versions if r in current or (r == newest and r not in given)]
+        used = [r for _, r in versions if r in current or (r == newest and r not in outputs_ever)]
         in_use.update(used)
         meant = used[-1] if used else newest
         for version, response in versions:
@@ -111,7 +111,7 @@ _TOGETHER = 200
 
 
 class CurrentResponse(NamedTuple):
-    """A response that no later one has taken the place of, with its id in the tables."""
+    """A response that no later one has replaced, with its id in the tables."""
 
     id: int
     response_id: str

@@ -27,11 +27,11 @@ _READ = ("value", "missing_reason", "rule", "parser_version")
 
 
 def as_read(columns: Sequence[str], *conditions: ColumnElement[bool]) -> Select[Any]:
-    """Return the statement for these columns of judgments, all attempts, as they are read now.
+    """Return the statement for these columns of all attempts, with their current reading.
 
-    `value`, `missing_reason`, `rule` and `parser_version` are those of the newest reading; where
-    nothing was read again, those of the judgment. The column `revision` is the reading's, or 0.
-    `conditions` are on the table of judgments.
+    `value`, `missing_reason`, `rule` and `parser_version` are those of the newest reading, or of
+    the judgment where its answer was not read again. The column `revision` is the reading's, or 0.
+    `conditions` refer to the table of judgments.
     """
     j, g = table(Judgment), table(Reading)
     last = (
@@ -57,13 +57,13 @@ def as_read(columns: Sequence[str], *conditions: ColumnElement[bool]) -> Select[
 
 
 def counted_judgments(columns: Sequence[str], *conditions: ColumnElement[bool]) -> Subquery:
-    """Return these columns of the judgments that count, as they are read now.
+    """Return these columns of the judgments that count, with their current reading.
 
     There is one for each run, response, construct, construct version and repeat. Columns and
-    conditions are as in `as_read`; conditions hold for all attempts at a prompt alike.
+    conditions are as in `as_read`; conditions must select all attempts at a prompt or none.
     """
     j = table(Judgment)
-    # What the run met, not what a later parser says: a prompt that was cut stays cut.
+    # By the judgment, not by a later reading: a prompt that was cut stays cut.
     cut = case((j.c.missing_reason.in_(PROMPT_NOT_WHOLE), 1), else_=0)
     prompt = (j.c.run_id, j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat)
     turn = func.row_number().over(partition_by=prompt, order_by=(cut, j.c.attempt)).label("turn")
@@ -108,10 +108,10 @@ _LAYOUT = (
 
 
 def judge_runs(connection: Connection) -> list[dict[str, Any]]:
-    """Return what each run of a study was made with, in the order in which they were begun.
+    """Return the conditions of each run of a study, in the order in which the runs were begun.
 
     The names are those of the scorers in the score table. The address of a run's server is left
-    out: reports are passed on.
+    out, since reports are passed on.
     """
     t = table(JudgeRun)
     rows = connection.execute(select(t).order_by(t.c.id)).mappings()
@@ -148,7 +148,7 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Rationale:
-    """A judge's answer that counts: its value, and the reason that it gave."""
+    """The answer of a judge that counts, with its value and the reason that it gives."""
 
     run: str
     response: int
@@ -168,12 +168,12 @@ def reason_before_score(answer: str | None, rule: str | None) -> str | None:
     answer
         As the judge gave it.
     rule
-        How its value was found: only `last_line` has a reason before it.
+        How its value was read: only `last_line` has a reason before it.
 
     Examples
     --------
-    >>> reason_before_score("It says so twice.\\nScore: 85", "last_line")
-    'It says so twice.'
+    >>> reason_before_score("It is stated twice.\\nScore: 85", "last_line")
+    'It is stated twice.'
     """
     if answer is None or rule != LAST_LINE:
         return None
@@ -182,17 +182,17 @@ def reason_before_score(answer: str | None, rule: str | None) -> str | None:
 
 
 def judge_reasons(
-    connection: Connection, versions: Mapping[str, int], wanted: Collection[Place]
+    connection: Connection, versions: Mapping[str, int], scores: Collection[Place]
 ) -> dict[Place, str]:
-    """Return the reasons of some scores of the score table, those that have one.
+    """Return the reasons that judges gave for scores of the score table, where there are any.
 
-    `versions` holds the current version of each construct, as for the score table. The mean of a
-    distribution (a scorer of its own) has the reason of the answer that it was read from. Of an
-    answer that was asked for several times, the first is meant.
+    `versions` are the current versions of the constructs, as for the score table. The mean of a
+    distribution (a separate scorer) has the reason of the answer that it was read from. If an
+    answer was requested several times, the first one is used.
     """
     ids = {response.response_id: response.id for response in current_responses(connection)[0]}
     places: dict[tuple[str, int, str], list[Place]] = {}
-    for scorer, response, construct in wanted:
+    for scorer, response, construct in scores:
         if response in ids:
             answer = (scorer.removesuffix(EXPECTED), ids[response], construct)
             places.setdefault(answer, []).append((scorer, response, construct))
@@ -209,9 +209,9 @@ def judge_reasons(
 
 
 def answers_that_count(connection: Connection, responses: Collection[int]) -> Iterator[Rationale]:
-    """Yield what each run says of these responses (database keys), as the score table has it.
+    """Yield the answer of each run on these responses (database keys) that enters the score table.
 
-    That is the first repeat, and of its attempts the first whose prompt reached the model whole.
+    It is that of the first repeat and, of its attempts, the first whose prompt arrived whole.
     """
     ids = sorted(responses)
     for start in range(0, len(ids), _TOGETHER):

@@ -1,4 +1,4 @@
-"""Answers to probes as a table for `analysis`, beside the score table."""
+"""Answers to probes as a table for `analysis`, in addition to the score table."""
 
 from collections.abc import Mapping
 
@@ -23,8 +23,8 @@ from study.schema.database import read_frame
 def probe_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     """Return one row for each answer to a probe; the columns are those of `PROBE_COLUMNS`.
 
-    `versions` holds the current version of each construct. What was asked on an earlier version,
-    or of a response that a later one replaced, is left out and counted in `attrs["left_out"]`.
+    `versions` are the current versions of the constructs. Answers on an earlier version, or on a
+    response that a later one replaced, are left out and counted in `attrs["left_out"]`.
     """
     t, run, r, q = table(ProbeAnswer), table(JudgeRun), table(Response), table(Query)
     rows = read_frame(
@@ -51,8 +51,8 @@ def probe_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
         .join(q, r.c.query_id == q.c.id)
         .order_by(t.c.id),
     )
-    found = current_responses(connection)[0] if len(rows) else []
-    ids = {one.id: one.response_id for one in found}
+    responses = current_responses(connection)[0] if len(rows) else []
+    ids = {response.id: response.response_id for response in responses}
     rows["response_id"] = rows["response"].map(ids)
     stale = rows["response_id"].isna()
     earlier = rows["construct"].map(versions) != rows["construct_version"]

@@ -1,6 +1,6 @@
-"""How far the rating of a campaign is: what was assigned, what was entered, and what counts.
+"""Progress of a campaign: what was assigned, what was entered, and what counts.
 
-The one model of progress: `ccrs status`, `ccrs watch` and the owner's pages read it.
+`ccrs status`, `ccrs watch` and the owner's pages all use this module.
 """
 
 import re
@@ -38,7 +38,7 @@ class RaterProgress:
 
     rater: str
     responses: int
-    """Assigned, each repeat once more. A slot that is not live is there if it holds a value."""
+    """Assigned responses; a repeat counts again, a slot that is not live if it has a value."""
     responses_done: int
     """Those with a value of every construct, whether it counts or not."""
     values: int
@@ -59,7 +59,7 @@ class RaterProgress:
     """Values left to enter on the project's own pages, and comparisons."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts as values that JSON can hold; moments as in ISO 8601."""
+        """Return the counts as values for JSON; times as in ISO 8601."""
         return {
             name: value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
             for name, value in asdict(self).items()
@@ -87,7 +87,7 @@ class RatingProgress:
     """Raters by their last word on whether they recognized a system: yes, no or unsure."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts as values that JSON can hold."""
+        """Return the counts as values for JSON."""
         return {**asdict(self), "raters": [rater.as_json() for rater in self.raters]}
 
 

@@ -36,14 +36,14 @@ from study.schema.database import read_frame
 Edits = Literal["before_reveal", "last"]
 """`before_reveal`: the last value entered before the reveal. `last`: the last value."""
 
-# Ratings for training, calibration or checks say how raters learn; they are no measurements.
+# Ratings for training, calibration or checks show how raters learn; they are not measurements.
 MEASURING = ("main", "repeat")
 
 ADJUDICATING = "adjudication"
-"""What an adjudicator says is no rater's value: it enters the table as another kind of scorer.
+"""Purpose of an adjudicator's assignments. Their values are of another kind of scorer in the table.
 
-Only where it is of a stratum, so that one knows how its response was chosen: a tie-break that was
-asked for where raters disagreed would stand for those responses alone.
+They enter it only if they are of a stratum, so that it is known how the response was chosen:
+tie-breaks are requested where raters disagree and are representative of these responses alone.
 """
 
 _TOO_LATE = "first given after a later stage was shown"
@@ -53,8 +53,8 @@ _AGAIN = "given to a response a second time by the same rater"
 def newest_ratings(*conditions: ColumnElement[bool]) -> Subquery:
     """Return the newest revision of each rating, with all columns of the table of ratings.
 
-    `conditions` are on the table of ratings and hold for all revisions of a rating alike, such as
-    those on its assignment.
+    `conditions` refer to the table of ratings and must select all revisions of a rating or none,
+    such as conditions on its assignment.
     """
     g = table(Rating)
     keys = g.c.assignment_id, g.c.construct_key
@@ -68,7 +68,7 @@ def newest_ratings(*conditions: ColumnElement[bool]) -> Subquery:
 
 
 def answered_constructs(*conditions: ColumnElement[bool]) -> Subquery:
-    """Return which constructs of which assignments have an answer: a rating that is not withdrawn.
+    """Return the constructs of assignments that have an answer: a rating that is not withdrawn.
 
     `conditions` are as in `newest_ratings`. Columns: `assignment_id`, `construct_key`.
     """
@@ -142,8 +142,8 @@ def _is_revision(ratings: Any, of: Any, revision: ColumnElement[Any]) -> ColumnE
 def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     """Return one value of each construct of each assignment that measures or adjudicates.
 
-    What a rater says as adjudicator has a scorer's name of its own, CODE (adjudicated): a scorer is
-    of one kind, and the same person may have rated other responses.
+    Values that a rater gave as adjudicator have the scorer CODE (adjudicated): a scorer is of one
+    kind, and the same person may have rated other responses.
 
     In addition to the columns of the score table there are `left_out` (why a row does not count;
     None where it does) and `edited` (whether the last value is another than the one before the
@@ -155,7 +155,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     Raises
     ------
     StudyError
-        There is no such choice of `edits`.
+        The value of `edits` is not valid.
     """
     if edits not in get_args(Edits):
         raise StudyError(f"edits = {edits!r}: use one of {', '.join(get_args(Edits))}.")
@@ -167,7 +167,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     withdrawn_last = rows["missing_reason"].eq("withdrawn").sort_values(kind="stable").index
     again = rows.loc[withdrawn_last].duplicated(same)
     rows.loc[again[again].index, "left_out"] = _AGAIN
-    # Elsewhere values are stored in the order in which they were fetched, not rated.
+    # Values from other places are stored in the order in which they were fetched, not rated.
     own = rows["first_id"].where(rows["source"].eq(OWN_CHANNEL))
     rows["position"] = own.groupby(rows["scorer"]).rank(method="first")
     return rows.drop(columns=["entered_after_reveal", "first_id"])
@@ -176,7 +176,7 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
 def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
     g, a, w = counted_ratings(edits=edits), table(Assignment), table(Rater)
     adjudicated = a.c.purpose == ADJUDICATING
-    found = read_frame(
+    ratings = read_frame(
         connection,
         select(
             a.c.response_id.label("response"),
@@ -202,7 +202,7 @@ def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
         .order_by(a.c.id, g.c.first_id),
     )
     types: Any = {"value": "float64", "edited": "bool", "entered_after_reveal": "bool"}
-    return found.astype(types)
+    return ratings.astype(types)
 
 
 def values_so_far(connection: Connection) -> int:
@@ -237,7 +237,7 @@ def rules_of_raters(
 ) -> dict[str, tuple[str, ...]]:
     """Return the rules of each construct that was rated with the rules in view.
 
-    `versions` holds the current version of each construct; ratings of others do not count.
+    `versions` are the current versions of the constructs; ratings of others do not count.
     Constructs without rules are left out.
     """
     c, g, a = table(Construct), table(Rating), table(Assignment)
@@ -257,5 +257,5 @@ def rules_of_raters(
             .exists(),
         )
     )
-    found = {row.key: tuple(row.rules) for row in rows if row.rules}
-    return {key: found[key] for key in versions if key in found}
+    rules = {row.key: tuple(row.rules) for row in rows if row.rules}
+    return {key: rules[key] for key in versions if key in rules}

@@ -1,8 +1,8 @@
 """A judge's score as the mean of its distribution, in addition to the number it wrote.
 
-Where an engine tells the probability of each score, the mean says more than the most probable
-one: it breaks ties. It is a scorer of its own, so a report has both (Wang et al. 2025,
-arXiv:2503.03064).
+Where an engine reports the probability of each score, the mean is more informative than the most
+probable score, since it breaks ties. It is a separate scorer, so a report has both (Wang et al.
+2025, arXiv:2503.03064).
 """
 
 import json
@@ -17,17 +17,17 @@ from study.columns import EXPECTED
 from study.scales import RatingScale
 
 LEAST_MASS = 0.95
-"""Of the probability that must lie on scores: what is left could move a mean by several points."""
+"""Least probability of scores: with less, the rest could move the mean by several points."""
 INCOMPLETE = "distribution_incomplete"
 NO_DISTRIBUTION = "no_distribution"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a distribution over scores comes to; points are those of the scale.
+    """Summary of a distribution over scores, in points of the scale.
 
-    Mean, mode and variance are of what is known, as if it were all. What is not known may lie
-    anywhere on the scale: `low` and `high` are the mean with all of it at the one end or the other.
+    Mean, mode and variance are those of the known probability, normalized. The unknown rest may be
+    anywhere on the scale: `low` and `high` are the mean with all of it at either end.
     """
 
     mean: float
@@ -36,7 +36,7 @@ class Summary:
     variance: float
     """In squared points."""
     mass: float
-    """Probability that is known to lie on scores, 0 to 1."""
+    """Known probability of scores, 0 to 1."""
     low: float
     high: float
 
@@ -59,14 +59,14 @@ def summary(distribution: Mapping[str, float], scale: RatingScale) -> Summary:
     scores, shares = _points(distribution)
     mass = float(shares.sum())
     mean = float(scores @ shares / mass)
-    known, rest = mean * min(mass, 1.0), max(0.0, 1 - mass)
+    part, rest = mean * min(mass, 1.0), max(0.0, 1 - mass)
     return Summary(
         mean=mean,
         mode=float(scores[shares == shares.max()].min()),
         variance=float((scores - mean) ** 2 @ shares / mass),
         mass=mass,
-        low=known + rest * scale.min,
-        high=known + rest * scale.max,
+        low=part + rest * scale.min,
+        high=part + rest * scale.max,
     )
 
 
@@ -82,9 +82,9 @@ def expected_scores(judgments: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        As many rows as these runs have. A value that rests on no answer stays (an empty response's
-        0); a missing one stays missing; a value without a distribution is missing, with
-        `no_distribution`, and one with less than 95% of the probability on scores with
+        As many rows as these runs have. A value that needed no answer (0 of an empty response)
+        stays, and a missing one stays missing. A value without a distribution is missing, with
+        `no_distribution`; one with less than 95% of the probability on scores is missing, with
         `distribution_incomplete`.
     """
     available = judgments["distribution"].notna()

@@ -1,7 +1,6 @@
-"""The handover to `analysis`: every score and rating of a study as one long table.
+"""Every score and rating of a study as one long table, the input of `analysis`.
 
-What is left out of the table is counted in its `attrs["left_out"]`, a mapping from reason to
-number of values.
+Values that are left out of the table are counted in its `attrs["left_out"]`, by reason.
 """
 
 from collections.abc import Mapping
@@ -46,8 +45,8 @@ def score_table(
 ) -> pd.DataFrame:
     """Return one row for each value (and, where systems share a response, each system).
 
-    `versions` holds the current version of each construct that counts. `edits` says which of a
-    rater's values is taken: the last one before more was shown, or simply the last. `juries` are
+    `versions` are the current versions of the constructs. `edits` selects which of a rater's
+    values counts: the last one before more was shown, or the last one. `juries` are
     scorers made of several judges (`study.facts.scorers`). The columns are those of
     `SCORE_COLUMNS`; rows
     are ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the
@@ -56,7 +55,7 @@ def score_table(
     outputs = _outputs(connection)
     responses = _responses(connection, outputs)
     parts = [_scores(connection), human_scores(connection, edits), judge_scores(connection)]
-    # Of one type each, so that an empty part or column has no say in the type of the whole.
+    # Each column gets its type first, so that an empty part does not change the type of the whole.
     alike = [_of_stored_types(part) for part in parts]
     scores = pd.concat(alike, ignore_index=True)
     left_out: dict[str, int] = {}
@@ -69,7 +68,7 @@ def score_table(
     for reason, count in scores["left_out"].value_counts(sort=False).items():
         left_out[str(reason)] = int(count)
     scores = scores[scores["left_out"].isna()]
-    # Ratings follow imported scores above: what a rater gave here goes before their earlier file.
+    # Ratings follow imported scores above: a value given here replaces an imported one.
     twice = scores.duplicated(["response", "construct", "scorer", "repeat"], keep="last")
     if twice.any():
         left_out["imported for a rater who rated the same here"] = int(twice.sum())
@@ -89,7 +88,7 @@ def score_table(
 def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
     responses = _responses(connection, _outputs(connection))
-    # Of one type each, so that an empty part or column has no say in the type of the whole.
+    # Each column gets its type first, so that an empty part does not change the type of the whole.
     imported = _of_stored_types(_preferences(connection))
     decided = _of_stored_types(decision_rows(connection))
     left_out: dict[str, int] = {}
@@ -111,7 +110,7 @@ def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.
 
 
 def _also_decided(imported: pd.DataFrame, decided: pd.DataFrame) -> Any:
-    """Return which imported rows a rater's own decision stands against, in either order."""
+    """Return which imported rows compare a pair that the rater also compared here."""
 
     def keys(rows: pd.DataFrame) -> pd.MultiIndex:
         pair = rows[["a", "b"]]
@@ -207,7 +206,7 @@ def _outputs(connection: Connection) -> pd.DataFrame:
 
 
 def _replaced(responses: pd.DataFrame) -> set[int]:
-    """Return the responses that a later version or a later output has taken the place of."""
+    """Return the responses that a later version or a later output has replaced."""
     return set(responses.loc[~responses["in_use"], "response"])
 
 

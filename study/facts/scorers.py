@@ -15,7 +15,7 @@ from study.schema import JudgeRun, Preference, Rater, Score, table
 from study.settings.scorers_and_systems import JurySpec
 
 ADJUDICATED = " (adjudicated)"
-"""What follows a rater's code where their values as an adjudicator stand in tables."""
+"""Suffix of a rater's code in tables, for the values that they gave as adjudicator."""
 
 
 def scorer_names(connection: Connection, juries: Iterable[str] = ()) -> set[str]:
@@ -43,9 +43,9 @@ def machine_names(connection: Connection) -> set[str]:
 
 
 MEMBER_MISSING = "jury_member_missing"
-"""Reason of a jury's missing score: a judge was asked and has no score there."""
+"""Reason of a jury's missing score: a judge was asked and has no score."""
 NOT_JUDGED = "jury_member_not_judged"
-"""Reason of a jury's missing score: a judge was not asked about it (yet)."""
+"""Reason of a jury's missing score: a judge was not asked (yet)."""
 
 _OF_RESPONSE = ["response", "construct"]
 
@@ -73,12 +73,12 @@ def with_juries(scores: pd.DataFrame, juries: Mapping[str, JurySpec]) -> pd.Data
     StudyError
         A jury has the name of another scorer, or a person or metric for a judge.
     """
-    made = [_of_jury(scores, name, jury) for name, jury in juries.items()]
-    return pd.concat([scores, *made], ignore_index=True) if made else scores
+    of_juries = [_of_jury(scores, name, jury) for name, jury in juries.items()]
+    return pd.concat([scores, *of_juries], ignore_index=True) if of_juries else scores
 
 
 def in_words(jury: JurySpec) -> str:
-    """Return of whom a jury consists: "the median of a, b and c"."""
+    """Return the members of a jury in words: "the median of a, b and c"."""
     *others, last = jury.of
     return f"the {jury.by} of {', '.join(others)} and {last}"
 
@@ -89,16 +89,16 @@ def _of_jury(scores: pd.DataFrame, name: str, jury: JurySpec) -> pd.DataFrame:
     rows = members.drop_duplicates(_OF_RESPONSE).copy()
     index = pd.MultiIndex.from_frame(rows[_OF_RESPONSE])
     values = np.full((len(rows), len(jury.of)), np.nan)
-    asked = np.zeros(values.shape, dtype=bool)
+    judged = np.zeros(values.shape, dtype=bool)
     for column, judge in enumerate(jury.of):
         member = members[members["scorer"] == judge]
         places = index.get_indexer(pd.MultiIndex.from_frame(member[_OF_RESPONSE]))
         values[places, column] = member["value"].to_numpy(dtype=float)
-        asked[places, column] = True
+        judged[places, column] = True
     whole = np.isfinite(values).all(axis=1)
     rows["value"] = np.nan
     rows.loc[whole, "value"] = _verdict(values[whole], jury)
-    reasons = np.where(asked.all(axis=1), MEMBER_MISSING, NOT_JUDGED).astype(object)
+    reasons = np.where(judged.all(axis=1), MEMBER_MISSING, NOT_JUDGED).astype(object)
     reasons[whole] = None
     rows["missing_reason"] = reasons
     return rows.assign(
@@ -129,10 +129,10 @@ def _check(scores: pd.DataFrame, name: str, jury: JurySpec) -> None:
             )
 
 
-def without_scores(jury: JurySpec, known: Mapping[str, object]) -> list[str]:
-    """Return a sentence for each judge of a jury that is no key of `known`."""
+def without_scores(jury: JurySpec, scorers: Mapping[str, object]) -> list[str]:
+    """Return a sentence for each judge of a jury that is not among these scorers."""
     return [
-        f"{judge!r} has no scores yet {nearest(judge, known)}".rstrip().removesuffix("?")
+        f"{judge!r} has no scores yet {nearest(judge, scorers)}".rstrip().removesuffix("?")
         for judge in jury.of
-        if judge not in known
+        if judge not in scorers
     ]

@@ -1,7 +1,7 @@
-"""Which assignments are live: the one definition, from which every other module selects.
+"""Which assignments are live, defined once for all modules.
 
-An assignment is a slot: a response that somebody is to rate. It is live until it is released (its
-rater left, or the owner took it back) or handed on (its lease ran out, and the slot that replaces
+An assignment is a slot: a response that one person is to rate. It is live until it is released (its
+rater left, or the owner took it back) or handed on (its lease expired, and the slot that replaces
 it went to another rater). Values in a slot that is not live are kept, and count.
 """
 
@@ -27,7 +27,7 @@ def is_handed_on(slot: FromClause | None = None) -> ColumnElement[bool]:
 
 
 def is_released(slot: FromClause | None = None) -> ColumnElement[bool]:
-    """Return the condition that a slot was taken back from its rater."""
+    """Return the condition that a slot was released: taken back from its rater."""
     a = table(Assignment) if slot is None else slot
     return a.c.released_at.is_not(None)
 
@@ -43,18 +43,18 @@ def is_live_comparison() -> ColumnElement[bool]:
 
 
 def lease_is_over(leased_until: datetime | None, at: datetime | None = None) -> bool:
-    """Return whether a lease has run out: at its end it has. Null is held for good."""
+    """Return whether a lease has expired, its last moment included. Null never expires."""
     return leased_until is not None and leased_until <= (at or now())
 
 
 def has_lease(slot: FromClause | None = None) -> ColumnElement[bool]:
-    """Return the condition that a slot is its rater's for a time only."""
+    """Return the condition that a slot is assigned to its rater for a limited time."""
     a = table(Assignment) if slot is None else slot
     return a.c.leased_until.is_not(None)
 
 
 def has_expired(slot: FromClause | None = None, at: datetime | None = None) -> ColumnElement[bool]:
-    """Return the condition that a slot's lease has run out, as `lease_is_over` has it."""
+    """Return the condition that a slot's lease has expired, as in `lease_is_over`."""
     a = table(Assignment) if slot is None else slot
     return a.c.leased_until <= (at or now())
 
@@ -62,14 +62,14 @@ def has_expired(slot: FromClause | None = None, at: datetime | None = None) -> C
 def may_be_handed_on(rater_id: int) -> ColumnElement[bool]:
     """Return the condition that a slot may be given to this rater in place of its own rater.
 
-    That is main work of another rater that was released or has run out, and was not handed on.
-    Finished slots have no lease, so what has run out is unfinished.
+    These are main assignments of other raters that were released or have expired, and were not
+    handed on. Finished slots have no lease, so expired slots are unfinished.
     """
     a = table(Assignment)
     return and_(
         or_(has_expired(), is_released()),
         a.c.rater_id != rater_id,
-        # Nobody else's repeat, check or training is worth anything.
+        # A repeat, check or training item of another rater has no use for this one.
         a.c.purpose == "main",
         ~is_handed_on(),
     )

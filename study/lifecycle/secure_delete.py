@@ -89,8 +89,6 @@ def rewrite_database(study: Study, tables: Iterable[str]) -> tuple[str, ...]:
 
 def _rewrite_sqlite(study: Study) -> None:
     path = study.folder / study.config.database
-    # Connections of this process that idle would do no harm, but one in a transaction would.
-    study.engine.dispose()
     with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
         try:
             connection.execute("PRAGMA secure_delete=ON")

@@ -142,9 +142,8 @@ def test_a_study_of_a_later_version_is_refused(filled: Study) -> None:
         upgrade_study(filled.folder)
 
 
+@pytest.mark.parametrize("any_study", ["postgresql"], indirect=True)
 def test_postgresql_wants_a_backup_confirmed(any_study: Study, tmp_path: Path) -> None:
-    if any_study.engine.dialect.name == "sqlite":
-        pytest.skip("SQLite databases are copied")
     body = 'op.add_column("query", sa.Column("language", sa.String()))'
     migrations = migrations_with(tmp_path, body)
     with pytest.raises(StudyError, match="--backup-confirmed"):
