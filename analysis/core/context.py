@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,11 @@ class ComparedScores(NamedTuple):
     """(n,), NaN where missing."""
     withheld: str | None
     """Why they cannot be subtracted from people's values; None where they can."""
+
+    @property
+    def construct(self) -> str:
+        """Key of the construct."""
+        return self.data.construct
 
     def record(self, scope: str = "pooled") -> dict[str, Any]:
         """Fields that the estimates of these scores against the reference have in common."""
@@ -140,12 +145,22 @@ class Context:
             for key in self.scores.constructs
         }
 
-    def scored(self, *, judges_only: bool = False) -> Iterator[ComparedScores]:
-        """Every judge and metric on each construct that has a human reference."""
+    def scored(
+        self,
+        scorers: Literal["all", "judges", "examined"] = "all",
+        *,
+        without_reference: bool = False,
+    ) -> Iterator[ComparedScores]:
+        """Judges and metrics on each construct that has a human reference.
+
+        `examined` are the judges, or the metrics where there is no judge. `without_reference`
+        includes constructs without a human reference, whose records then state the reason.
+        """
         for construct, data in self.rated.items():
-            if data.reference_missing:
+            if data.reference_missing and not without_reference:
                 continue
-            for scorer in data.judges if judges_only else data.scorers:
+            names = {"all": list(data.scorers), "judges": data.judges, "examined": data.examined}
+            for scorer in names[scorers]:
                 withheld = self.differences_withheld(construct, scorer)
                 yield ComparedScores(data, scorer, data.scorers[scorer], withheld)
 

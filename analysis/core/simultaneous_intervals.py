@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.query_statistic import BLOCK_NUMBERS, FloatArray
-from analysis.core.resampling import NO_SPREAD, UNDEFINED_ALLOWED, Scheme
+from analysis.core.resampling import NO_SPREAD, UNDEFINED_ALLOWED, Interval, Scheme
 
 #: Draws of the largest of several t values, for the jackknife.
 _DRAWS = 10_000
@@ -27,6 +27,11 @@ class SimultaneousIntervals:
     level: float
     method: str
     reasons: tuple[str | None, ...]
+
+    def at(self, place: int) -> Interval:
+        """The interval of one of the values."""
+        low, high = float(self.low[place]), float(self.high[place])
+        return Interval(low, high, self.level, self.method, self.reasons[place])
 
 
 def simultaneous_intervals(

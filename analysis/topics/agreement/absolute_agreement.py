@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from analysis.core.construct_data import ConstructData, FloatArray
-from analysis.core.context import Context
+from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import resampled_estimate
 from analysis.core.pairs import Scope
-from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.absolute_agreement import agreement_in_value, measures_in
 from analysis.statistics.agreement.cohen_kappa import (
@@ -33,21 +33,19 @@ _WEIGHTS: tuple[Weights, ...] = ("none", "quadratic")
 
 def in_value(context: Context) -> Iterator[Estimate]:
     """`ccc`, `rmse`, limits of agreement, kappas, and the tests that were declared."""
-    for data, scored in groupby(context.scored(), key=lambda one: one.data):
-        for _, scorer, values, withheld in scored:
-            yield from _differences(context, data, scorer, values, withheld)
-            yield from _kappas_of_judge(context, data, scorer, values, withheld)
-            yield from _disattenuated(context, data, scorer, values)
-            yield from _equivalence(context, data, scorer, values, withheld)
+    for data, of_construct in groupby(context.scored(), key=lambda scored: scored.data):
+        for scored in of_construct:
+            yield from _differences(context, scored)
+            yield from _kappas_of_judge(context, scored)
+            yield from _disattenuated(context, scored)
+            yield from _equivalence(context, scored)
         yield from _kappas_of_raters(context, data)
 
 
-def _differences(
-    context: Context, data: ConstructData, scorer: str, values: FloatArray, withheld: str | None
-) -> Iterator[Estimate]:
-    params = {"reference": data.reference_kind}
+def _differences(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
+    data, _, values, withheld = scored
     for scope in _SCOPES if data.systems else _SCOPES[:-1]:
-        record = data.record(scorer, scope) | {"params": params}
+        record = scored.record(scope) | {"params": {"reference": data.reference_kind}}
         if withheld:
             for name in measures_in(scope):
                 yield Estimate(name, reason=withheld, **record)
@@ -56,18 +54,17 @@ def _differences(
             values, data.reference, data.query, scope,
             n_queries=data.n_queries, produced=data.produced,
         )  # fmt: skip
-        found = family.replicates(context.rated_resampling)
+        replicates = family.replicates(context.rated_resampling)
         for place, name in enumerate(measures_in(scope)):
             yield resampled_estimate(
-                context, name, family, place, found[place], context.rated_resampling,
+                context, name, family, place, replicates[place], context.rated_resampling,
                 transform="fisher_z" if name == "ccc" else None, **record,
             )  # fmt: skip
 
 
-def _kappas_of_judge(
-    context: Context, data: ConstructData, scorer: str, values: FloatArray, withheld: str | None
-) -> Iterator[Estimate]:
+def _kappas_of_judge(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     """`cohen_kappa` of the judge with each rater, averaged, or with the adjudicated value."""
+    data, _, values, withheld = scored
     levels = levels_of(context.human_scale(data.construct))
     if not levels:
         return
@@ -81,15 +78,15 @@ def _kappas_of_judge(
         else _people_off(people, levels)
     )
     for weights in _WEIGHTS:
-        record = data.record(scorer) | {"params": {"weights": weights, "between": kind}}
+        record = scored.record() | {"params": {"weights": weights, "between": kind}}
         if reason:
             yield Estimate("cohen_kappa", reason=reason, **record)
             continue
-        given = (data.query, weights, levels, data.n_queries)
+        design = (data.query, weights, levels, data.n_queries)
         statistic = (
-            cohen_kappa(values, data.reference, *given)
+            cohen_kappa(values, data.reference, *design)
             if adjudicated
-            else kappa_with_raters(values, data.ratings, *given)
+            else kappa_with_raters(values, data.ratings, *design)
         )
         yield context.estimate("cohen_kappa", statistic, transform="fisher_z", **record)
 
@@ -119,15 +116,13 @@ def _kappas_of_raters(context: Context, data: ConstructData) -> Iterator[Estimat
         yield context.estimate("cohen_kappa", statistic, transform="fisher_z", **record)
 
 
-def _disattenuated(
-    context: Context, data: ConstructData, scorer: str, values: FloatArray
-) -> Iterator[Estimate]:
+def _disattenuated(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
+    data, _, values, _ = scored
     if data.reference_kind == "adjudicated":
         return
     statistic, not_resampled = pearson_disattenuated(
         values, data.ratings, data.query, data.n_queries
     )
-    record = data.record(scorer)
     note = (
         "above 1: the reliability of people's mean is too low to carry the correction"
         if statistic.reason is None and statistic.point > 1
@@ -135,140 +130,116 @@ def _disattenuated(
     )
     params: dict[str, str | None] = {"reliability": "ICC(C,k)", "note": note}
     if statistic.reason is None and not_resampled:
-        yield _on_the_sample("pearson_disattenuated", statistic, not_resampled, params, record)
+        yield Estimate(
+            "pearson_disattenuated",
+            value=statistic.point,
+            n_responses=statistic.n_responses,
+            n_queries=statistic.n_queries,
+            n_dropped=statistic.n_dropped,
+            reason=not_resampled,
+            params=params,
+            **scored.record(),
+        )
         return
-    yield context.estimate("pearson_disattenuated", statistic, params=params, **record)
+    yield context.estimate("pearson_disattenuated", statistic, params=params, **scored.record())
 
 
-def _on_the_sample(
-    name: str,
-    statistic: QueryStatistic,
-    why: str,
-    params: dict[str, str | None],
-    record: dict[str, Any],
-) -> Estimate:
-    return Estimate(
-        name,
-        value=statistic.point,
-        n_responses=statistic.n_responses,
-        n_queries=statistic.n_queries,
-        n_dropped=statistic.n_dropped,
-        reason=why,
-        params=params,
-        **record,
-    )
-
-
-def _equivalence(
-    context: Context, data: ConstructData, scorer: str, values: FloatArray, withheld: str | None
-) -> Iterator[Estimate]:
+def _equivalence(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     """`equivalence_p` of the bias, at a margin that was declared."""
     margin = context.options.bias_margin
     if margin is None:
         return
-    record = data.record(scorer)
+    data, _, values, withheld = scored
+    record = scored.record()
     if withheld:
         yield Estimate("equivalence_p", reason=withheld, params={"margin": margin}, **record)
         return
-    found = equivalence_of_bias(values, data.reference, data.query, margin, data.n_queries)
-    equivalent = None if found.reason else "yes" if found.p < 0.05 else "no"
-    difference = None if np.isnan(found.difference) else found.difference
+    test = equivalence_of_bias(values, data.reference, data.query, margin, data.n_queries)
+    equivalent = None if test.reason else "yes" if test.p < 0.05 else "no"
+    difference = None if np.isnan(test.difference) else test.difference
     yield Estimate(
         "equivalence_p",
-        value=found.p,
+        value=test.p,
         method="tost",
-        n_responses=found.n_responses,
-        n_queries=found.n_queries,
-        n_dropped=found.n_dropped,
-        reason=found.reason,
+        n_responses=test.n_responses,
+        n_queries=test.n_queries,
+        n_dropped=test.n_dropped,
+        reason=test.reason,
         params={
-            "margin": margin, "difference": difference, "df": found.df, "equivalent": equivalent,
+            "margin": margin, "difference": difference, "df": test.df, "equivalent": equivalent,
         },
         **record,
     )  # fmt: skip
 
 
+#: What the statistics of this module have in common.
+_statistic = partial(Statistic, estimates=in_value, targets=("these_raters",))
+
 STATISTICS = (
-    Statistic(
+    _statistic(
         "ccc",
         "Concordance",
         "concordance correlation 2 s_xy / (s_xx + s_yy + squared difference of means), sums "
         "divided by n; pooled, between queries, within a query, between systems",
-        in_value,
         range=(-1, 1),
         better="higher",
         scopes=("pooled", "between_queries", "within_query", "system_level"),
-        targets=("these_raters",),
         source="Lin 1989",
     ),
-    Statistic(
+    _statistic(
         "rmse",
         "RMSE",
         "root of the mean squared difference, in points; the same scopes",
-        in_value,
         range=(0, None),
         better="lower",
         scopes=("pooled", "between_queries", "within_query", "system_level"),
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "bland_altman_bias",
         "Bias",
         "mean difference, judge minus reference",
-        in_value,
         better="0",
-        targets=("these_raters",),
         source="Bland and Altman 1986",
     ),
-    Statistic(
+    _statistic(
         "bland_altman_lower",
         "Lower limit",
         "lower limit of agreement: the bias minus 1.96 standard deviations (n - 1) of the "
         "differences",
-        in_value,
         better="0",
-        targets=("these_raters",),
         source="Bland and Altman 1986, 1999",
     ),
-    Statistic(
+    _statistic(
         "bland_altman_upper",
         "Upper limit",
         "upper limit of agreement: the bias plus 1.96 standard deviations (n - 1) of the "
         "differences",
-        in_value,
         better="0",
-        targets=("these_raters",),
         source="Bland and Altman 1986, 1999",
     ),
-    Statistic(
+    _statistic(
         "cohen_kappa",
         "Kappa",
         "params.weights none or quadratic; params.between judge_rater, rater_rater or "
         "judge_adjudicated",
-        in_value,
         range=(None, 1),
         better="higher",
-        targets=("these_raters",),
         source="Cohen 1960, 1968",
     ),
-    Statistic(
+    _statistic(
         "pearson_disattenuated",
         "Corrected r",
         "r / sqrt(ICC(C,k)), never cut off at 1 (params.note says when it is above)",
-        in_value,
         better="higher",
-        targets=("these_raters",),
         source="Spearman 1904",
     ),
-    Statistic(
+    _statistic(
         "equivalence_p",
         "p",
         "p of two one-sided t-tests that the bias lies within params.margin points; "
         "params.equivalent at .05",
-        in_value,
         range=(0, 1),
         better="lower",
-        targets=("these_raters",),
         source="Schuirmann 1981",
     ),
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, FloatArray
-from analysis.core.context import Context
+from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.core.statistic import Statistic
@@ -24,23 +25,20 @@ from analysis.topics.agreement.human_ceiling import ADJUDICATED
 
 #: Name of the constant judge among the scorers of a record.
 CONSTANT = "constant"
-
-
 _SCOPES: tuple[Scope, ...] = ("within_query", "pooled")
 
 
 def alternative_annotators(context: Context) -> Iterator[Estimate]:
     """`alt_test_winning_rate` and `alt_test_advantage_probability` of judges and of a constant."""
-    for construct, data in context.rated.items():
-        if not data.raters or data.reference_kind == "adjudicated":
+    for data, of_construct in groupby(context.scored("judges"), key=lambda scored: scored.data):
+        if data.reference_kind == "adjudicated":
             continue
-        judges = data.judges
-        withheld = {name: context.differences_withheld(construct, name) for name in judges}
-        for alignment in _alignments(context, construct):
+        judges = list(of_construct)
+        for alignment in _alignments(context, data.construct):
             constant = _test(context, data, constant_judge(data.ratings, alignment), alignment)
-            for judge in judges:
-                yield from _of_judge(context, data, judge, withheld[judge], alignment, constant)
-            if any(why is None for why in withheld.values()):
+            for scored in judges:
+                yield from _of_judge(context, scored, alignment, constant)
+            if any(scored.withheld is None for scored in judges):
                 yield from _records(context, data, CONSTANT, constant, alignment, None)
 
 
@@ -59,16 +57,12 @@ def _test(
 
 
 def _of_judge(
-    context: Context,
-    data: ConstructData,
-    judge: str,
-    withheld: str | None,
-    alignment: Alignment,
-    constant: AlternativeAnnotator,
+    context: Context, scored: ComparedScores, alignment: Alignment, constant: AlternativeAnnotator
 ) -> Iterator[Estimate]:
+    data, judge, values, withheld = scored
     if withheld is None:
-        found = _test(context, data, data.scorers[judge], alignment)
-        yield from _records(context, data, judge, found, alignment, constant)
+        test = _test(context, data, values, alignment)
+        yield from _records(context, data, judge, test, alignment, constant)
         return
     record = _record(context, data, judge, alignment)
     for name in ("alt_test_winning_rate", "alt_test_advantage_probability"):
@@ -90,33 +84,33 @@ def _records(
     context: Context,
     data: ConstructData,
     scorer: str,
-    found: AlternativeAnnotator,
+    test: AlternativeAnnotator,
     alignment: Alignment,
     constant: AlternativeAnnotator | None,
 ) -> Iterator[Estimate]:
-    """Both figures; with the constant judge's outcome beside, a pass may be withheld."""
+    """Both figures; a pass is withheld where the constant judge passes as well."""
     record = _record(context, data, scorer, alignment)
-    left_out = "; ".join(f"{data.raters[at]}: {why}" for at, why in found.excluded.items())
-    passed = None if found.passed is None else "yes" if found.passed else "no"
+    excluded = "; ".join(f"{data.raters[at]}: {why}" for at, why in test.excluded.items())
+    passed = None if test.passed is None else "yes" if test.passed else "no"
     note = None
     if constant is not None and constant.passed:
         passed, note = "withheld", "a constant judge, the mean of all ratings, passes as well"
     params = record.pop("params") | {
         "passed": passed,
         "note": note,
-        "replaced": sum(found.replaced) if found.reason is None else None,
-        "excluded": left_out or None,
+        "replaced": sum(test.replaced) if test.reason is None else None,
+        "excluded": excluded or None,
     }
-    statistic = found.advantage
-    reason = found.reason
-    if reason and left_out:
-        reason = f"{reason} ({left_out})"
+    statistic = test.advantage
+    reason = test.reason
+    if reason and excluded:
+        reason = f"{reason} ({excluded})"
     yield Estimate(
         "alt_test_winning_rate",
-        value=found.winning_rate,
+        value=test.winning_rate,
         n_responses=statistic.n_responses,
         n_queries=statistic.n_queries,
-        n_raters=len(found.used),
+        n_raters=len(test.used),
         n_dropped=statistic.n_dropped,
         reason=reason,
         params=params,
@@ -124,7 +118,7 @@ def _records(
     )
     advantage = context.estimate(
         "alt_test_advantage_probability", statistic, transform="logit",
-        n_raters=len(found.used), params=params, **record,
+        n_raters=len(test.used), params=params, **record,
     )  # fmt: skip
     yield advantage if advantage.defined else replace(advantage, reason=reason)
 
@@ -134,19 +128,17 @@ def non_inferiority(context: Context) -> Iterator[Estimate]:
     margin = context.options.non_inferiority_margin
     if margin is None:
         return
-    for data in context.rated.values():
-        if not data.raters and not data.adjudicated:
-            continue
-        for scorer in data.scorers:
-            if data.kinds[scorer] == "judge":
-                for scope in _SCOPES:
-                    yield _non_inferior(context, data, scorer, scope, margin)
+    for scored in context.scored("judges", without_reference=True):
+        if scored.data.raters or scored.data.adjudicated:
+            for scope in _SCOPES:
+                yield _non_inferior(context, scored, scope, margin)
 
 
 def _non_inferior(
-    context: Context, data: ConstructData, scorer: str, scope: Scope, margin: float
+    context: Context, scored: ComparedScores, scope: Scope, margin: float
 ) -> Estimate:
     """The difference from a rater, its lower end a one-sided bound at the report's level."""
+    data, scorer, values, _ = scored
     record: dict[str, Any] = {
         "constructs": (data.construct,),
         "scorers": (scorer, *data.raters),
@@ -156,28 +148,22 @@ def _non_inferior(
     params: dict[str, str | float | None] = {"margin": margin, "measure": "pearson"}
     if data.reference_kind == "adjudicated":
         return Estimate("non_inferiority", reason=ADJUDICATED, params=params, **record)
-    found = human_ceiling(
-        data.ratings, data.scorers[scorer], data.query, scope, n_queries=data.n_queries
-    )
-    difference = found.difference
+    ceiling = human_ceiling(data.ratings, values, data.query, scope, n_queries=data.n_queries)
+    difference = ceiling.difference
     assert difference is not None  # noqa: S101  (a judge was given)
     one_sided = context.options.level
-    # Both ends at this level have the error of one in each tail.
-    level = 2 * one_sided - 1
     resampling = context.rated_resampling
-    interval = replace(resampling, level=level).interval_of(resampling.replicates(difference))
-    given = interval.reason is None
-    outcome = ("yes" if interval.low > -margin else "no") if given else None
+    # Both ends at this level have the error of one in each tail.
+    two_sided = replace(resampling, level=2 * one_sided - 1)
+    interval = two_sided.interval_of(resampling.replicates(difference))
+    outcome = None if interval.reason else "yes" if interval.low > -margin else "no"
     return Estimate(
         "non_inferiority",
         value=difference.point,
-        ci_low=interval.low,
-        ci_high=interval.high,
-        ci_level=level if given else None,
-        method=interval.method if given else None,
+        **interval.fields,
         n_responses=difference.n_responses,
         n_queries=difference.n_queries,
-        n_raters=len(found.used),
+        n_raters=len(ceiling.used),
         n_dropped=difference.n_dropped,
         reason=difference.reason or interval.reason,
         params=params | {"one_sided_level": one_sided, "non_inferior": outcome},

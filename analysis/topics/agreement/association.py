@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray
-from analysis.core.context import Context
+from analysis.core.construct_data import ConstructData
+from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.core.resampling import Transform
@@ -28,43 +29,30 @@ def judge_against_humans(
 
     `only` restricts the scopes.
     """
-    for construct, data in context.rated.items():
-        people = data.people
-        for scorer, values in data.scorers.items():
-            withheld = context.differences_withheld(construct, scorer)
-            for measure in measures:
-                reason = None if measure in CORRELATIONS else withheld
-                yield from compared(context, data, scorer, values, people, measure, reason, only)
+    for scored in context.scored(without_reference=True):
+        for measure in measures:
+            yield from compared(context, scored, measure, only)
 
 
 def compared(
     context: Context,
-    data: ConstructData,
-    scorer: str,
-    values: FloatArray,
-    people: tuple[str, ...],
+    scored: ComparedScores,
     measure: Measure,
-    withheld: str | None = None,
     only: Container[str] | None = None,
 ) -> Iterator[Estimate]:
-    """One measure of a scorer's values (n,) against the reference, in every scope that has one."""
+    """One measure of a scorer against the reference, in every scope in which it is defined."""
+    data, scorer, values, withheld = scored
+    reason = data.reference_missing or (None if measure in CORRELATIONS else withheld)
     for scope in scopes(data, measure):
         if only is not None and scope not in only:
             continue
         kind: Scope = "pooled" if scope.startswith("system:") else scope  # type: ignore[assignment]
         system = scope.removeprefix("system:") if kind != scope else None
-        record: dict[str, Any] = {
-            "constructs": (data.construct,),
-            "scorers": (scorer, *people),
-            "systems": (system,) if system else data.systems if scope == "system_level" else (),
-            "scope": scope,
-            "target": "these_raters",
-            "n_raters": len(people) if data.reference_kind == "mean_of_raters" else 0,
-            "params": {"reference": data.reference_kind},
-        }
-        why = withheld or data.reference_missing
-        if why:
-            yield Estimate(measure, reason=why, **record)
+        record = scored.record(scope) | {"params": {"reference": data.reference_kind}}
+        if system:
+            record["systems"] = (system,)
+        if reason:
+            yield Estimate(measure, reason=reason, **record)
             continue
         statistic = association(
             measure,
@@ -82,53 +70,46 @@ def compared(
 
 
 def scopes(data: ConstructData, measure: Measure) -> list[str]:
-    """Scopes in which a measure says something on these data."""
-    found = ["pooled", "between_queries"]
+    """Scopes in which a measure is defined on these data."""
+    names = ["pooled", "between_queries"]
     # Deviations from the query's mean have no bias.
-    found += [] if measure == "bias" else ["within_query"]
+    names += [] if measure == "bias" else ["within_query"]
     if data.systems:
-        found.append("system_level")
-        present = np.atleast_1d(data.produced[np.isfinite(data.reference)].any(axis=0))
-        found += [f"system:{n}" for n, there in zip(data.systems, present, strict=True) if there]
-    return found
+        names.append("system_level")
+        rated = np.atleast_1d(data.produced[np.isfinite(data.reference)].any(axis=0))
+        names += [f"system:{n}" for n, present in zip(data.systems, rated, strict=True) if present]
+    return names
 
 
 def biases(context: Context) -> Iterator[Estimate]:
     """Bias with an interval for raters like these, where scorer and people share a scale."""
-    for construct, data in context.rated.items():
-        for scorer, values in data.scorers.items():
-            record: dict[str, Any] = {
-                "constructs": (construct,),
-                "scorers": (scorer, *data.raters),
-                "target": "raters_like_these",
-                "params": {"reference": "mean_of_raters"},
-            }
-            reason = context.differences_withheld(construct, scorer)
-            if data.reference_kind == "adjudicated":
-                reason = "an adjudicated value is no sample of raters"
-            elif not data.raters:
-                reason = data.reference_missing
-            if reason:
-                yield Estimate("bias", reason=reason, **record)
-                continue
-            found = bias_for_raters_like_these(
-                values, data.ratings, data.query, context.options.level
-            )
-            given = found.interval.reason is None
-            yield Estimate(
-                "bias",
-                value=found.value,
-                ci_low=found.interval.low,
-                ci_high=found.interval.high,
-                ci_level=found.interval.level if given else None,
-                method=found.interval.method if given else None,
-                n_responses=found.n_responses,
-                n_queries=found.n_queries,
-                n_raters=found.n_raters,
-                n_dropped=found.n_dropped,
-                reason=found.interval.reason,
-                **record,
-            )
+    for data, scorer, values, withheld in context.scored(without_reference=True):
+        record: dict[str, Any] = {
+            "constructs": (data.construct,),
+            "scorers": (scorer, *data.raters),
+            "target": "raters_like_these",
+            "params": {"reference": "mean_of_raters"},
+        }
+        reason = withheld
+        if data.reference_kind == "adjudicated":
+            reason = "an adjudicated value is not a sample of raters"
+        elif not data.raters:
+            reason = data.reference_missing
+        if reason:
+            yield Estimate("bias", reason=reason, **record)
+            continue
+        bias = bias_for_raters_like_these(values, data.ratings, data.query, context.options.level)
+        yield Estimate(
+            "bias",
+            value=bias.value,
+            **bias.interval.fields,
+            n_responses=bias.n_responses,
+            n_queries=bias.n_queries,
+            n_raters=bias.n_raters,
+            n_dropped=bias.n_dropped,
+            reason=bias.interval.reason,
+            **record,
+        )
 
 
 def agreement_with_people(context: Context) -> Iterator[Estimate]:
@@ -137,58 +118,50 @@ def agreement_with_people(context: Context) -> Iterator[Estimate]:
     yield from biases(context)
 
 
+#: What the statistics of this module have in common.
+_statistic = partial(
+    Statistic, estimates=agreement_with_people, targets=("these_raters",), scopes=SCOPES
+)
+
 STATISTICS = (
-    Statistic(
+    _statistic(
         "pearson",
         "r",
         "Pearson's r of scorer and reference; with params.on = preferences, of two raters' "
         "preferences, or of a scorer's differences (response b minus a) with every rater's "
         "preference, each pair once per rater",
-        agreement_with_people,
         range=(-1, 1),
         better="higher",
-        scopes=SCOPES,
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "spearman",
         "rho",
         "Pearson's r of mid-ranks; within a query the deviations are ranked over all queries",
-        agreement_with_people,
         range=(-1, 1),
         better="higher",
-        scopes=SCOPES,
-        targets=("these_raters",),
         source="Spearman 1904",
     ),
-    Statistic(
+    _statistic(
         "kendall_tau_b",
         "tau-b",
         "tau-b; within a query concordances and untied pairs are summed over queries, so that a "
         "query without a tau of its own still counts",
-        agreement_with_people,
         range=(-1, 1),
         better="higher",
-        scopes=SCOPES,
-        targets=("these_raters",),
         source="Kendall 1945",
     ),
-    Statistic(
+    _statistic(
         "mae",
         "MAE",
         "mean absolute difference in points; within a query of the deviations",
-        agreement_with_people,
         range=(0, None),
         better="lower",
-        scopes=SCOPES,
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "bias",
         "Bias",
         "mean of scorer minus reference in points, positive where the scorer is more lenient; "
         "given for both targets",
-        agreement_with_people,
         better="0",
         scopes=("pooled", "between_queries", "system_level", SYSTEM),
         targets=("these_raters", "raters_like_these"),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.analysis import Analysis
-from analysis.core.context import Context
+from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.core.table_columns import NO_REASON
@@ -17,7 +17,7 @@ from analysis.render.formatting import percent
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.render.verdict.verdicts import leading_scope
 from analysis.topics.agreement.association import compared
-from analysis.topics.agreement.human_ceiling import SCOPES, ceilings_on
+from analysis.topics.agreement.human_ceiling import SCOPES, ceilings_of
 
 #: The rule of an answer that is a number and nothing else, and the value of params.answers.
 BARE = "bare"
@@ -74,11 +74,10 @@ def _from_bare_numbers(
         return
     kept = rows.loc[rows["rule"].isin([BARE, EMPTY_RESPONSE]), "response_id"].astype("object")
     bare = np.where(np.isin(data.responses, list(kept)), data.scorers[judge], np.nan)
-    alone = replace(data, scorers={judge: bare})
-    people = data.people
+    scored = ComparedScores(data, judge, bare, None)
     for estimate in (
-        *compared(context, alone, judge, bare, people, "pearson", only=SCOPES),
-        *ceilings_on(context, alone, ("pearson",)),
+        *compared(context, scored, "pearson", only=SCOPES),
+        *ceilings_of(context, scored, ("pearson",)),
     ):
         yield replace(estimate, params={**estimate.params, "answers": BARE})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,8 @@ from analysis.statistics.discrimination.system_scores import system_scores
 #: Resamples that carry a critical value: more would not change its second digit.
 ROWS = 2000
 
-
 #: Pairs of systems that are listed each (15 systems); of more only the counts are given.
 PAIRS_LISTED = 105
-
-
 NO_INTERVAL = "no interval: its parts, p-values, speak of the queries already"
 
 
@@ -116,37 +114,34 @@ def _each(data: ConstructData, found: Decisions, record: dict[str, Any]) -> Iter
         )
 
 
+#: What the statistics of this module have in common.
+_statistic = partial(
+    Statistic,
+    estimates=decisions_on_systems,
+    range=(0, 1),
+    scopes=("system_level",),
+    targets=("these_raters",),
+)
+
 STATISTICS = (
-    Statistic(
+    _statistic(
         "decision_agreement",
         "Alike",
         "share of pairs of systems on which people and judge decide alike; counts in params",
-        decisions_on_systems,
-        range=(0, 1),
         better="higher",
-        scopes=("system_level",),
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "decision",
         "Found by",
         "one pair (`systems`): 1 where the decisions are equal, params.decision says which, with "
         "both differences and their simultaneous ends",
-        decisions_on_systems,
-        range=(0, 1),
-        scopes=("system_level",),
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "soft_pairwise_accuracy",
         "Soft pairwise accuracy",
         "1 minus the mean absolute difference of the p-values of judge and people over pairs of "
         "systems",
-        decisions_on_systems,
-        range=(0, 1),
         better="higher",
-        scopes=("system_level",),
-        targets=("these_raters",),
         source="Thompson et al. 2024",
     ),
 )
@@ -154,8 +149,6 @@ STATISTICS = (
 
 #: Disagreements that are listed; estimates.csv has every pair.
 PAIRS_SHOWN = 30
-
-
 _WORDS = {
     "opposite": "opposite differences",
     "people_only": "people only",

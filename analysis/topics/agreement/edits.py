@@ -95,13 +95,11 @@ def _changes(construct: str, rows: pd.DataFrame, differing: pd.DataFrame) -> Ite
 
 
 def _against_last(later: Context, construct: str) -> Iterator[Estimate]:
-    data = later.rated.get(construct)
-    # An adjudicated reference is none of what raters changed.
-    if data is None or data.reference_kind == "adjudicated":
-        return
-    people = data.people
-    for scorer, values in data.scorers.items():
-        for estimate in compared(later, data, scorer, values, people, "pearson", only=SCOPES):
+    for scored in later.scored(without_reference=True):
+        # Raters do not change an adjudicated reference.
+        if scored.construct != construct or scored.data.reference_kind == "adjudicated":
+            continue
+        for estimate in compared(later, scored, "pearson", only=SCOPES):
             yield replace(estimate, params={**estimate.params, "ratings": LAST})
 
 

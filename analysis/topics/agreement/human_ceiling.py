@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, mean_over
-from analysis.core.context import Context
+from analysis.core.construct_data import mean_over
+from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.core.statistic import Statistic
@@ -30,29 +30,25 @@ def ceilings(context: Context, measures: Sequence[CeilingMeasure] = MEASURES) ->
 
     Withheld against an adjudicated reference, which would favor those whose values it settled.
     """
-    for data in context.rated.values():
-        yield from ceilings_on(context, data, measures)
+    for scored in context.scored(without_reference=True):
+        yield from ceilings_of(context, scored, measures)
 
 
-def ceilings_on(
-    context: Context, data: ConstructData, measures: Sequence[CeilingMeasure] = MEASURES
+def ceilings_of(
+    context: Context, scored: ComparedScores, measures: Sequence[CeilingMeasure] = MEASURES
 ) -> Iterator[Estimate]:
-    """Those of one construct, for the scorers that `data` holds."""
-    if not data.raters and not data.adjudicated:
+    """Those of one scorer on one construct."""
+    if not scored.data.raters and not scored.data.adjudicated:
         return
-    for scorer in data.scorers:
-        for measure in measures:
-            for scope in SCOPES:
-                yield from _ceiling(context, data, scorer, measure, scope)
+    for measure in measures:
+        for scope in SCOPES:
+            yield from _ceiling(context, scored, measure, scope)
 
 
 def _ceiling(
-    context: Context,
-    data: ConstructData,
-    scorer: str,
-    measure: CeilingMeasure,
-    scope: Scope,
+    context: Context, scored: ComparedScores, measure: CeilingMeasure, scope: Scope
 ) -> Iterator[Estimate]:
+    data, scorer, values, _ = scored
     names = ("human_ceiling", "judge_against_others", "human_ceiling_difference")
     record: dict[str, Any] = {
         "constructs": (data.construct,),
@@ -64,35 +60,29 @@ def _ceiling(
         for name in names:
             yield Estimate(name, reason=ADJUDICATED, params={"measure": measure}, **record)
         return
-    found = human_ceiling(
-        data.ratings,
-        data.scorers[scorer],
-        data.query,
-        scope,
-        measure,
-        n_queries=data.n_queries,
+    result = human_ceiling(
+        data.ratings, values, data.query, scope, measure, n_queries=data.n_queries
     )
-    excluded = "; ".join(f"{data.raters[i]}: {why}" for i, why in found.excluded.items())
+    excluded = "; ".join(f"{data.raters[i]}: {why}" for i, why in result.excluded.items())
     params: dict[str, str | None] = {"measure": measure, "excluded": excluded or None}
-    assert found.judge is not None  # noqa: S101  (a judge was given)
-    assert found.difference is not None  # noqa: S101
-    rater, judge = map(context.rated_resampling.replicates, (found.rater, found.judge))
-    # The difference comes from the resamples of the two, which are dear.
+    assert result.judge is not None  # noqa: S101  (a judge was given)
+    assert result.difference is not None  # noqa: S101
+    rater, judge = map(context.rated_resampling.replicates, (result.rater, result.judge))
+    # The difference is formed from the resamples of the two, which are expensive.
     both = judge - rater if judge.values.size == rater.values.size else None
-    parts = (found.rater, found.judge, found.difference)
-    for name, statistic, resampled in zip(names, parts, (rater, judge, both), strict=True):
-        why = " ".join(filter(None, [statistic.reason, f"({excluded})" if excluded else ""]))
+    parts = (result.rater, result.judge, result.difference)
+    for name, statistic, replicates in zip(names, parts, (rater, judge, both), strict=True):
         estimate = context.estimate(
             name,
             statistic,
             transform=None if name == "human_ceiling_difference" else "fisher_z",
-            replicates=resampled,
-            n_raters=len(found.used),
+            replicates=replicates,
+            n_raters=len(result.used),
             params=params,
             **record,
         )
-        if statistic.reason and why != statistic.reason:
-            estimate = replace(estimate, reason=why)
+        if statistic.reason and excluded:
+            estimate = replace(estimate, reason=f"{statistic.reason} ({excluded})")
         yield estimate
 
 
@@ -102,14 +92,14 @@ def raters_against_others(context: Context, scopes: Sequence[Scope] = SCOPES) ->
         if len(data.raters) < 2:
             continue
         for column, rater in enumerate(data.raters):
-            own = data.ratings[:, column]
-            rated = np.isfinite(own)
-            others = np.full(len(own), np.nan)
+            ratings = data.ratings[:, column]
+            rated = np.isfinite(ratings)
+            others = np.full(len(ratings), np.nan)
             others[rated] = mean_over(np.delete(data.ratings[rated], column, axis=1))
             for scope in scopes:
                 statistic = association(
                     "pearson",
-                    own,
+                    ratings,
                     others,
                     data.query,
                     scope,

@@ -40,7 +40,7 @@ def furthest_apart(context: Context) -> Iterator[Apart]:
     At most `LISTED` each, none where both agree. Responses with one difference stand in the
     table's order. A judge whose values can't be subtracted from people's has none.
     """
-    for data, scorer, values, withheld in context.scored(judges_only=True):
+    for data, scorer, values, withheld in context.scored("judges"):
         if withheld:
             continue
         difference = values - data.reference

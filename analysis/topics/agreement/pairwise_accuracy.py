@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.construct_data import ConstructData, FloatArray
-from analysis.core.context import Context
+from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.render.table import Table, TableBuilder
@@ -26,16 +25,15 @@ _SCOPES: tuple[PairScope, ...] = ("within_query", "pooled", "between_queries")
 
 def pairwise(context: Context) -> Iterator[Estimate]:
     """`pairwise_accuracy`: raw, at the best tie threshold, and out of fold (params.calibration)."""
-    for data, scorer, values, _ in context.scored():
+    for scored in context.scored():
         for scope in _SCOPES:
-            yield from _in_scope(context, data, scorer, values, scope)
+            yield from _in_scope(context, scored, scope)
 
 
-def _in_scope(
-    context: Context, data: ConstructData, scorer: str, values: FloatArray, scope: PairScope
-) -> Iterator[Estimate]:
-    where = (values, data.reference, data.query, scope)
-    record = data.record(scorer, scope)
+def _in_scope(context: Context, scored: ComparedScores, scope: PairScope) -> Iterator[Estimate]:
+    data = scored.data
+    where = (scored.values, data.reference, data.query, scope)
+    record = scored.record(scope)
     raw = pairwise_accuracy(*where, n_queries=data.n_queries)
     yield _estimate(context, raw, "none", 0.0, record)
     if raw.reason is not None:
@@ -50,33 +48,29 @@ def _in_scope(
 
 def _estimate(
     context: Context,
-    found: PairwiseAccuracy,
+    accuracy: PairwiseAccuracy,
     calibration: str,
     threshold: float | None,
     record: dict[str, Any],
 ) -> Estimate:
-    interval = context.rated_resampling.interval_of(found.replicates, "logit")
-    given = interval.reason is None
+    interval = context.rated_resampling.interval_of(accuracy.replicates, "logit")
     params: dict[str, str | float | int | None] = {
         "calibration": calibration,
         "tie_threshold": threshold,
-        "pairs": found.n_pairs,
+        "pairs": accuracy.n_pairs,
     }
     if calibration == "out_of_fold":
-        low, high = found.thresholds
-        known = not np.isnan(low)
-        params |= {"lowest": low if known else None, "highest": high if known else None}
+        low, high = accuracy.thresholds
+        defined = not np.isnan(low)
+        params |= {"lowest": low if defined else None, "highest": high if defined else None}
     return Estimate(
         "pairwise_accuracy",
-        value=found.point,
-        ci_low=interval.low,
-        ci_high=interval.high,
-        ci_level=context.options.level if given else None,
-        method=interval.method if given else None,
-        n_responses=found.n_responses,
-        n_queries=found.n_queries,
-        n_dropped=found.n_dropped,
-        reason=found.reason or interval.reason,
+        value=accuracy.point,
+        **interval.fields,
+        n_responses=accuracy.n_responses,
+        n_queries=accuracy.n_queries,
+        n_dropped=accuracy.n_dropped,
+        reason=accuracy.reason or interval.reason,
         params=params,
         **record,
     )

@@ -21,14 +21,10 @@ from analysis.statistics.agreement.paired_statistics import mean_of
 
 #: Raters within this many points of each other agree (Ru et al. 2024, RAGChecker, section 4.2).
 TOLERANCE = 1.0
-
-
 _PAIR = ["query_id", "response_a", "response_b"]
 
 
 OnPreferences = Literal["pearson", "spearman"]
-
-
 MEASURES: tuple[OnPreferences, ...] = ("pearson", "spearman")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
-from analysis.core.context import Context
+from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
 from analysis.core.statistic import SYSTEM, Statistic
@@ -28,11 +28,7 @@ from analysis.topics.answer_correctness.lambda_sweep import MATCHES, lambda_swee
 from analysis.topics.distribution.estimates import counts
 
 CONSTRUCT = "AC"
-
-
 EXACT_MATCH = "EM"
-
-
 _MEASURES: tuple[Measure, ...] = ("pearson", "spearman", "kendall_tau_b")
 
 
@@ -101,15 +97,9 @@ def _composed(
     context: Context, data: ConstructData, judge: str, weight: float
 ) -> Iterator[Estimate]:
     values = composed_ac(data.scorers[judge], data.scorers[EXACT_MATCH], weight)
+    scored = ComparedScores(data, composed_name(judge, weight), values, None)
     for measure in _MEASURES:
-        yield from compared(
-            context,
-            data,
-            composed_name(judge, weight),
-            values,
-            data.people,
-            measure,
-        )
+        yield from compared(context, scored, measure)
 
 
 def _mean(data: ConstructData, judge: str, weight: float) -> Iterator[Estimate]:

@@ -26,18 +26,14 @@ from analysis.topics.distribution.estimates import counts
 #: Metrics that stand for a match: strict, normalized, and the overlap of tokens.
 MATCHES = ("EM", "EM-normalized", "F1")
 
-
 #: Weights of the match.
 WEIGHTS = tuple(step / 10 for step in range(11))
-
 
 #: Permutations of a test in the sweep, and its level.
 RESAMPLES, ALPHA = 1000, 0.05
 
 
 NO_PAIR = "a pair needs 2 scores"
-
-
 NO_TEST = "no two systems have scores on a common query"
 
 
@@ -111,7 +107,6 @@ def by_system(data: ConstructData, values: FloatArray) -> FloatArray:
 
 #: Most panels of the figure, where a judge is composed with several metrics.
 PANELS_DRAWN = 6
-
 
 #: Name, color, line and marker of each measure: told apart without color.
 _LINES = {

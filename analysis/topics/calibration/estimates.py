@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData
-from analysis.core.context import Context
+from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import resampled_estimate
 from analysis.core.query_statistic import comparable
 from analysis.core.statistic import SYSTEM, Statistic
+from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.calibration.calibration_error import (
     calibration_error_squared,
     reliability_diagram,
@@ -29,78 +30,78 @@ from analysis.topics.calibration.judge_error import judge_error
 def calibration(context: Context) -> Iterator[Estimate]:
     """Every judge's, or the metrics' of a construct without a judge, on the rated queries.
 
-    Whatever takes the judge's score for points of people's scale is withheld where the two have
-    none in common; a recalibration is learned all the same.
+    Statistics that compare the judge's score with people's in points are withheld where the two
+    share no scale; a recalibration is learned all the same.
     """
-    for construct, data in context.rated.items():
-        for scorer in data.examined:
-            record = _record(data, scorer)
-            yield from _distinct(data, scorer, record)
-            why = data.reference_missing or context.differences_withheld(construct, scorer)
-            yield from _line(context, data, scorer, why, record)
-            yield from _square(context, data, scorer, why, record)
-            if data.reference_missing or context.human_scale(construct) is None:
-                continue
-            yield from _recalibrated(context, data, scorer, why, record)
-            if why is None:
-                yield from _diagram(context, data, scorer, record)
-                yield from judge_error(context, data, scorer, record)
+    for examined in context.scored("examined", without_reference=True):
+        data = examined.data
+        scored = examined._replace(withheld=data.reference_missing or examined.withheld)
+        yield from _distinct(scored)
+        yield from _line(context, scored)
+        yield from _square(context, scored)
+        if data.reference_missing or context.human_scale(data.construct) is None:
+            continue
+        yield from _recalibrated(context, scored)
+        if scored.withheld is None:
+            yield from _diagram(context, scored)
+            yield from judge_error(context, scored)
 
 
-def _record(data: ConstructData, scorer: str) -> dict[str, Any]:
-    people = data.people
-    return {
-        "constructs": (data.construct,),
-        "scorers": (scorer, *people),
-        "target": "these_raters",
-        "n_raters": len(people) if data.reference_kind == "mean_of_raters" else 0,
-    }
-
-
-def _distinct(data: ConstructData, scorer: str, record: dict[str, Any]) -> Iterator[Estimate]:
-    both = np.isfinite(data.scorers[scorer]) & np.isfinite(data.reference)
-    for of, values in (("scorer", data.scorers[scorer]), ("human reference", data.reference)):
+def _distinct(scored: ComparedScores) -> Iterator[Estimate]:
+    data = scored.data
+    both = np.isfinite(scored.values) & np.isfinite(data.reference)
+    for of, values in (("scorer", scored.values), ("human reference", data.reference)):
         yield Estimate(
             "distinct_scores",
             value=float(np.unique(comparable(values[both])).size),
             n_responses=int(both.sum()),
             n_queries=int(np.unique(data.query[both]).size),
             params={"of": of},
-            **{**record, "target": None},
+            **scored.record() | {"target": None},
         )
 
 
-def _line(
-    context: Context, data: ConstructData, scorer: str, why: str | None, record: dict[str, Any]
-) -> Iterator[Estimate]:
+def _line(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     names = ("recalibration_slope", "recalibration_intercept")
-    if why:
-        yield from (Estimate(name, reason=why, **record) for name in names)
+    data, record = scored.data, scored.record()
+    if scored.withheld:
+        yield from (Estimate(name, reason=scored.withheld, **record) for name in names)
         return
-    family = recalibration_line(data.scorers[scorer], data.reference, data.query, data.n_queries)
-    resampling = context.rated_resampling
-    for place, found in enumerate(family.replicates(resampling)):
-        yield resampled_estimate(context, names[place], family, place, found, resampling, **record)
+    family = recalibration_line(scored.values, data.reference, data.query, data.n_queries)
+    yield from _estimates(context, names, family, record)
 
 
-def _square(
-    context: Context, data: ConstructData, scorer: str, why: str | None, record: dict[str, Any]
+def _estimates(
+    context: Context,
+    names: Sequence[str],
+    family: StatisticFamily,
+    record: dict[str, Any],
+    params: Sequence[dict[str, Any]] = (),
 ) -> Iterator[Estimate]:
+    """The statistics of a family by their names, each with its params where there are any."""
+    resampling = context.rated_resampling
+    for place, replicates in enumerate(family.replicates(resampling)):
+        own: dict[str, Any] = {"params": params[place]} if params else {}
+        yield resampled_estimate(
+            context, names[place], family, place, replicates, resampling, **record, **own
+        )
+
+
+def _square(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     name = "calibration_error_squared"
-    if why:
-        yield Estimate(name, reason=why, **record)
+    data, record = scored.data, scored.record()
+    if scored.withheld:
+        yield Estimate(name, reason=scored.withheld, **record)
         return
-    found = calibration_error_squared(
-        data.scorers[scorer], data.reference, data.query, data.n_queries
-    )
+    error = calibration_error_squared(scored.values, data.reference, data.query, data.n_queries)
     counts: dict[str, Any] = {
-        "n_responses": found.n_responses,
-        "n_queries": found.n_queries,
-        "n_dropped": found.n_dropped,
+        "n_responses": error.n_responses,
+        "n_queries": error.n_queries,
+        "n_dropped": error.n_dropped,
     }
-    # Its interval is one-sided: the bound stands in a record of its own.
-    yield Estimate(name, value=found.point, reason=found.reason, **counts, **record)
-    bound, reason = upper_bound_of_square(found, context.rated_resampling)
+    # Its interval is one-sided: the bound has a separate record.
+    yield Estimate(name, value=error.point, reason=error.reason, **counts, **record)
+    bound, reason = upper_bound_of_square(error, context.rated_resampling)
     yield Estimate(
         f"{name}_upper",
         value=bound,
@@ -111,166 +112,151 @@ def _square(
     )
 
 
-def _recalibrated(
-    context: Context, data: ConstructData, scorer: str, why: str | None, record: dict[str, Any]
-) -> Iterator[Estimate]:
+def _recalibrated(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
+    data = scored.data
     errors = recalibrated_errors(
-        data.scorers[scorer], data.reference, data.query, data.n_queries, context.options.seed
+        scored.values, data.reference, data.query, data.n_queries, context.options.seed
     )
-    resampling = context.rated_resampling
-    found = errors.family.replicates(resampling)
-    for place, (name, method) in enumerate(errors.names):
-        with_raw = method == RAW or name.endswith("difference")
-        params = {"method": method}
-        if with_raw and why:
-            yield Estimate(name, reason=why, params=params, **record)
-            continue
-        yield resampled_estimate(
-            context, name, errors.family, place, found[place], resampling, params=params, **record
-        )
+    names = [name for name, _ in errors.names]
+    params = [{"method": method} for _, method in errors.names]
+    for estimate in _estimates(context, names, errors.family, scored.record(), params):
+        raw = estimate.params["method"] == RAW or estimate.statistic.endswith("difference")
+        if raw and scored.withheld:
+            yield Estimate(
+                estimate.statistic,
+                reason=scored.withheld,
+                params=estimate.params,
+                **scored.record(),
+            )
+        else:
+            yield estimate
 
 
-def _diagram(
-    context: Context, data: ConstructData, scorer: str, record: dict[str, Any]
-) -> Iterator[Estimate]:
-    diagram = reliability_diagram(data.scorers[scorer], data.reference, data.query, data.n_queries)
-    resampling = context.rated_resampling
-    for place, found in enumerate(diagram.human.replicates(resampling)):
-        yield resampled_estimate(
-            context,
-            "reliability_bin",
-            diagram.human,
-            place,
-            found,
-            resampling,
-            params={
-                "bin": place + 1,
-                "judge_mean": float(diagram.judge[place]),
-                "judge_low": float(diagram.low[place]),
-                "judge_high": float(diagram.high[place]),
-            },
-            **record,
-        )
+def _diagram(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
+    data = scored.data
+    diagram = reliability_diagram(scored.values, data.reference, data.query, data.n_queries)
+    bins = zip(diagram.judge, diagram.low, diagram.high, strict=True)
+    params = [
+        {
+            "bin": number + 1,
+            "judge_mean": float(mean),
+            "judge_low": float(low),
+            "judge_high": float(high),
+        }
+        for number, (mean, low, high) in enumerate(bins)
+    ]
+    names = ["reliability_bin"] * len(params)
+    yield from _estimates(context, names, diagram.human, scored.record(), params)
 
+
+#: What the statistics of this module have in common.
+_statistic = partial(Statistic, estimates=calibration)
 
 STATISTICS = (
-    Statistic(
+    _statistic(
         "distinct_scores",
         "Distinct scores",
         "number of different scores on responses that both scored; params.of = scorer or human "
         "reference",
-        calibration,
         range=(0, None),
     ),
-    Statistic(
+    _statistic(
         "recalibration_slope",
         "Slope",
         "slope of the least squares line of people's value on the judge's score; 1 needs no "
         "recalibration",
-        calibration,
         better="1",
         targets=("these_raters",),
         source="Mincer and Zarnowitz 1969",
     ),
-    Statistic(
+    _statistic(
         "recalibration_intercept",
         "Intercept",
         "intercept of the same line, in points; 0 needs no recalibration",
-        calibration,
         better="0",
         targets=("these_raters",),
         source="Mincer and Zarnowitz 1969",
     ),
-    Statistic(
+    _statistic(
         "calibration_error_squared",
         "Error², points²",
         "mean over bins of (people's mean minus the judge's)², in squared points, from products "
         "of different queries; no two-sided interval",
-        calibration,
         better="lower",
         targets=("these_raters",),
         source="Bröcker 2012; Kumar, Liang and Ma 2019",
     ),
-    Statistic(
+    _statistic(
         "calibration_error_squared_upper",
         "Upper bound of error²",
         "one-sided upper bound of `calibration_error_squared` at params.level, by the jackknife "
         "on the scale of the root",
-        calibration,
         range=(0, None),
         better="lower",
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "recalibrated_mae",
         "MAE",
         "mean absolute error in points; params.method raw, linear or isotonic, the latter two out "
         "of fold",
-        calibration,
         range=(0, None),
         better="lower",
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "recalibrated_mae_difference",
         "MAE less raw",
         "`recalibrated_mae` of the method minus that of the raw scores on the same responses",
-        calibration,
         better="lower",
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "recalibrated_rmse",
         "RMSE",
         "root mean squared error in points; params.method raw, linear or isotonic, the latter two "
         "out of fold",
-        calibration,
         range=(0, None),
         better="lower",
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "recalibrated_rmse_difference",
         "RMSE less raw",
         "`recalibrated_rmse` of the method minus that of the raw scores on the same responses",
-        calibration,
         better="lower",
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "reliability_bin",
         "People's mean",
         "people's mean in bin params.bin of the judge's score, with its mean and ends in "
         "params.judge_mean, params.judge_low and params.judge_high",
-        calibration,
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "error_by_system_given_human",
         "Judge minus people",
         "effect of the system on judge minus people at a given human value; effects sum to 0; "
         "simultaneous intervals; params.noise",
-        calibration,
         better="0",
         scopes=(SYSTEM,),
         targets=("these_raters",),
         source="Fuller 1987, section 2.2",
     ),
-    Statistic(
+    _statistic(
         "error_by_level",
         "Judge minus people",
         "mean of judge minus people in bin params.bin of people's value (params.human_mean, "
         "params.human_low, params.human_high); params.split",
-        calibration,
         better="0",
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "error_by_length",
         "Points per doubling of length",
         "points by which judge minus people grows when a response is twice as long; a response "
         "without a word does not enter",
-        calibration,
         better="0",
         targets=("these_raters",),
     ),

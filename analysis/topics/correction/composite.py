@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -119,15 +119,11 @@ def _weights(context: Context, sample: _Sample, record: dict[str, Any]) -> Itera
         interval = resampling.interval(one, scheme="jackknife")
         if points[place] == 0:
             interval = withheld(interval.level, interval.method, "the weight is at its bound of 0")
-        given = not np.isnan(interval.low)
         yield Estimate(
             "composite_weight",
             constructs=(construct, sample.overall),
             value=float(points[place]),
-            ci_low=interval.low,
-            ci_high=interval.high,
-            ci_level=interval.level if given else None,
-            method=interval.method if given else None,
+            **interval.fields,
             n_responses=one.n_responses,
             n_queries=one.n_queries,
             reason=family.reasons[place] or interval.reason,
@@ -184,14 +180,7 @@ def _correlations(context: Context, sample: _Sample, record: dict[str, Any]) -> 
 def _estimate(
     context: Context, name: str, statistic: QueryStatistic, record: dict[str, Any], alone: bool
 ) -> Estimate:
-    dropped = record["n_dropped"] + statistic.n_dropped
-    statistic = QueryStatistic(
-        statistic.of_weights,
-        statistic.contributing,
-        statistic.n_responses,
-        dropped,
-        statistic.reason,
-    )
+    statistic = replace(statistic, n_dropped=record["n_dropped"] + statistic.n_dropped)
     rest = {key: value for key, value in record.items() if key != "n_dropped"}
     return context.estimate(name, statistic, transform="fisher_z" if alone else None, **rest)
 

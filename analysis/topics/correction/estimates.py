@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -154,7 +154,6 @@ class _Correction:
         record: dict[str, Any],
         params: dict[str, Any],
     ) -> Estimate:
-        given = not np.isnan(found.interval.low)
         tables = (sums,) if minus is None else (sums, minus)
         labels = sum(table.n_labels for table in tables)
         of_judge: dict[str, Any] = (
@@ -163,10 +162,7 @@ class _Correction:
         return Estimate(
             name,
             value=found.value,
-            ci_low=found.interval.low,
-            ci_high=found.interval.high,
-            ci_level=found.interval.level if given else None,
-            method=found.interval.method if given else None,
+            **found.interval.fields,
             n_responses=labels,
             n_queries=found.n_labeled_queries,
             n_raters=len(self.raters),
@@ -221,55 +217,48 @@ def _without(alone: Corrected, reason: str) -> Corrected:
     return Corrected(nan, interval, nan, alone.n_labeled_queries, nan, nan, nan, reason)
 
 
+#: What the statistics of this module have in common.
+_statistic = partial(Statistic, estimates=correction, targets=("these_raters",))
+
 STATISTICS = (
-    Statistic(
+    _statistic(
         "ppi_mean",
         "Corrected",
         "corrected mean of a system, or of all; params.lambda, df, judge_mean (of all its "
         "scores), human_mean (weighted, of the rated), judge_missing, pool (responses), "
         "target_population; n_responses and n_queries count the rated",
-        correction,
         scopes=("pooled", SYSTEM),
-        targets=("these_raters",),
         source="Angelopoulos, Duchi and Zrnic 2023",
     ),
-    Statistic(
+    _statistic(
         "weighted_human_mean",
         "People",
         "mean of the rated responses by 1 / inclusion_prob, with the jackknife interval",
-        correction,
         scopes=("pooled", SYSTEM),
-        targets=("these_raters",),
         source="Hájek 1971",
     ),
-    Statistic(
+    _statistic(
         "ppi_difference",
         "Corrected difference",
         "corrected mean of the first system minus the second's; params.judge_difference and "
         "params.human_difference without correction",
-        correction,
         scopes=("system_level",),
-        targets=("these_raters",),
         source="Angelopoulos, Duchi and Zrnic 2023",
     ),
-    Statistic(
+    _statistic(
         "labels_saved",
         "Ratings saved",
         "further rated responses that the ratings alone would need for an interval as narrow as "
         "that of the corrected value",
-        correction,
         better="higher",
         scopes=("pooled", SYSTEM, "system_level"),
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "labels_needed",
         "Ratings needed",
         "rated responses for an interval of params.half_width to each side",
-        correction,
         range=(0, None),
         better="lower",
         scopes=("pooled", SYSTEM, "system_level"),
-        targets=("these_raters",),
     ),
 )

@@ -19,7 +19,6 @@ from analysis.topics.correction.composite import LEARNED
 #: Systems in one panel; beyond that the tables and estimates.csv speak.
 SYSTEMS_DRAWN = 20
 
-
 #: Characters of a system's name.
 NAME_ROOM = 14
 

@@ -131,7 +131,6 @@ def _learned(analysis: Analysis, e: Estimate) -> Estimate:
 #: Pairs of systems in one table; estimates.csv has more.
 PAIRS_SHOWN = 28
 
-
 #: Systems of which a table lists the means.
 SYSTEMS_SHOWN = 30
 

@@ -22,7 +22,6 @@ from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 #: Permutations of a test, and the level at which a pair counts as told apart: as in the paper.
 PERMUTATIONS, ALPHA = 10_000, 0.05
 
-
 #: Pairs of systems with a record each; of more systems only the summary is given.
 PAIRS_LISTED = 780
 

@@ -103,7 +103,6 @@ def _draw(name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
 #: Pairs of systems in one panel; of more than that the tables and estimates.csv speak.
 PAIRS_DRAWN = 15
 
-
 #: Characters of a system's name.
 NAME_ROOM = 12
 

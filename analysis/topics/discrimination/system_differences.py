@@ -115,22 +115,19 @@ def _records(
     counts = np.isfinite(one.scores).sum(axis=0)
     for place, (i, j) in enumerate(zip(table.first, table.second, strict=True)):
         names = one.systems[i], one.systems[j]
-        reason = intervals.reasons[place]
+        interval = intervals.at(place)
+        reason = interval.reason
         if np.isnan(point[place]):
             without = [name for name, at in zip(names, (i, j), strict=True) if not counts[at]]
             reason = (
                 f"no scores of {' and '.join(without)}" if without else "no query with both systems"
             )
-        given = reason is None
         yield Estimate(
             "system_difference",
             systems=names,
             target="these_raters" if one.people else None,
             value=float(point[place]),
-            ci_low=float(intervals.low[place]),
-            ci_high=float(intervals.high[place]),
-            ci_level=context.options.level if given else None,
-            method=intervals.method if given else None,
+            **interval.fields,
             n_responses=2 * int(shared[place]),
             n_queries=int(shared[place]),
             n_dropped=int(counts[i] + counts[j]) - 2 * int(shared[place]),

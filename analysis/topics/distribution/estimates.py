@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -181,150 +182,121 @@ def _shape(values: FloatArray, record: dict[str, Any]) -> Iterator[Estimate]:
         )
 
 
+#: What the statistics of this module have in common.
+_statistic = partial(Statistic, estimates=score_properties, scopes=("pooled", SYSTEM))
+
 STATISTICS = (
-    Statistic(
+    _statistic(
         "mean",
         "Mean",
         "arithmetic mean, overall and by system; queries resampled",
-        score_properties,
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, tables 4 and 14",
     ),
-    Statistic(
+    _statistic(
         "share_at_min",
         "At minimum",
         "share of scores exactly at the lower end of the declared scale, but for float noise; "
         "queries resampled over all responses, on the logit scale below 500 queries; without a "
         "declared scale withheld",
-        score_properties,
         range=(0, 1),
         better="lower",
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, tables 5 and 6",
     ),
-    Statistic(
+    _statistic(
         "share_at_max",
         "At maximum",
         "share of scores exactly at the upper end of the declared scale, by the same rule",
-        score_properties,
         range=(0, 1),
         better="lower",
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, tables 5 and 6",
     ),
-    Statistic(
+    _statistic(
         "count_at_min",
         "Number at minimum",
         "number of scores at the lower end",
-        score_properties,
         range=(0, None),
         better="lower",
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, tables 5 and 6",
     ),
-    Statistic(
+    _statistic(
         "count_at_max",
         "Number at maximum",
         "number of scores at the upper end",
-        score_properties,
         range=(0, None),
         better="lower",
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, tables 5 and 6",
     ),
-    Statistic(
+    _statistic(
         "tie_probability",
         "Ties",
         "chance that two different responses have equal scores",
-        score_properties,
         range=(0, 1),
         better="lower",
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 13",
     ),
-    Statistic(
+    _statistic(
         "geometric_mean",
         "Geometric mean",
         "0 as soon as one score is 0, undefined with a negative one",
-        score_properties,
         range=(0, None),
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 14",
     ),
-    Statistic(
+    _statistic(
         "median",
         "Median",
         "the middle score",
-        score_properties,
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 14",
     ),
-    Statistic(
+    _statistic(
         "midhinge",
         "Midhinge",
         "mean of the quartiles, which are by linear interpolation",
-        score_properties,
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 14",
     ),
-    Statistic(
+    _statistic(
         "variance",
         "Variance",
         "divides by n - 1",
-        score_properties,
         range=(0, None),
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 15",
     ),
-    Statistic(
+    _statistic(
         "minimum",
         "Min",
         "smallest score, not the lower end of the scale",
-        score_properties,
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 15",
     ),
-    Statistic(
+    _statistic(
         "maximum",
         "Max",
         "largest score, not the upper end of the scale",
-        score_properties,
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 15",
     ),
-    Statistic(
+    _statistic(
         "range",
         "Range",
         "largest minus smallest score",
-        score_properties,
         range=(0, None),
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 15",
     ),
-    Statistic(
+    _statistic(
         "interquartile_range",
         "IQR",
         "third minus first quartile, by linear interpolation",
-        score_properties,
         range=(0, None),
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 15",
     ),
-    Statistic(
+    _statistic(
         "skewness",
         "Skewness",
         "moment coefficient g1, dividing by n; undefined for equal scores",
-        score_properties,
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 16",
     ),
-    Statistic(
+    _statistic(
         "excess_kurtosis",
         "Excess kurtosis",
         "moment coefficient g2, dividing by n; undefined for equal scores",
-        score_properties,
         range=(-2, None),
-        scopes=("pooled", SYSTEM),
         source="Muhamed 2025, table 16",
     ),
 )

@@ -8,6 +8,7 @@ have both, so that their difference is of the scores alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Literal, get_args
 
 import numpy as np
@@ -30,19 +31,14 @@ def expected_scores(
     scopes: Sequence[Scope] = get_args(Scope),
 ) -> Iterator[Estimate]:
     """`agreement_where_both` of either scorer, and `expected_gain`, by measure and scope."""
-    for data in context.rated.values():
-        if data.reference_missing:
-            continue
-        for scorer in data.scorers:
-            number = judge_of_expected(scorer, data.scorers)
-            if number is None:
-                continue
-            for scope in scopes:
-                for measure in measures:
-                    yield from _beside(context, data, number, scorer, measure, scope)
+    for data, scorer, _, _ in context.scored():
+        number = judge_of_expected(scorer, data.scorers)
+        if number is not None:
+            for scope, measure in product(scopes, measures):
+                yield from _compared(context, data, number, scorer, measure, scope)
 
 
-def _beside(
+def _compared(
     context: Context,
     data: ConstructData,
     number: str,
@@ -100,14 +96,10 @@ def _of_accuracy(
     **record: object,
 ) -> Estimate:
     interval = context.rated_resampling.interval_of(replicates, "logit" if logit else None)
-    given = interval.reason is None
     return Estimate(
         name,
         value=replicates.point,
-        ci_low=interval.low,
-        ci_high=interval.high,
-        ci_level=context.options.level if given else None,
-        method=interval.method if given else None,
+        **interval.fields,
         n_responses=of.n_responses,
         n_queries=of.n_queries,
         n_dropped=of.n_dropped,

@@ -14,11 +14,7 @@ from analysis.topics.missingness import estimates
 
 #: Share of a system's scores from which missing ones are worth a sentence on the mean.
 _MANY = 0.02
-
-
 _SAID = 2
-
-
 _ENDS = ("low", "high")
 
 

@@ -27,7 +27,7 @@ def observed_biases(context: Context) -> Iterator[Estimate]:
     known = context.probes
     if known is None:
         return
-    for data, scorer, values, withheld in context.scored(judges_only=True):
+    for data, scorer, values, withheld in context.scored("judges"):
         if withheld:
             continue
         error = values - data.reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -34,10 +35,7 @@ from analysis.statistics.reliability.variance_components import ErrorKind, sem, 
 from analysis.topics.reliability.raters import unconnected
 
 NOBODY = "people gave no ratings on this construct"
-
-
 ALONE = "one rater only: agreement between raters needs two"
-
 
 #: Numbers of raters averaged for which the reliability of the mean is foretold.
 AVERAGED = range(1, 11)
@@ -175,14 +173,10 @@ def _averaged(
 
 
 def _record(name: str, value: float, interval: Interval, record: Any, params: Any) -> Estimate:
-    given = not np.isnan(interval.low)
     return Estimate(
         name,
         value=value,
-        ci_low=interval.low,
-        ci_high=interval.high,
-        ci_level=interval.level if given else None,
-        method=interval.method if given else None,
+        **interval.fields,
         reason=interval.reason,
         params=params,
         **record,
@@ -197,8 +191,6 @@ def _too_few(values: FloatArray) -> str | None:
 
 #: Beyond this many levels equal ratings are chance, and the unweighted coefficients say little.
 FEW_LEVELS = 11
-
-
 _KINDS: tuple[tuple[str, Coefficient, Weighting], ...] = (
     ("fleiss_kappa", "fleiss", "unweighted"),
     ("brennan_prediger", "brennan_prediger", "unweighted"),
@@ -244,19 +236,20 @@ def few_levels(data: ConstructData, scale: Scale | None) -> Sequence[float] | No
     return [float(level) for level in seen] if seen.size <= FEW_LEVELS else None
 
 
+#: What the statistics of this module have in common.
+_statistic = partial(Statistic, estimates=reliability, better="higher")
+
 STATISTICS = (
-    Statistic(
+    _statistic(
         "krippendorff_alpha",
         "Alpha",
         "alpha of the raters (params.level: nominal, ordinal, interval, and ratio where "
         "declared), ordinal by the mid-ranks of pairable values",
-        reliability,
         range=(None, 1),
-        better="higher",
         targets=("these_raters",),
         source="Krippendorff 2011",
     ),
-    Statistic(
+    _statistic(
         "icc",
         "ICC",
         "ICC(A,1), ICC(C,1), ICC(1) and those of the mean of k raters, by analysis of variance on "
@@ -264,91 +257,75 @@ STATISTICS = (
         "residual) (params.form; params.mcgraw_wong and params.shrout_fleiss name it; params.k, 1 "
         "or the harmonic mean number of ratings). Intervals for A and C, responses clustered in "
         "queries",
-        reliability,
         range=(None, 1),
-        better="higher",
         targets=("raters_like_these",),
         source="McGraw and Wong 1996; Shrout and Fleiss 1979",
     ),
-    Statistic(
+    _statistic(
         "spearman_brown",
         "Reliability of a mean",
         "reliability ICC(A,k) of the mean of params.k raters, 1 to 10, with the interval of "
         "ICC(A,1) carried over",
-        reliability,
         range=(None, 1),
-        better="higher",
         targets=("raters_like_these",),
         source="Spearman 1910; Brown 1910",
     ),
-    Statistic(
+    _statistic(
         "sem",
         "SEM",
         "standard error of measurement of one rating in points: root of rater + residual variance "
         "(params.kind agreement) or of the residual (consistency)",
-        reliability,
         range=(0, None),
         better="lower",
         targets=("raters_like_these",),
         source="Graybill and Wang 1980 for the interval",
     ),
-    Statistic(
+    _statistic(
         "raw_agreement",
         "Equal",
         "share of pairs of ratings of a response at most params.tolerance points apart",
-        reliability,
         range=(0, 1),
-        better="higher",
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "mean_absolute_difference",
         "Distance",
         "mean distance of two ratings of a response, in points",
-        reliability,
         range=(0, None),
         better="lower",
         targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "weighted_kappa",
         "Weighted kappa",
         "Conger's kappa with quadratic weights: chance from each rater's own marginals, over "
         "pairs of raters; for two raters Cohen's",
-        reliability,
         range=(None, 1),
-        better="higher",
         targets=("these_raters",),
         source="Conger 1980; Cohen 1968",
     ),
-    Statistic(
+    _statistic(
         "fleiss_kappa",
         "Fleiss",
         "chance from pooled marginals, ragged: shares within the response are averaged over "
         "responses",
-        reliability,
         range=(None, 1),
-        better="higher",
         targets=("these_raters",),
         source="Fleiss 1971; Gwet 2014",
     ),
-    Statistic(
+    _statistic(
         "brennan_prediger",
         "Brennan-Prediger",
         "chance 1/levels",
-        reliability,
         range=(None, 1),
-        better="higher",
         targets=("these_raters",),
         source="Brennan and Prediger 1981",
     ),
-    Statistic(
+    _statistic(
         "gwet_ac",
         "AC1 and AC2",
         "AC1 (params.weights unweighted) and AC2 (quadratic); params.standard_error",
-        reliability,
         range=(None, 1),
-        better="higher",
         targets=("these_raters",),
         source="Gwet 2008, 2014",
     ),

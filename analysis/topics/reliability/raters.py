@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any, get_args
 
@@ -33,10 +34,7 @@ from analysis.statistics.reliability.two_way import rater_groups
 from analysis.topics.agreement.association import REFERENCE
 
 USES: tuple[ScaleUse, ...] = get_args(ScaleUse)
-
-
 SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
-
 
 #: Raters beyond which the simultaneous resampling costs too much for what anybody would read.
 MANY_RATERS = 60
@@ -89,24 +87,16 @@ def _severities(context: Context, data: ConstructData, found: Severities) -> Ite
         alone = context.rated_resampling.interval_of(
             Replicates(float(points[place]), values[:, place], "jackknife", len(values), why)
         )
-        given = not np.isnan(alone.low)
         yield Estimate(
             "rater_severity",
-            ci_low=alone.low,
-            ci_high=alone.high,
-            ci_level=options.level if given else None,
-            method=alone.method if given else None,
+            **alone.fields,
             reason=why or alone.reason,
             params={"interval": "single"},
             **record,
         )
-        given = not np.isnan(joint.low[place])
         yield Estimate(
             "rater_severity",
-            ci_low=float(joint.low[place]),
-            ci_high=float(joint.high[place]),
-            ci_level=options.level if given else None,
-            method=joint.method if given else None,
+            **joint.at(place).fields,
             reason=why or joint.reasons[place],
             params={"interval": "simultaneous"},
             **record,
@@ -282,55 +272,49 @@ def _mean_by_response(data: ConstructData, rows: pd.DataFrame) -> FloatArray:
     return np.asarray(found.reindex(list(data.responses)), dtype=np.float64)
 
 
+#: What the statistics of this module have in common.
+_statistic = partial(Statistic, targets=("these_raters",), estimates=raters)
+
 STATISTICS = (
-    Statistic(
+    _statistic(
         "rater_severity",
         "Severity",
         "the rater's mean less what the same responses get, in points (the rater is the first of "
         "`scorers`); params.interval single, or simultaneous: all raters' intervals hold at once "
         "(max-t)",
-        raters,
         better="0",
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "rater_drift",
         "Drift",
         "slope of the rater's deviations from the others on the rater's own order (column "
         "`position` of the score table), in points per rating",
-        raters,
         better="0",
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "alpha_by_scale_use",
         "Alpha by scale use",
         "interval alpha of the ratings raw, centered (severity taken out) and as ranks (mid-ranks "
         "within the rater): params.values",
-        raters,
         range=(None, 1),
         better="higher",
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "pearson_by_scale_use",
         "r by scale use",
         "a scorer's correlation with the mean of such ratings, pooled and within a query; with "
         "ranks the scorer's values are ranked too",
-        raters,
         range=(-1, 1),
         better="higher",
         scopes=("pooled", "within_query"),
-        targets=("these_raters",),
     ),
-    Statistic(
+    _statistic(
         "source_difference",
         "Difference",
         "mean of the ratings from params.second minus that of params.first (places where people "
         "rated: `own`, `label_studio`, ...), on responses rated in both; the raters differ with "
         "the place",
-        sources,
+        estimates=sources,
         better="0",
-        targets=("these_raters",),
     ),
 )

@@ -12,8 +12,6 @@ from analysis.topics.reliability.raters import source_rows
 
 #: Raters of a construct that the table shows; the CSV of estimates has all.
 RATERS_SHOWN = 30
-
-
 _COMPONENTS = (
     "query",
     "system",

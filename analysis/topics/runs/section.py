@@ -50,7 +50,6 @@ def reading(analysis: Analysis) -> Iterator[str]:
 #: Runs and constructs drawn; the CSV has all.
 RUNS_DRAWN, CONSTRUCTS_DRAWN = 8, 12
 
-
 # Characters of a construct's name, and of the reasons above its bar.
 _NAME_ROOM, _ROOM = 14, 34
 

@@ -24,11 +24,9 @@ from analysis.statistics.stability.run_factors import half_mean_square, pairs_by
 #: How each measure's jackknife interval is formed.
 _TRANSFORMS: tuple[Transform | None, ...] = ("logit", None, "fisher_z", "fisher_z")
 
-
 #: What differs between two scores of one run, between two runs of the same make, and between runs
 #: of which one at least is of unknown make.
 REPEAT, RUN, UNKNOWN = "nothing (repeats)", "run", "not known"
-
 
 #: A run that has scored a smaller share of what the fullest has is left out where all the runs
 #: have to have scored a response: it is unfinished, or was a sample.

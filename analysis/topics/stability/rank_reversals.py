@@ -9,6 +9,7 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.resampling import Interval
 from analysis.core.statistic import Statistic
 from analysis.statistics.discrimination.system_scores import system_scores
 from analysis.statistics.stability.rank_reversals import (
@@ -74,7 +75,6 @@ def _mean(
 ) -> Estimate:
     value, low, high, reason = flips.mean
     known = np.isfinite(flips.value)
-    given = not np.isnan(low)
     queries = int(flips.n_queries[known].min()) if known.any() else 0
     return Estimate(
         "flip_rate",
@@ -83,10 +83,7 @@ def _mean(
         systems=data.systems,
         scope="system_level",
         value=value,
-        ci_low=low,
-        ci_high=high,
-        ci_level=context.options.level if given else None,
-        method=METHOD if given else None,
+        **Interval(low, high, context.options.level, METHOD).fields,
         n_queries=queries,
         reason=reason,
         params={
@@ -103,7 +100,7 @@ def _each(
     context: Context, data: ConstructData, kind: _Kind, names: tuple[str, ...], flips: Flips
 ) -> Iterator[Estimate]:
     for place, (i, j) in enumerate(zip(flips.first, flips.second, strict=True)):
-        given = bool(np.isfinite(flips.low[place]))
+        low, high = float(flips.low[place]), float(flips.high[place])
         yield Estimate(
             "flip_rate",
             constructs=(data.construct,),
@@ -111,10 +108,7 @@ def _each(
             systems=(data.systems[i], data.systems[j]),
             scope="system_level",
             value=float(flips.value[place]),
-            ci_low=float(flips.low[place]),
-            ci_high=float(flips.high[place]),
-            ci_level=context.options.level if given else None,
-            method=METHOD if given else None,
+            **Interval(low, high, context.options.level, METHOD).fields,
             n_queries=int(flips.n_queries[place]),
             reason=flips.reasons[place],
             params={

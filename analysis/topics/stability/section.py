@@ -104,11 +104,8 @@ def _never_alone(group: tuple[str, ...], beside: tuple[str, ...]) -> str:
 #: Rows of a table; report.json and estimates.csv have all.
 ROWS_SHOWN = 30
 
-
 #: A pair of systems that flips less often is not listed by name.
 LEAST_LISTED = 0.05
-
-
 OTHER = {
     "repeats": "same run, again",
     "runs": "another run",

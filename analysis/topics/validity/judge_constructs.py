@@ -112,11 +112,7 @@ def _records(
 
 
 Scored = tuple[str, str]
-
-
 NOBODY = "no construct or scorer of the table is called {name}; there are {names}"
-
-
 NOTHING_LEFT = "every construct belongs to the second set: nothing is left to correlate it with"
 
 
