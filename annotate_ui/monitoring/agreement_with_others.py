@@ -9,7 +9,7 @@ from analysis.topics.agreement.human_ceiling import raters_against_others
 from annotate_ui.monitoring.signal import Signal, too_few
 
 #: With fewer queries shared with others, no signal is computed.
-LEAST_SHARED = 10
+LEAST_PROBABILITYD = 10
 
 #: Raters needed to find one who differs: of two raters, both always agree equally.
 LEAST_RATERS = 3
@@ -43,7 +43,7 @@ def low_agreement(own: AgainstOthers, others: list[AgainstOthers]) -> Signal:
     That is: below the median of the lower ends of the others' intervals on the same construct.
     """
     known = [other.low for other in others if np.isfinite(other.low)]
-    if own.n_queries < LEAST_SHARED or not np.isfinite(own.high):
+    if own.n_queries < LEAST_PROBABILITYD or not np.isfinite(own.high):
         what = "queries shared with others"
         return too_few("low_agreement", own.construct, own.n_queries, what)
     if len(known) + 1 < LEAST_RATERS:

@@ -1,4 +1,4 @@
-"""What an engine is, and how one is found: by its name in the entry points `ccrs.engines`."""
+"""What an engine is and what it reports; engines are registered as entry points `ccrs.engines`."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,30 +15,33 @@ from judge.settings import JudgeSettings
 from study.errors import StudyError, nearest
 from study.study import Study
 
-# English prose has between four and five bytes a token with the tokenizers in use.
-_BYTES_A_TOKEN = 4.0
+GROUP = "ccrs.engines"
+# English prose has between four and five bytes per token with common tokenizers.
+_BYTES_PER_TOKEN = 4.0
+# Existing answers that are stored together.
+_BLOCK = 500
 
 
 @dataclass(frozen=True)
 class TokenCount:
-    """An estimate of tokens from bytes: a line, fitted to what the server counted.
+    """An estimate of a prompt's tokens from its bytes: a line, fitted to counts of the server.
 
     Without a calibration it is a rule of thumb, and `calibrated` is False.
     """
 
     base: float = 0.0
-    per_byte: float = 1 / _BYTES_A_TOKEN
+    per_byte: float = 1 / _BYTES_PER_TOKEN
     calibrated: bool = False
     density: float = 1.0
-    """Characters a byte of the text that it was fitted to: 1 for English, a third for Thai."""
+    """Characters per byte of the calibration text: 1 for English, a third for Thai."""
 
     @classmethod
     def fitted(
         cls, short: tuple[int, int], long: tuple[int, int], density: float = 1.0
     ) -> "TokenCount":
-        """Fit the line through two prompts, each given as (bytes, tokens counted).
+        """Fit the line through two prompts, each given as (bytes, tokens).
 
-        Counts that do not grow with the prompt tell nothing: then the rule of thumb stays.
+        Counts that do not grow with the prompt are useless: then the rule of thumb is returned.
         """
         (short_bytes, short_tokens), (long_bytes, long_tokens) = short, long
         if long_bytes <= short_bytes or long_tokens < 1.5 * short_tokens:
@@ -51,9 +54,6 @@ class TokenCount:
     def estimate(self, size: int) -> float:
         """Return the tokens of a prompt of this many bytes."""
         return max(0.0, self.base + self.per_byte * size)
-
-
-GROUP = "ccrs.engines"
 
 
 class Usage:
@@ -86,14 +86,14 @@ class Usage:
 
 @dataclass(frozen=True)
 class Ready:
-    """What an engine found out before the first prompt."""
+    """What an engine has found out before the first prompt."""
 
     conditions: Conditions
     tokens: TokenCount
     window: int | None = None
-    """Tokens that prompt and answer may have together; None: not known."""
+    """Tokens that prompt and answer may have together; None if unknown."""
     answer_tokens: int = 0
-    """Of these, kept free for the answer."""
+    """Tokens of the window that are reserved for the answer."""
     notes: tuple[str, ...] = field(default=())
     """What the user should know, in sentences."""
 
@@ -102,40 +102,40 @@ class Ready:
     overhead: Mapping[str, int] = field(default_factory=dict)
     """Calls of the engine's own requests so far, and tokens by name where they are known."""
     count: Callable[[Sequence[str]], int] | None = None
-    """Tokens of a prompt that is made of these parts, with all that goes around it; None: the
-    engine has no tokenizer, and lengths are estimated from bytes."""
+    """Returns the tokens of a prompt, given in parts, with the chat template around it. None: the
+    engine has no tokenizer, and tokens are estimated from bytes."""
 
     def fits(
         self, size: int, parts: Callable[[], Sequence[str]] | None = None, further: int = 0
     ) -> bool:
-        """Tell whether a prompt fits the window, as far as one is known.
+        """Return whether a prompt fits the window; True if the window is unknown.
 
         Parameters
         ----------
         size
-            Its bytes.
+            Bytes of the prompt.
         parts
-            Makes its text, in parts; asked for only where the bytes leave it open.
+            Returns its text, in parts; called only if the bytes do not decide.
         further
-            Tokens that its answer may have beyond `answer_tokens`.
+            Tokens that its answer may have in addition to `answer_tokens`.
         """
         if self.window is None:
             return True
         room = self.window - self.answer_tokens - further
-        # No tokenizer in use makes more tokens than bytes.
+        # No common tokenizer makes more tokens than bytes.
         if self.count is None or parts is None or size + self.tokens.base <= room:
             return self.tokens.estimate(size) <= room
         return self.count(parts()) <= room
 
 
 class Delivery(Protocol):
-    """Where an engine hands over what came back. May be called from any one thread at a time."""
+    """Receives what an engine returns. Calls may come from any thread, one at a time."""
 
     def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
-        """Store answers; return when they are on disk. Only then is a prompt's slot free."""
+        """Store answers; return when they are on disk. Only then are their slots free."""
 
     def failed(self, request: Request, failure: Failure) -> None:
-        """Count a prompt that got no answer; the next run asks it again."""
+        """Count a prompt without an answer; the next call asks it again."""
 
     def retried(self, reason: str) -> None:
         """Count a further try of a prompt, by the reason of the failure before it."""
@@ -147,38 +147,55 @@ class Delivery(Protocol):
         """Store figures that the engine measured about itself."""
 
 
+def deliver_in_blocks(
+    delivery: Delivery, results: Iterable[tuple[Request, Answer | Failure]]
+) -> None:
+    """Deliver results that exist already: answers in blocks, failures one by one."""
+    block: list[tuple[Request, Answer]] = []
+    for request, result in results:
+        if isinstance(result, Failure):
+            delivery.failed(request, result)
+            continue
+        block.append((request, result))
+        if len(block) >= _BLOCK:
+            delivery.commit(block)
+            block = []
+    if block:
+        delivery.commit(block)
+
+
 class Engine(Protocol):
-    """Answers prompts. Made from its settings, the study and the prompt version."""
+    """Answers prompts. Created from its settings, the study and the prompt version."""
 
     settings: ClassVar[type[JudgeSettings]]
-    """The settings that the engine takes; the options of the command are made from them."""
+    """The settings of the engine, from which the options of the command are made."""
     asks_now: ClassVar[bool]
-    """Whether a prompt that is handed over is asked now, so that probes can be."""
+    """Whether prompts are answered during the call. Only such an engine can be probed."""
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None: ...
 
     def start(self, sample: Sequence[str]) -> Ready:
-        """Find out under what conditions it answers; `sample` holds some prompts of the study.
+        """Find out under which conditions it answers; `sample` contains prompts of the study.
 
         Raises
         ------
         StudyError
-            It can't answer: the message says why, and what to do.
+            It cannot answer; the message says why, and what to do.
         """
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
-        """Answer the requests, in their order as far as it matters; return closing notes.
+        """Answer the requests, in their order where order matters; return notes for the user.
 
         May be called again.
 
         Raises
         ------
         StudyError
-            Going on makes no sense. What was committed before stays.
+            The run cannot continue. Answers that were committed remain stored.
         """
 
     def close(self) -> None:
-        """Let go of what answers; nothing is asked afterwards."""
+        """Release all resources; `run` is not called afterwards."""
 
 
 def load_engine(name: str) -> type[Engine]:
@@ -187,16 +204,12 @@ def load_engine(name: str) -> type[Engine]:
     Raises
     ------
     StudyError
-        There is none, or the package that provides it cannot be loaded.
+        The name is unknown, or the package that provides the engine cannot be loaded.
     """
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in entries:
-        known = ", ".join(sorted(entries))
-        raise StudyError(
-            f"There is no engine {name!r}. {nearest(name, entries)} Known: {known}.".replace(
-                "  ", " "
-            )
-        )
+        hint, names = nearest(name, entries), ", ".join(sorted(entries))
+        raise StudyError(f"Unknown engine {name!r}. {hint} Engines: {names}.".replace("  ", " "))
     try:
         return cast(type[Engine], entries[name].load())
     except ImportError as error:
@@ -207,10 +220,10 @@ def load_engine(name: str) -> type[Engine]:
 
 
 def registered_settings() -> dict[str, type[JudgeSettings]]:
-    """Return the settings of every engine by its name; an engine that can't be loaded has none."""
+    """Return the settings of every engine by name, without engines that cannot be loaded."""
     loaded = {}
     for name in sorted({entry.name for entry in entry_points(group=GROUP)}):
-        # `load_engine` names the problem when that engine is asked for.
+        # The error is shown when the engine is selected.
         with suppress(StudyError):
             loaded[name] = load_engine(name).settings
     return loaded

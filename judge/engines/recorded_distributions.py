@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge.prompts.template import PromptVersion
-from judge.protocol.logprob_distribution import MOST_TOGETHER, ScoreTokens
+from judge.protocol.logprob_distribution import MOST_PROBABILITY, ScoreTokens
 from study.importing.readers.records import RecordCells
 from study.scales import RatingScale
 from study.text import abbreviate
@@ -40,4 +40,4 @@ def _no_distribution(given: Mapping[str, Any], scale: RatingScale) -> str | None
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
             return f"{abbreviate(share)} is no probability of {score}."
         total += share
-    return None if 0 < total <= MOST_TOGETHER else f"the probabilities add up to {total:g}."
+    return None if 0 < total <= MOST_PROBABILITY else f"the probabilities add up to {total:g}."

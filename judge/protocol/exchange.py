@@ -54,7 +54,7 @@ UNASKED = frozenset({NO_PASSAGES, NO_REFERENCE})
 TOKENS = ("prompt", "completion", "reasoning", "cached")
 """What is counted in tokens, by its name in `Answer`: NAME_tokens."""
 
-LEAST_SHARE = 1e-6
+LEAST_PROBABILITY = 1e-6
 """Scores of a smaller probability are left out: a hundred of them move a mean by 0.01 at most."""
 
 

@@ -1,4 +1,4 @@
-"""How many prompts are under way at once: as many as the server takes without complaint."""
+"""How many prompts are under way at once: as many as the server accepts without complaint."""
 
 import asyncio
 from collections import deque
@@ -8,8 +8,8 @@ from time import monotonic
 _START = 16
 
 
-class Pace:
-    """A bound on prompts under way that grows with answers and halves with complaints.
+class ConcurrencyLimit:
+    """A limit on prompts under way that grows with answers and halves with complaints.
 
     It doubles with each round of answers until the first complaint, and grows by one a round
     afterwards. Complaints about prompts sent before the last halving do not count again.
@@ -20,15 +20,15 @@ class Pace:
         self.limit = float(min(_START, most))
         self.under_way = 0
         self._clock = clock
-        self._cautious = False
+        self._has_complaints = False
         self._halved_at = float("-inf")
         self._closed_until = float("-inf")
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def enter(self) -> float:
-        """Wait for a place; return the moment from which the prompt is under way."""
-        if not self._waiting and self._open():
+    async def acquire(self) -> float:
+        """Wait for a place; return the time from which the prompt is under way."""
+        if not self._waiting and self._is_open():
             self.under_way += 1
             return self._clock()
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -38,47 +38,47 @@ class Pace:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                # The turn was given just before: it goes to the next in line.
-                self.leave()
+                # The place was assigned just before: the next in line gets it.
+                self.release()
             raise
         return self._clock()
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Give a place back."""
         self.under_way -= 1
         self._admit()
 
-    def answered(self) -> None:
-        """An answer came: the bound may grow."""
-        step = 1 / self.limit if self._cautious else 1.0
+    def grow(self) -> None:
+        """Raise the limit, after an answer."""
+        step = 1 / self.limit if self._has_complaints else 1.0
         self.limit = min(float(self.most), self.limit + step)
 
-    def complained(self, sent_at: float, wait: float | None = None) -> None:
-        """The server asked for less: halve the bound, and send nothing for `wait` seconds."""
+    def halve(self, sent_at: float, wait: float | None = None) -> None:
+        """Halve the limit, after a complaint; send nothing for `wait` seconds."""
         if sent_at > self._halved_at:
             self.limit = max(1.0, self.limit / 2)
             self._halved_at = self._clock()
-            self._cautious = True
+            self._has_complaints = True
         if wait:
-            self.close_for(wait)
+            self.pause(wait)
 
-    def close_for(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         """Send nothing for so long."""
         self._closed_until = max(self._closed_until, self._clock() + seconds)
 
-    def _open(self) -> bool:
+    def _is_open(self) -> bool:
         return self.under_way + 1 <= self.limit and self._clock() >= self._closed_until
 
     def _admit(self) -> None:
-        while self._waiting and self._open():
+        while self._waiting and self._is_open():
             turn = self._waiting.popleft()
             if not turn.done():
                 self.under_way += 1
                 turn.set_result(None)
-        left = self._closed_until - self._clock()
-        if self._waiting and left > 0 and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(left, self._wake)
+        seconds = self._closed_until - self._clock()
+        if self._waiting and seconds > 0 and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._reopen)
 
-    def _wake(self) -> None:
+    def _reopen(self) -> None:
         self._timer = None
         self._admit()

@@ -1,10 +1,12 @@
-"""An endpoint: one HTTP session, and one attempt at one prompt."""
+"""An endpoint: an HTTP session, single requests, and short series of tries."""
 
 import asyncio
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import uniform
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
@@ -13,40 +15,73 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
-from judge.engines.openai.endpoint_usage import Tally
 from judge.protocol.chat_completion import Trouble, read_reply, spent_quota
-from judge.protocol.exchange import Answer
+from judge.protocol.exchange import TOKENS, Answer
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 from study.errors import StudyError
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-# No answer of a judge is longer; what is, comes from something else than a judge.
-_LARGEST = 4 * 1024 * 1024
+# Bytes. A longer body does not come from a judge.
+_LARGEST_BODY = 4 * 1024 * 1024
+
+FIRST_WAIT = 0.5
+"""Seconds before the second try of a request; they double with each further try."""
+LONGEST_WAIT = 30.0
+_LONGEST_REQUESTED_WAIT = 60.0
+
+
+def backoff(attempt: int) -> float:
+    """Return the seconds to wait after `attempt` earlier waits.
+
+    They are random, so that the prompts under way do not all return at the same moment.
+    """
+    longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(attempt, 20))
+    return uniform(longest / 2, longest)  # noqa: S311  (nothing secret)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of one attempt."""
+    """The result of one request."""
 
-    said: Answer | Trouble
+    result: Answer | Trouble
     wait: float | None = None
-    """Seconds until a quota that this answer used up is there again."""
+    """Seconds until a quota that this answer used up is available again."""
     body: bytes = b""
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedModel:
     """A model as an endpoint lists it."""
 
     window: int | None
     owner: str | None = None
 
 
+class UsageCounter(Counter[str]):
+    """`calls`, and tokens by name; a name is present once an answer reports it."""
+
+    def add(self, answer: Answer | None) -> None:
+        """Count a call, and the tokens of its answer if there is one."""
+        self["calls"] += 1
+        if answer is None:
+            return
+        for name in TOKENS:
+            count = getattr(answer, f"{name}_tokens")
+            if count is not None:
+                self[name] += count
+
+    def remove(self, answer: Answer) -> None:
+        """Undo the count of an answer."""
+        counted = UsageCounter()
+        counted.add(answer)
+        self.subtract(counted)
+
+
 class Endpoint:
     """Sends chat completions. Use it with `async with`.
 
-    With `scores`, answers have the distribution of the score that their token probabilities tell.
+    With `scores`, answers include the distribution of the score, from their token probabilities.
     """
 
     def __init__(
@@ -58,7 +93,7 @@ class Endpoint:
         connections: int,
         scores: ScoreTokens | None = None,
     ) -> None:
-        self.url = self._base = base_url
+        self.url = base_url
         self._scores = scores
         self._headers = {
             "Content-Type": "application/json",
@@ -71,8 +106,8 @@ class Endpoint:
         self._connections = connections
         self._proxy = _proxy(base_url)
         self._session: aiohttp.ClientSession | None = None
-        self.tally = Tally()
-        """All that it was asked, and what its answers took."""
+        self.usage = UsageCounter()
+        """All calls so far, and the tokens of their answers."""
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -93,12 +128,12 @@ class Endpoint:
             await self._session.close()
 
     async def ask(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
-        """Send one prompt as the only message, and say what came of it. Never raises."""
-        reply = await self._asked(prompt, parameters)
-        self.tally.add(reply.said if isinstance(reply.said, Answer) else None)
+        """Send a prompt as the only message, once. Never raises."""
+        reply = await self._send(prompt, parameters)
+        self.usage.add(reply.result if isinstance(reply.result, Answer) else None)
         return reply
 
-    async def _asked(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
+    async def _send(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
         body = json.dumps(
             {"messages": [{"role": "user", "content": prompt}], **parameters},
             ensure_ascii=False,
@@ -107,66 +142,65 @@ class Endpoint:
         started = perf_counter()
         try:
             async with self._session.post(
-                f"{self._base}/chat/completions",
+                f"{self.url}/chat/completions",
                 data=body,
                 allow_redirects=False,
                 proxy=self._proxy,
             ) as response:
-                # The whole body, whose length the server promised; a cut one raises.
+                # A body that is shorter than the server announced raises.
                 content = await self._body(response)
-                spent = (perf_counter() - started) * 1000
+                milliseconds = (perf_counter() - started) * 1000
                 if content is None:
                     return Reply(Trouble("again", "too_large", "its answer exceeds 4 MiB"))
-                said = read_reply(response.status, response.headers, content, spent, self._scores)
-                return Reply(said, spent_quota(response.headers), content)
+                result = read_reply(
+                    response.status, response.headers, content, milliseconds, self._scores
+                )
+                return Reply(result, spent_quota(response.headers), content)
         except TimeoutError:
             detail = f"no answer within {self._timeout:g} s"
             return Reply(Trouble("again", "timeout", detail))
         except aiohttp.ClientConnectorError as error:
-            return Reply(Trouble("again", "no_connection", _unreached(error)))
+            return Reply(Trouble("again", "no_connection", _connection_problem(error)))
         except aiohttp.ClientResponseError as error:
-            # Its own words hold the proxy's address, and a password with it.
+            # The error's own text contains the address of the proxy, and so perhaps a password.
             detail = printable(f"HTTP {error.status}: {error.message}")
             return Reply(Trouble("again", "connection_cut", detail))
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
             return Reply(Trouble("again", "connection_cut", _words(error)))
 
-    async def models(self) -> dict[str, Listed]:
-        """Return the models that the endpoint lists, with their windows where it says them.
-
-        An endpoint without such a list has none; that is no trouble.
-        """
-        data = await self._json("GET", f"{self._base}/models")
-        listed = data.get("data") if isinstance(data, dict) else None
-        found: dict[str, Listed] = {}
-        for model in listed if isinstance(listed, list) else []:
-            if isinstance(model, dict) and isinstance(model.get("id"), str):
-                owner = model.get("owned_by")
+    async def models(self) -> dict[str, ListedModel]:
+        """Return the models that the endpoint lists; empty where it has no such list."""
+        data = await self._json("GET", f"{self.url}/models")
+        entries = data.get("data") if isinstance(data, dict) else None
+        models: dict[str, ListedModel] = {}
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+                owner = entry.get("owned_by")
                 owner = owner if isinstance(owner, str) else None
-                found[printable(model["id"])] = Listed(_window(model), owner)
-        return found
+                models[printable(entry["id"])] = ListedModel(_window(entry), owner)
+        return models
 
     async def number_tokens(self, model: str, numbers: Sequence[int]) -> dict[int, int] | None:
-        """Return numbers by their tokens, as vLLM's own address tells them.
+        """Return numbers by their tokens, from the tokenizer of a vLLM server.
 
-        None where it does not tell them, or where a number takes several tokens.
+        None where the server does not answer, or where a number has several tokens.
         """
-        # Between line breaks each number is by itself, as at the beginning of an answer.
+        # Line breaks separate the numbers, so each is encoded as at the beginning of an answer.
         text = "\n".join(map(str, numbers))
-        asked = {"model": model, "prompt": text, "add_special_tokens": False}
-        data = await self._json("POST", f"{self._base.removesuffix('/v1')}/tokenize", asked)
+        payload = {"model": model, "prompt": text, "add_special_tokens": False}
+        data = await self._json("POST", f"{self.url.removesuffix('/v1')}/tokenize", payload)
         tokens = data.get("tokens") if isinstance(data, dict) else None
         if not isinstance(tokens, list) or len(tokens) != 2 * len(numbers) - 1:
             return None
-        apart, between = tokens[::2], set(tokens[1::2])
-        if len(between) > 1 or len(set(apart)) < len(numbers) or between & set(apart):
+        of_numbers, of_breaks = tokens[::2], set(tokens[1::2])
+        if len(of_breaks) > 1 or len(set(of_numbers)) < len(numbers) or of_breaks & {*of_numbers}:
             return None
-        return dict(zip(apart, numbers, strict=True))
+        return dict(zip(of_numbers, numbers, strict=True))
 
-    async def _json(self, method: str, url: str, asked: Any = None) -> Any:
-        """Return what a call beside the completions says; None where it says nothing."""
+    async def _json(self, method: str, url: str, payload: Any = None) -> Any:
+        """Return the JSON of a request that is not a completion; None where there is none."""
         assert self._session is not None  # noqa: S101  (callers enter first)
-        body = None if asked is None else json.dumps(asked).encode()
+        body = None if payload is None else json.dumps(payload).encode()
         try:
             async with self._session.request(
                 method, url, data=body, allow_redirects=False, proxy=self._proxy
@@ -178,22 +212,40 @@ class Endpoint:
             return None
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes | None:
-        """Return the body; None where it is longer than any answer is."""
+        """Return the body; None where it is longer than any answer of a judge."""
         body = bytearray()
         async for chunk in response.content.iter_chunked(65536):
             body += chunk
-            if len(body) > _LARGEST:
+            if len(body) > _LARGEST_BODY:
                 return None
-        # A server may echo what it was sent; the key is stored nowhere.
+        # A server may echo its input; the key must not be stored.
         return bytes(body).replace(self._key, b"[key]") if self._key else bytes(body)
+
+
+async def ask_repeatedly(
+    endpoint: Endpoint, prompt: str, parameters: Mapping[str, Any], tries: int = 3
+) -> Reply:
+    """Send a prompt until there is an answer, or trouble that further tries do not end.
+
+    Returns the last reply. One prompt at a time is sent in this way, so waits are not random.
+    """
+    for attempt in range(tries):
+        reply = await endpoint.ask(prompt, parameters)
+        trouble = reply.result
+        if isinstance(trouble, Answer) or trouble.kind in {"stop", "parameter"}:
+            break
+        if attempt + 1 < tries:
+            wait = FIRST_WAIT * 2.0**attempt if trouble.wait is None else trouble.wait
+            await asyncio.sleep(min(wait, _LONGEST_REQUESTED_WAIT))
+    return reply
 
 
 def _window(model: Mapping[str, Any]) -> int | None:
     meta = model.get("meta")
-    places = {**(meta if isinstance(meta, dict) else {}), **model}
+    fields = {**(meta if isinstance(meta, dict) else {}), **model}
     for name in ("max_model_len", "context_length", "context_window", "n_ctx"):
-        if type(places.get(name)) is int and places[name] > 0:
-            return int(places[name])
+        if type(fields.get(name)) is int and fields[name] > 0:
+            return int(fields[name])
     return None
 
 
@@ -202,7 +254,7 @@ def _authorization(base_url: str, key_name: str) -> dict[str, str]:
     if not key:
         return {}
     if any(ord(character) < 33 or ord(character) > 126 for character in key):
-        raise StudyError(f"The key in {key_name} holds a blank or a character that no key has.")
+        raise StudyError(f"The key in {key_name} contains a blank or another invalid character.")
     parts = urlsplit(base_url)
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise StudyError(
@@ -219,12 +271,12 @@ def _proxy(base_url: str) -> str | None:
     proxy = getproxies().get(parts.scheme)
     if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:
         raise StudyError(
-            f"The environment's {parts.scheme}_proxy is no http:// or https:// address; correct it."
+            f"The variable {parts.scheme}_proxy is not an http:// or https:// address; correct it."
         )
     return proxy
 
 
-def _unreached(error: aiohttp.ClientConnectorError) -> str:
+def _connection_problem(error: aiohttp.ClientConnectorError) -> str:
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return f"the host {error.host} is not known"
     number = error.os_error.errno

@@ -1,205 +1,244 @@
-"""One endpoint in a run: it asks a prompt until there is an answer, or until it is given up."""
+"""Asks the prompts of a run: each until there is an answer, or until it is given up."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
 from judge.engines.engine import Delivery
 from judge.engines.engine_settings import OpenAISettings
-from judge.engines.openai.backoff import backoff
-from judge.engines.openai.capabilities import Probed
-from judge.engines.openai.capability_requests import QUESTION, stopped
-from judge.engines.openai.committer import Committer
-from judge.engines.openai.concurrency_limit import Pace
-from judge.engines.openai.endpoint import Endpoint, Reply
-from judge.engines.openai.endpoint_usage import Tally
+from judge.engines.openai.capabilities import QUESTION, Capabilities, unusable_endpoint
+from judge.engines.openai.concurrency_limit import ConcurrencyLimit
+from judge.engines.openai.endpoint import Endpoint, Reply, UsageCounter, backoff
 from judge.engines.openai.truncation import TruncationCheck
 from judge.protocol.chat_completion import Trouble
 from judge.protocol.exchange import REJECTED, TRUNCATED_BY_SERVER, Answer, Failure, Request
 from study.errors import StudyError
 
-# So many refusals of one kind in a row speak of the server, not of the prompts.
-_IN_A_ROW = 20
-# A prompt may meet many complaints that mean the others; one that alone is too much for a quota
-# meets nothing else.
-_OF_A_COMPLAINT = 0.1
-# Waits for a server that is away double so often.
-_AWAY = 3
+# So many refused or cut prompts in a row are the fault of the server, not of the prompts.
+_MOST_REFUSALS = 20
+# A complaint (429, 503) counts as this part of a failure: it is mostly about other prompts, but a
+# prompt that alone exceeds a quota gets nothing else.
+_COMPLAINT = 0.1
+# Waits for a server that cannot be reached double so many times.
+_MOST_DOUBLINGS = 3
+
+Pair = tuple[Request, Answer]
+
+
+class Committer:
+    """Stores answers in another thread, one transaction at a time, each with all that wait."""
+
+    def __init__(self, commit: Callable[[Sequence[Pair]], None]) -> None:
+        self._commit = commit
+        self._waiting: list[tuple[Pair, asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def commit(self, pair: Pair) -> None:
+        """Return when the answer is committed; raise the database's error otherwise."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((pair, done))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        await done
+
+    async def finish(self) -> None:
+        """Commit the answers that still wait, also when the run is being stopped."""
+        if self._writing is not None:
+            await asyncio.shield(self._writing)
+
+    async def _write(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            error: Exception | None = None
+            try:
+                await asyncio.to_thread(self._commit, [pair for pair, _ in batch])
+            except Exception as raised:  # noqa: BLE001  (every waiting task gets it)
+                error = raised
+            for _, done in batch:
+                if done.done():
+                    continue
+                if error is None:
+                    done.set_result(None)
+                else:
+                    done.set_exception(error)
 
 
 class EndpointWorker:
-    """Asks prompts of an endpoint, with retries, at the pace that the endpoint keeps up with."""
+    """Asks prompts of an endpoint, with retries, as fast as the endpoint accepts them."""
 
     def __init__(
         self,
         endpoint: Endpoint,
-        probed: Probed,
+        capabilities: Capabilities,
         settings: OpenAISettings,
         delivery: Delivery,
-        committer: Committer,
     ) -> None:
         self._endpoint = endpoint
         self._settings = settings
-        self._parameters = probed.parameters
-        decoding = probed.ready.conditions.decoding or {}
+        self._parameters = capabilities.parameters
+        decoding = capabilities.ready.conditions.decoding or {}
         self._limit_name = str(decoding.get("limit_sent_as", "max_tokens"))
-        """The endpoint's name for the limit of tokens."""
-        self._reasoning = int(decoding.get("reasoning_tokens", 0))
+        self._reasoning_tokens = int(decoding.get("reasoning_tokens", 0))
         self._delivery = delivery
-        self._committer = committer
-        self._model = str(probed.parameters["model"])
-        self._pace = Pace(settings.concurrency)
-        self._truncation = TruncationCheck(probed.ready.tokens, probed.parameters)
+        self._committer = Committer(delivery.commit)
+        self._concurrency = ConcurrencyLimit(settings.concurrency)
+        self._truncation = TruncationCheck(capabilities.ready.tokens, self._parameters)
         self._last_answer = monotonic()
         self._silent_since = monotonic()
-        self._refused_in_a_row = 0
-        self._delivered = Tally()
+        self._refusals_in_a_row = 0
+        self._delivered = UsageCounter()
 
     def restart_silence(self) -> None:
-        """Count the time without an answer from now on: prompts come after a while without any."""
+        """Measure the time without an answer from now on, since no prompt was under way."""
         self._silent_since = monotonic()
+
+    async def finish(self) -> None:
+        """Store the answers that still wait."""
+        await self._committer.finish()
 
     @property
     def overhead(self) -> dict[str, int]:
-        """What was asked and spent beside the prompts: prompts counted in halves, plain questions.
+        """Requests other than the prompts: prompts counted in halves, plain questions.
 
-        Tries that brought no answer are no part of it.
+        Tries that brought no answer are not included.
         """
-        everything = self._endpoint.tally
+        usage = self._endpoint.usage
         return {
-            name: everything[name] - self._delivered[name]
-            for name in everything
-            if everything[name] > self._delivered[name]
+            name: usage[name] - self._delivered[name]
+            for name in usage
+            if usage[name] > self._delivered[name]
         }
 
-    async def ask(self, request: Request) -> bool:
-        """Ask until there is an answer, or until this prompt alone keeps failing.
-
-        Returns whether there is one, on disk by then.
+    async def ask(self, request: Request) -> None:
+        """Ask until there is an answer, on disk by then, or until this prompt is given up.
 
         Raises
         ------
         StudyError
             The endpoint cannot be asked any more, or refuses or cuts everything.
         """
-        failures, troubles, since = 0.0, 0, monotonic()
+        failures, waits, started = 0.0, 0, monotonic()
         while True:
-            sent = await self._pace.enter()
+            sent = await self._concurrency.acquire()
             try:
                 reply = await self._endpoint.ask(request.prompt, self._parameters_of(request))
-                said = reply.said
-                self._delivered.add(said if isinstance(said, Answer) else None)
-                if isinstance(said, Answer):
-                    checked = await self._checked(request, said)
+                result = reply.result
+                self._delivered.add(result if isinstance(result, Answer) else None)
+                if isinstance(result, Answer):
+                    checked: Answer | Failure = result
+                    if result.missing is None:
+                        checked = await self._truncation.check(
+                            self._endpoint, request.prompt, result
+                        )
                     if isinstance(checked, Answer):
-                        return await self._accept(request, checked, reply)
-                    self._delivered.take_back(said)
+                        await self._accept(request, checked, reply)
+                        return
+                    self._delivered.remove(result)
                     if await self._answers_a_question():
                         self._delivery.failed(request, checked)
-                        return False
-                    # It went away before the prompt could be counted again.
-                    said = Trouble("again", checked.reason, checked.detail)
+                        return
+                    # The server became unreachable before the prompt could be counted again.
+                    result = Trouble("again", checked.reason, checked.detail)
             finally:
-                self._pace.leave()
-            if said.kind in {"stop", "parameter"}:
-                refused = await self._refusal_of_this_prompt(said)
-                return await self._accept(request, refused, reply)
-            if await self._is_out_of_patience(said):
-                self._delivery.failed(request, Failure(said.reason, said.detail))
-                return False
-            if said.reason == "no_connection":
-                # A server that is away says nothing about this prompt, nor about their number; and
-                # to find out whether it is back costs nothing.
-                self._delivery.retried(said.reason)
-                await asyncio.sleep(backoff(min(troubles, _AWAY)))
-                troubles += 1
+                self._concurrency.release()
+            if result.kind in {"stop", "parameter"}:
+                await self._accept(request, await self._refusal(result), reply)
+                return
+            if await self._is_out_of_patience(result):
+                self._delivery.failed(request, Failure(result.reason, result.detail))
+                return
+            if result.reason == "no_connection":
+                # An unreachable server is not the fault of this prompt or of the number of
+                # prompts, and trying it again is cheap.
+                self._delivery.retried(result.reason)
+                await asyncio.sleep(backoff(min(waits, _MOST_DOUBLINGS)))
+                waits += 1
                 continue
-            self._pace.complained(sent, said.wait if said.kind == "throttled" else None)
-            failures += 1.0 if said.kind == "again" else _OF_A_COMPLAINT
-            if await self._is_at_fault(failures, since):
-                self._delivery.failed(request, Failure(said.reason, said.detail))
-                return False
-            self._delivery.retried(said.reason)
-            if said.kind == "again" or not said.wait:
-                await asyncio.sleep(said.wait or backoff(troubles))
-                troubles += 1
+            self._concurrency.halve(sent, result.wait if result.kind == "throttled" else None)
+            failures += 1.0 if result.kind == "again" else _COMPLAINT
+            if await self._is_at_fault(failures, started):
+                self._delivery.failed(request, Failure(result.reason, result.detail))
+                return
+            self._delivery.retried(result.reason)
+            if result.kind == "again" or not result.wait:
+                await asyncio.sleep(result.wait or backoff(waits))
+                waits += 1
 
-    async def _is_at_fault(self, failures: float, since: float) -> bool:
-        """Tell whether a prompt has failed often enough while the server answers others.
+    async def _is_at_fault(self, failures: float, started: float) -> bool:
+        """Return whether a prompt failed too often while the server answers others.
 
-        Prompts that fail may hold all the slots; then a plain question stands for the others.
+        If failing prompts occupy all slots, a plain question is asked in place of the others.
         """
         if failures < self._settings.tries:
             return False
-        if self._last_answer > since:
-            return True
-        return await self._answers_a_question()
+        return self._last_answer > started or await self._answers_a_question()
 
     async def _answers_a_question(self) -> bool:
-        return isinstance((await self._endpoint.ask(QUESTION, self._parameters)).said, Answer)
+        return isinstance((await self._endpoint.ask(QUESTION, self._parameters)).result, Answer)
 
-    async def _checked(self, request: Request, answer: Answer) -> Answer | Failure:
-        """Return the answer, or that its prompt was cut; a failure where that stays open."""
-        if answer.missing is not None:
-            return answer
-        return await self._truncation.checked(self._endpoint, request.prompt, answer)
-
-    async def _accept(self, request: Request, answer: Answer, reply: Reply) -> bool:
+    async def _accept(self, request: Request, answer: Answer, reply: Reply) -> None:
         self._last_answer = self._silent_since = monotonic()
-        self._pace.answered()
+        self._concurrency.grow()
         if reply.wait:
-            self._pace.close_for(reply.wait)
+            self._concurrency.pause(reply.wait)
         await self._committer.commit((request, answer))
         self._count_refusals(answer)
-        exhausted = self._long_wait(reply.wait, "its quota is used up")
-        if exhausted is not None:
-            raise exhausted
-        return True
+        self._refuse_long_wait(reply.wait, "its quota is used up")
 
     def _count_refusals(self, answer: Answer) -> None:
-        """Stop where a server refuses or cuts everything: going on would only waste calls."""
+        """Stop if the server refuses or cuts everything: further calls would be wasted."""
         if answer.missing not in {REJECTED, TRUNCATED_BY_SERVER}:
-            self._refused_in_a_row = 0
+            self._refusals_in_a_row = 0
             return
-        self._refused_in_a_row += 1
-        if self._refused_in_a_row < _IN_A_ROW:
+        self._refusals_in_a_row += 1
+        if self._refusals_in_a_row < _MOST_REFUSALS:
             return
         if answer.missing == TRUNCATED_BY_SERVER:
             raise StudyError(
-                f"The server cut the last {_IN_A_ROW} prompts (this one to {answer.prompt_tokens} "
-                "tokens). Give it a larger window (Ollama: num_ctx) and run the command again: "
-                "cut prompts are asked anew."
+                f"The server cut the last {_MOST_REFUSALS} prompts (this one to "
+                f"{answer.prompt_tokens} tokens). Give it a larger window (Ollama: num_ctx) and "
+                "run the command again: cut prompts are asked again."
             )
         raise StudyError(
-            f"The endpoint refused the last {_IN_A_ROW} prompts: {answer.text}. They are stored as "
-            "missing; find out why before you go on."
+            f"The endpoint refused the last {_MOST_REFUSALS} prompts: {answer.text}. They are "
+            "stored as missing; find out why before you continue."
         )
 
     def _parameters_of(self, request: Request) -> dict[str, Any]:
-        own: dict[str, Any] = {}
+        changed: dict[str, Any] = {}
         if request.repeat and "seed" in self._parameters:
-            # Repeats with one seed would only repeat the answer.
-            own["seed"] = self._parameters["seed"] + request.repeat
+            # The same seed would only repeat the answer.
+            changed["seed"] = self._parameters["seed"] + request.repeat
         if request.max_tokens is not None:
-            own[self._limit_name] = request.max_tokens + self._reasoning
-        return {**self._parameters, **own} if own else self._parameters
+            changed[self._limit_name] = request.max_tokens + self._reasoning_tokens
+        return {**self._parameters, **changed}
 
-    async def _refusal_of_this_prompt(self, trouble: Trouble) -> Answer:
-        """Return a refusal as the answer to one prompt, where the server still takes others.
+    async def _refusal(self, trouble: Trouble) -> Answer:
+        """Return a refusal as the answer to one prompt, if the server still accepts others.
 
         A firewall may forbid one text (403), and a complaint may quote the name of a parameter
-        that was taken before.
+        that was accepted before.
+
+        Raises
+        ------
+        StudyError
+            The server refuses all prompts.
         """
-        of_prompt = trouble.kind == "parameter" or trouble.reason == "http_403"
-        if of_prompt and await self._answers_a_question():
+        may_concern_prompt = trouble.kind == "parameter" or trouble.reason == "http_403"
+        if may_concern_prompt and await self._answers_a_question():
             return Answer(trouble.detail, missing=REJECTED)
-        raise StudyError(stopped(self._model, trouble))
+        raise StudyError(unusable_endpoint(str(self._parameters["model"]), trouble))
 
     async def _is_out_of_patience(self, trouble: Trouble) -> bool:
-        """Stop where no answer comes; return whether it is this prompt alone that gets none."""
-        wait = self._long_wait(trouble.wait, trouble.detail)
-        if wait is not None:
-            raise wait
+        """Return whether this prompt alone has got no answer for too long.
+
+        Raises
+        ------
+        StudyError
+            No prompt gets an answer, or the endpoint asks to wait too long.
+        """
+        self._refuse_long_wait(trouble.wait, trouble.detail)
         silent = monotonic() - self._silent_since
         if silent <= self._settings.patience:
             return False
@@ -207,16 +246,14 @@ class EndpointWorker:
             self._last_answer = self._silent_since = monotonic()
             return True
         raise StudyError(
-            f"No answer came for {silent:.0f} s ({trouble.detail}). What was judged is kept; "
-            "run the command again to resume, or wait longer with "
-            "--patience.",
+            f"No answer came for {silent:.0f} s ({trouble.detail}). All answers so far are stored; "
+            "run the command again to resume, or wait longer with --patience.",
         )
 
-    def _long_wait(self, wait: float | None, why: str) -> StudyError | None:
-        """Return the error that stops the run where the endpoint asks to wait too long."""
-        if wait is None or wait <= self._settings.patience:
-            return None
-        return StudyError(
-            f"The endpoint asks to wait {wait:.0f} s ({why}). What was judged is kept; run "
-            "the command again later, or wait longer with --patience."
-        )
+    def _refuse_long_wait(self, wait: float | None, reason: str) -> None:
+        """Stop the run if the endpoint asks to wait too long."""
+        if wait is not None and wait > self._settings.patience:
+            raise StudyError(
+                f"The endpoint asks to wait {wait:.0f} s ({reason}). All answers so far are "
+                "stored; run the command again later, or wait longer with --patience."
+            )

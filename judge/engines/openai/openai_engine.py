@@ -1,22 +1,28 @@
-"""The engine `openai`: prompts over HTTP, as many at once as the endpoint takes."""
+"""The engine `openai`: prompts over HTTP, as many at once as the endpoint accepts."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
+from typing import Any, TypeVar
 
 from judge.engines.engine import Delivery, Ready
 from judge.engines.engine_settings import OpenAISettings
-from judge.engines.openai.capabilities import Probed, probe
-from judge.engines.openai.committer import Committer
-from judge.engines.openai.dispatcher import ask_all
+from judge.engines.openai.capabilities import Capabilities, CapabilityProbe
 from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.endpoint_worker import EndpointWorker
-from judge.engines.openai.event_loop import run_to_end
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run, name_of, with_shuffle
 from judge.protocol.exchange import Request
 from judge.protocol.logprob_distribution import ScoreTokens
 from study.errors import StudyError
 from study.study import Study
+
+# Requests are prepared in another thread, so many at a time, while others are under way.
+_PREPARED_AHEAD = 32
+
+T = TypeVar("T")
 
 
 class OpenAIEngine:
@@ -35,46 +41,46 @@ class OpenAIEngine:
         self._settings = settings
         self._prompts = prompts
         self._url = settings.base_url
-        self._probed: Probed | None = None
+        self._capabilities: Capabilities | None = None
 
     def start(self, sample: Sequence[str]) -> Ready:
         """Probe the endpoint; see `judge.engines.openai.capabilities`."""
 
-        async def probed() -> Probed:
+        async def probe() -> Capabilities:
             async with self._endpoint(connections=1) as endpoint:
-                found = await probe(endpoint, self._settings, self._prompts, sample, self._begun)
-                return replace(found, ready=replace(found.ready, overhead=dict(endpoint.tally)))
+                probe = CapabilityProbe(endpoint, self._settings, self._prompts)
+                found = await probe.run(sample, self._existing_run)
+                return replace(found, ready=replace(found.ready, overhead=dict(endpoint.usage)))
 
-        self._probed = run_to_end(probed())
-        return self._probed.ready
+        self._capabilities = run_coroutine(probe())
+        return self._capabilities.ready
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         """Ask every request; a slot is free when its judgment is committed."""
         del run
-        assert self._probed is not None  # noqa: S101  (start comes first)
-        probed = self._probed
-
-        async def asked() -> None:
-            slots = self._settings.concurrency
-            async with self._endpoint(slots, probed.scores) as endpoint:
-                committer = Committer(delivery.commit)
-                worker = EndpointWorker(endpoint, probed, self._settings, delivery, committer)
-                try:
-                    await ask_all(worker, iter(requests), committer, slots)
-                finally:
-                    delivery.add_overhead(worker.overhead)
-
-        run_to_end(asked())
+        assert self._capabilities is not None  # noqa: S101  (start comes first)
+        run_coroutine(self._ask(self._capabilities, iter(requests), delivery))
         return ()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: sessions end with each call."""
 
-    def _begun(self, conditions: Conditions) -> str | None:
-        """Return the name of the run that was begun under these conditions."""
-        # As the run will be known, once the order of its passages is added.
-        shown = with_shuffle(conditions, self._settings.shuffle_passages)
-        return name_of(self._study, shown, self._prompts, self._settings.repeats)
+    async def _ask(
+        self, capabilities: Capabilities, requests: Iterator[Request], delivery: Delivery
+    ) -> None:
+        slots = self._settings.concurrency
+        async with self._endpoint(slots, capabilities.scores) as endpoint:
+            worker = EndpointWorker(endpoint, capabilities, self._settings, delivery)
+            try:
+                await ask_all(worker, requests, slots)
+            finally:
+                delivery.add_overhead(worker.overhead)
+
+    def _existing_run(self, conditions: Conditions) -> str | None:
+        """Return the name of the run under these conditions, if there is one."""
+        # The order of passages is a part of a run's identity.
+        conditions = with_shuffle(conditions, self._settings.shuffle_passages)
+        return name_of(self._study, conditions, self._prompts, self._settings.repeats)
 
     def _endpoint(self, connections: int, scores: ScoreTokens | None = None) -> Endpoint:
         return Endpoint(
@@ -84,3 +90,86 @@ class OpenAIEngine:
             connections=connections,
             scores=scores,
         )
+
+
+async def ask_all(worker: EndpointWorker, requests: Iterator[Request], slots: int) -> None:
+    """Ask every request.
+
+    A slot is occupied from before a request is sent until its judgment is on disk, so at most
+    `slots` answers are ever at risk.
+
+    Raises
+    ------
+    StudyError
+        The endpoint cannot be asked any more, or refuses everything.
+    """
+    free = asyncio.Semaphore(slots)
+    under_way = 0
+
+    async def ask(request: Request) -> None:
+        nonlocal under_way
+        try:
+            await worker.ask(request)
+        finally:
+            under_way -= 1
+            free.release()
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            async for request in _prepared_ahead(requests):
+                await free.acquire()
+                if not under_way:
+                    worker.restart_silence()
+                under_way += 1
+                tasks.create_task(ask(request))
+    except BaseExceptionGroup as group:
+        # Tasks fail together when one of them stops the run: the first error is the cause.
+        errors = [error for error in group.exceptions if isinstance(error, StudyError)]
+        raise (errors or group.exceptions)[0] from None
+    finally:
+        await worker.finish()
+
+
+async def _prepared_ahead(requests: Iterator[Request]) -> AsyncIterator[Request]:
+    """Yield requests that another thread prepares, so that the event loop is not blocked."""
+
+    def prepare() -> list[Request]:
+        return list(islice(requests, _PREPARED_AHEAD))
+
+    upcoming = asyncio.create_task(asyncio.to_thread(prepare))
+    try:
+        while prepared := await upcoming:
+            upcoming = asyncio.create_task(asyncio.to_thread(prepare))
+            for request in prepared:
+                yield request
+    finally:
+        upcoming.cancel()
+
+
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also where an event loop runs already, as in notebooks.
+
+    An interrupt cancels it and waits until it has ended.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    loop = asyncio.new_event_loop()
+    task: asyncio.Task[T] = loop.create_task(work)
+
+    def run() -> T:
+        try:
+            return loop.run_until_complete(task)
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(run)
+        try:
+            return done.result()
+        except KeyboardInterrupt:
+            loop.call_soon_threadsafe(task.cancel)
+            raise

@@ -1,97 +1,90 @@
-"""Servers that use only a part of a prompt, and do not say so.
+"""Servers that use only a part of a prompt without reporting it.
 
 Some servers drop what does not fit their window (Ollama's endpoint: ollama issues 4967 and
-17889). Their own count of the prompt's tokens gives them away.
+17889). Their own count of the prompt's tokens reveals it.
 """
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from judge.engines.engine import TokenCount
-from judge.engines.openai.backoff import steady_backoff
-from judge.engines.openai.endpoint import Endpoint
+from judge.engines.openai.endpoint import Endpoint, ask_repeatedly
 from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer, Failure
 
-# A prompt whose count falls so far short of the estimate was cut; between the two it is counted
-# in halves, since texts differ: numbers and names have more tokens a byte than prose.
-_CERTAINLY, _PERHAPS = 0.65, 0.9
-# Texts as short as this fit every window, and their estimates are rough.
-_FITS = 400
-_ALIKE = 0.1
+# Shares of the estimate: below the first a prompt was cut; between the two it is counted in halves,
+# since texts differ: numbers and names have more tokens per byte than prose.
+_CUT_BELOW, _WHOLE_FROM = 0.65, 0.9
+# Texts with so few tokens fit every window, and their estimates are rough.
+_ALWAYS_FITS = 400
+# A text whose characters per byte differ by more is in another script than the sample.
+_DENSITY_DIFFERENCE = 0.1
 _TRIES = 5
 SLACK = 0.02
-"""Share by which two counts of one text may differ: cut in halves, its words are cut too."""
+"""Share by which two counts of one text may differ: halving a text also halves a word."""
 
 
 class TruncationCheck:
-    """Holds each answer's count of prompt tokens against an estimate that the probe calibrated."""
+    """Compares each answer's count of prompt tokens with an estimate from the probe."""
 
     def __init__(self, tokens: TokenCount, parameters: Mapping[str, Any]) -> None:
         self._tokens = tokens
         self._parameters = parameters
-        self._honest = _PERHAPS
-        """The least share of the estimate that was found whole."""
-        self._most = 0
+        self._least_whole = _WHOLE_FROM
+        """The smallest share of the estimate that a whole prompt had."""
+        self._largest = 0
         """The largest count so far."""
-        self._first_of_most = 0
-        """The hash of the prompt that had it first."""
-        self._whole_at_most = 0
-        """The bytes of the longest prompt that has it and was found whole."""
+        self._first_with_largest = 0
+        """Hash of the first prompt with that count."""
+        self._whole_bytes = 0
+        """Bytes of the longest prompt with that count that was found to be whole."""
 
-    async def checked(self, endpoint: Endpoint, prompt: str, answer: Answer) -> Answer | Failure:
-        """Return the answer, or that the server cut its prompt; a failure where that is open."""
-        counted = answer.prompt_tokens
-        if counted is None or not self._tokens.calibrated:
+    async def check(self, endpoint: Endpoint, prompt: str, answer: Answer) -> Answer | Failure:
+        """Return the answer, marked as missing if the server cut its prompt.
+
+        Returns a failure if that cannot be found out.
+        """
+        count = answer.prompt_tokens
+        if count is None or not self._tokens.calibrated:
             return answer
         size = len(prompt.encode())
         expected = self._tokens.estimate(size)
-        if expected <= _FITS:
+        if expected <= _ALWAYS_FITS:
             return answer
-        share = counted / expected
-        if share >= self._honest and not self._meets_a_ceiling(counted, size, prompt):
+        share = count / expected
+        if share >= self._least_whole and not self._repeats_largest(count, size, prompt):
             return answer
-        # Of a text in another script the estimate says little.
-        alike = abs(len(prompt) / size - self._tokens.density) <= _ALIKE
-        if share >= _CERTAINLY or not alike:
-            halves = await self._counted_in_halves(endpoint, prompt)
-            if halves is None:
+        # For a text in another script the estimate means little.
+        like_sample = abs(len(prompt) / size - self._tokens.density) <= _DENSITY_DIFFERENCE
+        if share >= _CUT_BELOW or not like_sample:
+            in_halves = await self._count_in_halves(endpoint, prompt)
+            if in_halves is None:
                 return Failure("uncounted", "its prompt seems cut, and could not be counted again")
-            if counted >= halves * (1 - SLACK):
-                self._honest = min(self._honest, share)
-                if counted == self._most:
-                    self._whole_at_most = max(self._whole_at_most, size)
+            if count >= in_halves * (1 - SLACK):
+                self._least_whole = min(self._least_whole, share)
+                if count == self._largest:
+                    self._whole_bytes = max(self._whole_bytes, size)
                 return answer
         return replace(answer, missing=TRUNCATED_BY_SERVER)
 
-    def _meets_a_ceiling(self, counted: int, size: int, prompt: str) -> bool:
-        """Tell whether different prompts have one count, the largest of all.
+    def _repeats_largest(self, count: int, size: int, prompt: str) -> bool:
+        """Return whether different prompts share one count, the largest of all.
 
-        That is what a cut of a few hundredths looks like, which no estimate is good enough to see.
+        This reveals prompts that lose only a few percent, for which no estimate is exact enough.
         """
-        if counted > self._most:
-            self._most, self._first_of_most, self._whole_at_most = counted, hash(prompt), 0
+        if count > self._largest:
+            self._largest, self._first_with_largest, self._whole_bytes = count, hash(prompt), 0
             return False
-        another = hash(prompt) != self._first_of_most
-        return counted == self._most and another and size > self._whole_at_most
+        is_other = hash(prompt) != self._first_with_largest
+        return count == self._largest and is_other and size > self._whole_bytes
 
-    async def _counted_in_halves(self, endpoint: Endpoint, prompt: str) -> float | None:
-        """Return the sum of the counts of both halves, less what each message costs by itself."""
+    async def _count_in_halves(self, endpoint: Endpoint, prompt: str) -> float | None:
+        """Return the sum of the counts of both halves, without the tokens of one message."""
         middle = len(prompt) // 2
         total = 0
         for half in (prompt[:middle], prompt[middle:]):
-            counted = await self._counted(endpoint, half)
-            if counted is None:
+            answer = (await ask_repeatedly(endpoint, half, self._parameters, _TRIES)).result
+            if not isinstance(answer, Answer) or answer.prompt_tokens is None:
                 return None
-            total += counted
+            total += answer.prompt_tokens
         return total - max(0.0, self._tokens.base)
-
-    async def _counted(self, endpoint: Endpoint, text: str) -> int | None:
-        for attempt in range(_TRIES):
-            said = (await endpoint.ask(text, self._parameters)).said
-            if isinstance(said, Answer):
-                return said.prompt_tokens
-            if attempt + 1 < _TRIES:
-                await asyncio.sleep(min(said.wait or steady_backoff(attempt), 30))
-        return None

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge.protocol.exchange import LEAST_SHARE
+from judge.protocol.exchange import LEAST_PROBABILITY
 from study.scales import RatingScale
 
 MOST_TOKENS = 128
@@ -154,4 +154,4 @@ def _whole(
 
 
 def _worth_telling(found: Mapping[int, float]) -> dict[str, float]:
-    return {str(score): share for score, share in found.items() if share >= LEAST_SHARE}
+    return {str(score): share for score, share in found.items() if share >= LEAST_PROBABILITY}

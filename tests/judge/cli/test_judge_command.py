@@ -96,7 +96,7 @@ def test_a_key_does_not_travel_unencrypted(
         judge_study(campaign, settings)
     assert "sk-very-secret" not in str(said.value)
     monkeypatch.setenv("MY_KEY", "two words")
-    with pytest.raises(StudyError, match="holds a blank"):
+    with pytest.raises(StudyError, match="contains a blank"):
         judge_study(campaign, settings)
 
 

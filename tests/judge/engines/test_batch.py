@@ -114,7 +114,7 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
     last = judge_study(campaign, reading(got, rest))
     assert (last.asked, last.failed, last.run_missing) == (9, {}, {})
     assert any(
-        note.startswith("48 results are of prompts that wait for none") for note in last.notes
+        note.startswith("48 results were not used") for note in last.notes
     )
 
 
@@ -129,11 +129,11 @@ def test_results_of_another_run_are_refused(campaign: Study, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("nothing", "row 2: The line is no JSON"),
+        ("nothing", "row 2: The line is not valid JSON"),
         ("[1]", "no custom_id"),
         ('{"custom_id": 3}', "no custom_id"),
         ('{"custom_id": "x"}', "belongs to another run"),
-        ("\x80", "no JSON"),
+        ("\x80", "not valid JSON"),
     ],
 )
 def test_lines_that_are_no_results_are_told_with_their_number(
@@ -164,7 +164,7 @@ def test_files_are_split_at_the_providers_limits(
 
 def test_files_that_are_there_stay(campaign: Study, tmp_path: Path) -> None:
     judge_study(campaign, writing(tmp_path / "batch", limit=3))
-    with pytest.raises(StudyError, match=r"judge-001\.jsonl is there already"):
+    with pytest.raises(StudyError, match=r"judge-001\.jsonl exists already"):
         judge_study(campaign, writing(tmp_path / "batch"))
     assert len(sent(tmp_path / "batch")) == 3
 
@@ -233,7 +233,7 @@ def test_what_is_no_file_is_said(campaign: Study, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         judge_study(campaign, reading(tmp_path / "none.jsonl"))
     (tmp_path / "file").touch()
-    with pytest.raises(StudyError, match="is no folder"):
+    with pytest.raises(StudyError, match="is not a folder"):
         judge_study(campaign, writing(tmp_path / "file"))
 
 

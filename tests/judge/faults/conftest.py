@@ -12,7 +12,7 @@ from tests.judge.stub.process import Stub, running_stub
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.engines.openai.backoff.FIRST_WAIT", 0.02)
+    monkeypatch.setattr("judge.engines.openai.endpoint.FIRST_WAIT", 0.02)
 
 
 @pytest.fixture(scope="session")

@@ -87,7 +87,7 @@ def test_a_server_with_a_small_window_is_found_out_before_the_first_prompt(
     assert f"beyond the window of {window} tokens; nothing was asked" in said.errors
     assert stub.log().judged == []
     outcome = judged(small_study, stub, skip_too_long=True, limit=200)
-    assert f"The server cuts prompts to {window} tokens without a word" in outcome.notes[0]
+    assert f"The server cuts prompts to {window} tokens without reporting it" in outcome.notes[0]
     assert set(outcome.missing) == {"too_long"}
     assert "truncated_by_server" not in outcome.missing
 
@@ -114,7 +114,7 @@ def test_another_model_than_was_asked_for_is_said_and_stored(
     stub.behave("other_model", name="stub-judge-mini")
     said = commanded(small_study, stub)
     assert said.code == 0
-    assert "was asked for stub-judge and says that it serves stub-judge-mini." in said.output
+    assert "was asked for stub-judge and reports that it serves stub-judge-mini." in said.output
     assert {row["served_model"] for row in judgments(small_study)} == {"stub-judge-mini"}
 
 

@@ -67,7 +67,7 @@ def test_an_endpoint_that_goes_down_loses_only_what_was_under_way(
     run.wait()
     assert isinstance(run.error, RunStoppedError)
     assert "No answer came for" in str(run.error)
-    assert "What was judged is kept; run the command again to resume" in str(run.error)
+    assert "All answers so far are stored; run the command again to resume" in str(run.error)
     stored = assert_stored_once(small_study)
     answered = sum(request["status"] == 200 for request in log.judged)
     assert answered - 4 <= stored <= answered
@@ -200,7 +200,9 @@ def test_a_quota_that_is_used_up_is_waited_for_without_a_refusal(
 
 def test_a_wait_beyond_all_patience_stops_the_run(small_study: Study, stub: Stub) -> None:
     stub.behave("throttled", wait=3600, when={"construct": "any", "after": 10})
-    with pytest.raises(RunStoppedError, match=r"asks to wait 3600 s.*What was judged is kept"):
+    with pytest.raises(
+        RunStoppedError, match=r"asks to wait 3600 s.*All answers so far are stored"
+    ):
         judged(small_study, stub, concurrency=4)
     assert assert_stored_once(small_study) == 10
     assert_completes(small_study, stub)
@@ -232,7 +234,7 @@ def test_no_more_is_under_way_than_was_allowed(
 def test_a_prompt_that_is_too_much_for_a_quota_does_not_hold_the_run_for_ever(
     small_study: Study, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.engines.openai.backoff.FIRST_WAIT", 0.001)
+    monkeypatch.setattr("judge.engines.openai.endpoint.FIRST_WAIT", 0.001)
     stub.behave("throttled", wait=0.001, when={"construct": "any", "containing": "subject 2"})
     outcome = judged(small_study, stub, tries=1, patience=20)
     assert outcome.failed == {"http_429": OF_ONE_QUERY}

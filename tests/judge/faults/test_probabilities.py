@@ -108,7 +108,7 @@ def test_what_is_no_distribution_is_refused_by_name(
     assert "logprobs" not in decoding
     assert "logprobs" not in stub.log().judged[0]["parameters"]
     assert EXPECTED not in set(small_study.score_table()["scorer"])
-    with pytest.raises(StudyError, match=rf"tells no probabilities of scores \({found}\)"):
+    with pytest.raises(StudyError, match=rf"returns no probabilities of scores \({found}\)"):
         judged(small_study, stub, constructs=("CC",), logprobs="on")
 
 
@@ -130,7 +130,7 @@ def test_a_run_begun_without_probabilities_goes_on_without_them(
     stub.behave("logprobs")
     outcome = judged(small_study, stub)
     assert (outcome.begun, outcome.judged) == (False, WHOLE - 10)
-    assert any("begun without probabilities of scores" in note for note in outcome.notes)
+    assert any("started without probabilities of scores" in note for note in outcome.notes)
     assert {row["distribution"] for row in judgments(small_study)} == {None}
     assert len(runs(small_study)) == 1
     again = judged(small_study, stub, logprobs="on", limit=5)

@@ -117,13 +117,13 @@ def test_a_wrong_name_is_answered_with_the_names_that_there_are(
             [{"behaviour": "rejects_temperature"}],
             {},
             {"max_tokens": 16},
-            "The model takes no temperature of 0: it answers at its own.",
+            "The model refuses a temperature of 0 and uses its default.",
         ),
         (
             [{"behaviour": "rejects_seed"}],
             {"seed": 7},
             {"max_tokens": 16, "temperature": 0},
-            "The model takes no seed of 7",
+            "The model refuses a seed of 7",
         ),
         (
             [

@@ -1,6 +1,6 @@
 import asyncio
 
-from judge.engines.openai.concurrency_limit import Pace
+from judge.engines.openai.concurrency_limit import ConcurrencyLimit
 
 
 class Clock:
@@ -11,56 +11,56 @@ class Clock:
 
 
 def test_it_doubles_until_the_first_complaint_then_grows_by_one_a_round() -> None:
-    pace = Pace(1000)
-    assert pace.limit == 16
+    limit = ConcurrencyLimit(1000)
+    assert limit.limit == 16
     for _ in range(16):
-        pace.answered()
-    assert pace.limit == 32
-    pace.complained(sent_at=1.0)
-    assert pace.limit == 16
+        limit.grow()
+    assert limit.limit == 32
+    limit.halve(sent_at=1.0)
+    assert limit.limit == 16
     for _ in range(16):
-        pace.answered()
-    assert 16.9 < pace.limit < 17.1
+        limit.grow()
+    assert 16.9 < limit.limit < 17.1
 
 
 def test_complaints_about_one_round_count_once_and_it_never_stands_still() -> None:
     clock = Clock()
-    pace = Pace(64, clock)
+    limit = ConcurrencyLimit(64, clock)
     clock.now = 5.0
     for _ in range(10):
-        pace.complained(sent_at=4.0)
-    assert pace.limit == 8
+        limit.halve(sent_at=4.0)
+    assert limit.limit == 8
     for step in range(10):
         clock.now = 10.0 + step
-        pace.complained(sent_at=clock.now)
-    assert pace.limit == 1
+        limit.halve(sent_at=clock.now)
+    assert limit.limit == 1
 
 
 def test_it_never_exceeds_the_most() -> None:
-    pace = Pace(4)
-    assert pace.limit == 4
-    pace.answered()
-    assert pace.limit == 4
+    limit = ConcurrencyLimit(4)
+    assert limit.limit == 4
+    limit.grow()
+    assert limit.limit == 4
 
 
 def test_places_are_given_in_turn_and_none_is_lost_to_a_cancelled_one() -> None:
     async def scene() -> list[str]:
-        pace = Pace(1)
+        limit = ConcurrencyLimit(1)
         seen = []
 
         async def one(name: str) -> None:
-            await pace.enter()
+            await limit.acquire()
             seen.append(name)
             await asyncio.sleep(0)
-            pace.leave()
+            limit.release()
 
-        await pace.enter()
+        await limit.acquire()
         a, b, c = (asyncio.create_task(one(name)) for name in "abc")
         await asyncio.sleep(0)
-        pace.leave()
+        limit.release()
         a.cancel()  # its turn has just been given
         await asyncio.gather(a, b, c, return_exceptions=True)
-        assert pace.under_way == 0
+        assert limit.under_way == 0
         return seen
 
     assert asyncio.run(asyncio.wait_for(scene(), 5)) == ["b", "c"]
@@ -68,11 +68,11 @@ def test_places_are_given_in_turn_and_none_is_lost_to_a_cancelled_one() -> None:
 
 def test_a_wait_that_was_asked_for_holds_everybody() -> None:
     async def scene() -> float:
-        pace = Pace(8)
-        pace.close_for(0.2)
+        limit = ConcurrencyLimit(8)
+        limit.pause(0.2)
         loop = asyncio.get_running_loop()
         started = loop.time()
-        await asyncio.gather(*(pace.enter() for _ in range(4)))
+        await asyncio.gather(*(limit.acquire() for _ in range(4)))
         return loop.time() - started
 
     assert asyncio.run(asyncio.wait_for(scene(), 5)) >= 0.19

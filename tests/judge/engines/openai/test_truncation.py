@@ -36,7 +36,7 @@ class Counting:
 def checked(endpoint: Counting, prompt: str) -> Answer | Failure:
     check = TruncationCheck(FITTED, {})
     answer = Answer("85", prompt_tokens=endpoint.count(prompt))
-    return asyncio.run(check.checked(cast(Endpoint, endpoint), prompt, answer))
+    return asyncio.run(check.check(cast(Endpoint, endpoint), prompt, answer))
 
 
 def by_bytes(share: float) -> Callable[[str], int]:
