@@ -5,7 +5,6 @@ object a line, joined with its result by `custom_id`.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -88,7 +87,8 @@ class BatchEngine:
         # Results must belong to the run whose prompts they answer.
         conditions = with_shuffle(conditions, settings.shuffle_passages)
         digest = run_digest(identity(conditions, self._prompts, settings.repeats))
-        tokens = self._logprobs and replace(self._logprobs.tokens, unprobed=True)
+        scores = None if self._logprobs is None else self._logprobs.tokens
+        tokens = None if scores is None else replace(scores, unprobed=True)
         self._results = _Results(digest, tokens)
         for path in settings.answers:
             self._results.read(path)
@@ -186,6 +186,7 @@ class _RequestFiles:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._path = folder
         self._stream: IO[bytes] | None = None
         self._counts: dict[Path, int] = {}
         self._bytes = 0

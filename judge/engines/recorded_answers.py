@@ -1,21 +1,22 @@
 """Files of answers that were obtained elsewhere, read by response, construct and repeat."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from judge.engines.recorded_distributions import recorded_distribution
 from judge.prompts.template import PromptVersion
 from judge.protocol.chat_completion import escaped
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, Answer
+from judge.protocol.logprob_distribution import MOST_PROBABILITY, ScoreTokens
 from study.errors import Fault, InputError, nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import ImportSummary
 from study.importing.readers.column_layout import Fields, has, missing_column
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
+from study.scales import RatingScale
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
 from study.text import abbreviate
@@ -43,7 +44,7 @@ _READ: Fields = {
         )
     },
 }
-# Further columns of `ccrs judge export`. Answers are read anew: earlier readings count for nothing.
+# Further columns of `ccrs judge export`. Answers are read again, so earlier readings are ignored.
 _EXPORTED: Fields = {
     name: (name,)
     for name in (
@@ -54,17 +55,18 @@ _EXPORTED: Fields = {
 }
 FIELDS: Fields = {**_READ, **_EXPORTED}
 
-_OF_EMPTY = frozenset({"empty_answer", "truncated"})
-# Reasons that stand whatever the answer says.
-_STANDING = frozenset({CONTENT_FILTER, REJECTED, *PROMPT_NOT_WHOLE})
-# A hint costs a comparison with every known id.
-_HINTS, _KNOWN = 20, 5000
-_MOST = 2**31 - 1
-_LONGEST = 500
+# With these reasons an empty cell means that the answer was empty.
+_EMPTY_ANSWERS = frozenset({"empty_answer", "truncated"})
+# Reasons that apply whatever the answer is.
+_FIXED_REASONS = frozenset({CONTENT_FILTER, REJECTED, *PROMPT_NOT_WHOLE})
+# A hint compares a name with every id, so hints are limited.
+_MOST_HINTS, _MOST_IDS = 20, 5000
+_LARGEST = 2**31 - 1
+_LONGEST_NAME = 500
 
 
 class Key(NamedTuple):
-    """What an answer was given to."""
+    """The prompt of a recorded answer."""
 
     response: int
     construct_key: str
@@ -74,7 +76,7 @@ class Key(NamedTuple):
 Recordings = dict[Key, Answer]
 
 
-def recorded_answers(
+def read_answers(
     study: Study, paths: Sequence[Path], prompts: PromptVersion
 ) -> tuple[Recordings, tuple[str, ...]]:
     """Read files of answers.
@@ -85,49 +87,49 @@ def recorded_answers(
     Raises
     ------
     InputError
-        A file has faults; each is told with its row.
+        A file has faults; each is listed with its row.
     """
     with study.read() as connection:
-        held = ExistingContent(connection)
-    found = _Found(held, [c.key for c in study.config.constructs], prompts)
+        existing = ExistingContent(connection)
+    reader = _AnswerReader(existing, [c.key for c in study.config.constructs], prompts)
     notes: list[str] = []
     for path in paths:
         source = RecordSource(path)
-        found.read(source)
-        told = ImportSummary.of(source.report, path.name, "answers").lines()[1:]
-        notes += [f"{path.name}: {line}" for line in told]
-    chosen = found.chosen()
-    counts = sorted(found.counts.items())
-    return chosen, (
-        f"Recorded answers: {len(chosen)}.",
-        *(f"Not taken: {number} {what}." for what, number in counts),
+        reader.read(source)
+        lines = ImportSummary.of(source.report, path.name, "answers").lines()[1:]
+        notes += [f"{path.name}: {line}" for line in lines]
+    recordings = reader.recordings()
+    skipped = sorted(reader.skipped.items())
+    return recordings, (
+        f"Recorded answers: {len(recordings)}.",
+        *(f"Not used: {count} {description}." for description, count in skipped),
         *notes,
     )
 
 
 @dataclass
-class _Found:
-    """Answers of all files by what they were given to, with attempts and places."""
+class _AnswerReader:
+    """Collects the answers of all files by prompt and attempt, with their places."""
 
-    held: ExistingContent
+    existing: ExistingContent
     constructs: Sequence[str]
     prompts: PromptVersion
     answers: dict[Key, dict[int, tuple[Answer, str]]] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
     _unknown: set[str] = field(default_factory=set)
 
-    def chosen(self) -> Recordings:
-        """Return of each key the first attempt at the whole prompt, or else the first."""
-        chosen = {}
+    def recordings(self) -> Recordings:
+        """Return for each prompt the first attempt that was whole, or else the first."""
+        recordings = {}
         for key, attempts in self.answers.items():
-            whole = [n for n, (said, _) in attempts.items() if said.missing not in PROMPT_NOT_WHOLE]
-            chosen[key] = attempts[min(whole or attempts)][0]
+            whole = [n for n, (a, _) in attempts.items() if a.missing not in PROMPT_NOT_WHOLE]
+            recordings[key] = attempts[min(whole or attempts)][0]
             if len(attempts) > 1:
-                self.counts["further attempts, beside the ones taken"] += len(attempts) - 1
-        return chosen
+                self.skipped["further attempts at the same prompts"] += len(attempts) - 1
+        return recordings
 
     def read(self, source: RecordSource) -> None:
-        """Take in a file."""
+        """Read a file."""
         reader = Reader(source, FIELDS)
         reader.require("construct", "answer")
         if not has(FIELDS, source.head.columns, "response_id"):
@@ -137,35 +139,40 @@ class _Found:
             if isinstance(cells, Fault):
                 faults.append(cells)
                 continue
-            fault = self._take(cells, source)
+            self._add(cells, source)
             faults += cells.remaining_faults()
-            faults += [fault] if fault else []
         if faults:
             raise InputError(source.path.name, faults, source.report.notes)
 
-    def _take(self, cells: RecordCells, source: RecordSource) -> Fault | None:
-        """Take in a row; return what stands against it, beside what is noted in the cells."""
+    def _add(self, cells: RecordCells, source: RecordSource) -> None:
+        """Add a row; its faults are noted in the cells."""
         response, construct = self._response(cells), self._construct(cells)
-        repeat, attempt = _numbered(cells, "repeat", 0), _numbered(cells, "attempt", 1)
+        repeat, attempt = _number(cells, "repeat", 0), _number(cells, "attempt", 1)
         answer = _answer(cells, self.prompts, delimited=source.form == "delimited")
         if cells.faulty or response is None or construct is None:
-            return None
+            return
         if construct not in self.prompts.templates:
-            self.counts["answers on constructs that have no prompt"] += 1
-        elif not self.held.in_use(response):
-            self.counts["answers for responses that a later one replaced"] += 1
+            self.skipped["answers on constructs that have no prompt"] += 1
+        elif not self.existing.in_use(response):
+            self.skipped["answers for responses that a later one replaced"] += 1
         elif answer is None:
-            self.counts["rows without an answer"] += 1
+            self.skipped["rows without an answer"] += 1
         else:
-            place = f"{source.path.name}, row {cells.number}"
             attempts = self.answers.setdefault(Key(response, construct, repeat), {})
-            before, there = attempts.setdefault(attempt, (answer, place))
-            if before is answer:
-                return None
-            if (before.text, before.missing) != (answer.text, answer.missing):
-                return _conflict(cells, answer, before, there)
-            self.counts["answers that stand in the files twice"] += 1
-        return None
+            place = f"{source.path.name}, row {cells.number}"
+            first, first_place = attempts.setdefault(attempt, (answer, place))
+            if (first.text, first.missing) != (answer.text, answer.missing):
+                here, there = (
+                    abbreviate(a.missing if a.text is None else a.text) for a in (answer, first)
+                )
+                cells.fault(
+                    f"the answer is {here}, but {there} in {first_place}, for the same response, "
+                    "construct and repeat.",
+                    "Keep one of them, or number them as attempts or repeats.",
+                    cells.column("answer"),
+                )
+            elif first is not answer:
+                self.skipped["repeated answers"] += 1
 
     def _construct(self, cells: RecordCells) -> str | None:
         construct = cells.key("construct")
@@ -182,39 +189,42 @@ class _Found:
 
     def _response(self, cells: RecordCells) -> int | None:
         """Return the response that a row names; ids that do not agree are faults."""
-        held = self.held
+        existing = self.existing
         name, query, system = cells.key("response_id"), cells.key("query_id"), cells.key("system")
-        asked = None if query is None else held.query_ids.get(query)
+        query_key = None if query is None else existing.query_ids.get(query)
         if name is None:
             if query is None or system is None:
                 cells.fault("names no response.", "Give response_id, or query_id and system.")
                 return None
-            output = held.outputs.get((asked or 0, system))
+            output = existing.outputs.get((query_key or 0, system))
             if output is None:
-                self._unmatched(cells, f"{query}/{system}", "system" if asked else "query_id")
+                self._unmatched(cells, f"{query}/{system}", "system" if query_key else "query_id")
             return None if output is None else output[0]
-        response = held.find(name)
+        response = existing.find(name)
         if response is None:
             self._unmatched(cells, name, "response_id")
             return None
-        own = held.responses[response].query
+        answered = existing.responses[response].query
         column = ""
-        if query is not None and asked != own:
+        if query is not None and query_key != answered:
             column = "query_id"
-            problem = f"answers query {held.queries[own].key!r}, not {query!r}"
-        elif system is not None and held.outputs.get((own, system), (None,))[0] != response:
-            column, problem = "system", f"is not what system {system!r} answered"
+            problem = f"answers query {existing.queries[answered].key!r}, not {query!r}"
+        elif (
+            system is not None and existing.outputs.get((answered, system), (None,))[0] != response
+        ):
+            column, problem = "system", f"is not the response of system {system!r}"
         if column:
             remedy = f"Correct one of the two, or leave {column} out."
             cells.fault(f"response {name!r} {problem}.", remedy, cells.column(column))
         return response
 
     def _unmatched(self, cells: RecordCells, name: str, column: str) -> None:
-        known = self.held.query_ids if column == "query_id" else self.held.response_ids()
+        existing = self.existing
+        ids = existing.query_ids if column == "query_id" else existing.response_ids()
         self._unknown.add(name)
         hint = ""
-        if len(self._unknown) <= _HINTS and len(known) <= _KNOWN:
-            hint = nearest(name.partition("/")[0] if column == "query_id" else name, known)
+        if len(self._unknown) <= _MOST_HINTS and len(ids) <= _MOST_IDS:
+            hint = nearest(name.partition("/")[0] if column == "query_id" else name, ids)
         cells.fault(
             f"{name!r} is not in the study. {hint}".rstrip(),
             "Correct it, or import its response first.",
@@ -225,20 +235,20 @@ class _Found:
 def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> Answer | None:
     text, finish = cells.words("answer"), cells.key("finish_reason")
     reason = cells.key("missing_reason")
-    standing = reason if reason in _STANDING else None
+    missing = reason if reason in _FIXED_REASONS else None
     if finish == CONTENT_FILTER:
-        standing = CONTENT_FILTER
-    if text == "" and delimited and reason not in _OF_EMPTY:
-        # A blank cell is none, unless the file says that the answer was empty.
+        missing = CONTENT_FILTER
+    if text == "" and delimited and reason not in _EMPTY_ANSWERS:
+        # A blank cell is no answer, unless the file states that the answer was empty.
         text = None
-    if cells.column("answer") is None and standing is None:
+    if cells.column("answer") is None and missing is None:
         _blank(cells, "answer")
-    counts: dict[str, Any] = {name: _count(cells, name) for name in _COUNTS}
+    counts: dict[str, Any] = {name: _token_count(cells, name) for name in _COUNTS}
     milliseconds = cells.optional_number("milliseconds")
     if milliseconds is not None and milliseconds < 0:
         cells.fault(f"{milliseconds:g} is negative.", "Leave it out.", cells.column("milliseconds"))
-    distribution = recorded_distribution(cells, prompts)
-    if text is None and standing is None:
+    distribution = _distribution(cells, prompts)
+    if text is None and missing is None:
         return None
     return Answer(
         None if text is None else escaped(text),
@@ -247,30 +257,63 @@ def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> A
         fingerprint=_name(cells.key("fingerprint")),
         milliseconds=milliseconds,
         distribution=distribution,
-        missing=standing,
+        missing=missing,
         **counts,
     )
 
 
+def _distribution(cells: RecordCells, prompts: PromptVersion) -> dict[str, float] | None:
+    """Return the distribution in a row, or the one that follows from its token probabilities."""
+    distribution = cells.mapping("distribution")
+    if distribution:
+        problem = _distribution_problem(distribution, prompts.scale)
+        if problem is None:
+            return {score: float(share) for score, share in distribution.items()}
+        remedy = 'Give the probability of each score: {"80": 0.7, "85": 0.3}.'
+        cells.fault(problem, remedy, cells.column("distribution"))
+        return None
+    logprobs = cells.mapping("logprobs")
+    if not logprobs or prompts.form != "score":
+        return None
+    return ScoreTokens(prompts.scale, unprobed=True).distribution(logprobs)
+
+
+def _distribution_problem(distribution: Mapping[str, Any], scale: RatingScale) -> str | None:
+    """Return why a mapping is not a distribution over the scores of a scale, if so."""
+    total = 0.0
+    for score, share in distribution.items():
+        try:
+            value = float(score)
+        except ValueError:
+            return f"{abbreviate(score)} is not a score."
+        problem = scale.problem(value)
+        if problem:
+            return f"{problem}."
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            return f"{abbreviate(share)} is not a probability of {score}."
+        total += share
+    return None if 0 < total <= MOST_PROBABILITY else f"the probabilities add up to {total:g}."
+
+
 def _name(text: str | None) -> str | None:
-    return None if text is None else escaped(text)[:_LONGEST]
+    return None if text is None else escaped(text)[:_LONGEST_NAME]
 
 
-def _numbered(cells: RecordCells, name: str, first: int) -> int:
+def _number(cells: RecordCells, name: str, first: int) -> int:
     number = cells.whole_number(name)
-    if number is not None and not first <= number <= _MOST:
-        cells.fault(f"{number} is no {name}.", f"Count them from {first}.", cells.column(name))
+    if number is not None and not first <= number <= _LARGEST:
+        remedy = f"Count them from {first}."
+        cells.fault(f"{number} is not a valid {name}.", remedy, cells.column(name))
     return first if number is None else number
 
 
-def _count(cells: RecordCells, name: str) -> int | None:
+def _token_count(cells: RecordCells, name: str) -> int | None:
     number = cells.optional_number(name)
     if number is None:
         return None
-    if not (number.is_integer() and 0 <= number <= _MOST):
-        cells.fault(
-            f"{number:g} is no count of tokens.", "Correct it or leave it out.", cells.column(name)
-        )
+    if not (number.is_integer() and 0 <= number <= _LARGEST):
+        problem = f"{number:g} is not a number of tokens."
+        cells.fault(problem, "Correct it or leave it out.", cells.column(name))
         return None
     return int(number)
 
@@ -282,14 +325,3 @@ def _blank(cells: RecordCells, name: str) -> None:
         cells.fault(fault.problem, fault.remedy)
     else:
         cells.fault("is blank.", "Give it in every row.", column)
-
-
-def _conflict(cells: RecordCells, answer: Answer, before: Answer, there: str) -> Fault:
-    said, kept = (abbreviate(a.missing if a.text is None else a.text) for a in (answer, before))
-    return Fault(
-        f"{said} is the answer here, but {kept} is it in {there}, for the same response, construct "
-        "and repeat.",
-        "Keep one of them, or number them as attempts or repeats.",
-        cells.number,
-        cells.column("answer"),
-    )

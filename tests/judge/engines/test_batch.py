@@ -113,9 +113,7 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
     # The first file may be given again: what is judged is judged.
     last = judge_study(campaign, reading(got, rest))
     assert (last.asked, last.failed, last.run_missing) == (9, {}, {})
-    assert any(
-        note.startswith("48 results were not used") for note in last.notes
-    )
+    assert any(note.startswith("48 results were not used") for note in last.notes)
 
 
 def test_results_of_another_run_are_refused(campaign: Study, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_an_answer_that_is_null_never_came(campaign: Study, write: Callable[...,
     outcome = judge_study(campaign, settings(write(*lines), systems=("A",), constructs=("AC",)))
     assert outcome.missing == {"empty_answer": 1}
     assert outcome.failed == {"no_recorded_answer": 1}
-    assert "Not taken: 1 rows without an answer." in outcome.notes
+    assert "Not used: 1 rows without an answer." in outcome.notes
 
 
 def test_the_first_attempt_at_a_whole_prompt_is_the_score(
@@ -146,19 +146,19 @@ FIRST = rows()[0]
         ([{**FIRST, "system": "Z"}], r"row 1, column system: 'q1/Z' is not in the study"),
         ([{"response_id": "qx", "construct": "AC", "answer": "1"}], r"'qx' is not in the study"),
         ([{**FIRST, "response_id": "q2/A"}], r"'q2/A' answers query 'q2', not 'q1'"),
-        ([{**FIRST, "response_id": "q1/C"}], r"'q1/C' is not what system 'A' answered"),
+        ([{**FIRST, "response_id": "q1/C"}], r"'q1/C' is not the response of system 'A'"),
         ([{**FIRST, "construct": "QX"}], r"no construct 'QX'"),
         ([{"query_id": "q1", "system": "A", "construct": "AC"}], r"'answer'.* is missing"),
         ([{"construct": "AC", "answer": "1"}], r"names no response"),
         ([{"query_id": "q1", "system": "A", "construct": "AC", "answer": [1]}], r"is not a text"),
         ([{**FIRST, "answer": True}], r"is not a text"),
-        ([{**FIRST, "prompt_tokens": -1}], r"-1 is no count of tokens"),
-        ([{**FIRST, "prompt_tokens": 1.5}], r"1.5 is no count of tokens"),
-        ([{**FIRST, "prompt_tokens": 10**12}], r"1e\+12 is no count of tokens"),
+        ([{**FIRST, "prompt_tokens": -1}], r"-1 is not a number of tokens"),
+        ([{**FIRST, "prompt_tokens": 1.5}], r"1.5 is not a number of tokens"),
+        ([{**FIRST, "prompt_tokens": 10**12}], r"1e\+12 is not a number of tokens"),
         ([{**FIRST, "milliseconds": -1}], r"-1 is negative"),
-        ([{**FIRST, "attempt": 0}], r"0 is no attempt"),
-        ([{**FIRST, "repeat": -1}], r"-1 is no repeat"),
-        ([FIRST, {**FIRST, "answer": "3"}], r"row 2.*'3' is the answer here, but '81'.*row 1"),
+        ([{**FIRST, "attempt": 0}], r"0 is not a valid attempt"),
+        ([{**FIRST, "repeat": -1}], r"-1 is not a valid repeat"),
+        ([FIRST, {**FIRST, "answer": "3"}], r"row 2.*the answer is '3', but '81' in .*row 1"),
     ],
 )
 def test_faults_are_told_with_their_rows_and_nothing_is_stored(
@@ -172,7 +172,7 @@ def test_faults_are_told_with_their_rows_and_nothing_is_stored(
 def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., Path]) -> None:
     outcome = judge_study(campaign, settings(write(FIRST, FIRST)))
     assert outcome.judged == 1
-    assert "Not taken: 1 answers that stand in the files twice." in outcome.notes
+    assert "Not used: 1 repeated answers." in outcome.notes
 
 
 @pytest.mark.parametrize(
@@ -285,9 +285,9 @@ def test_probabilities_of_scores_come_as_such_or_as_tokens(
     [
         ({"81": 0.9, "90": 0.2}, "add up to 1.1"),
         ({"101": 1.0}, "101 lies outside the scale 0 to 100"),
-        ({"high": 1.0}, "'high' is no score"),
-        ({"81": "most"}, "'most' is no probability of 81"),
-        ({"81": -0.5}, "-0.5 is no probability of 81"),
+        ({"high": 1.0}, "'high' is not a score"),
+        ({"81": "most"}, "'most' is not a probability of 81"),
+        ({"81": -0.5}, "-0.5 is not a probability of 81"),
         ({"81": 0.0}, "add up to 0"),
         ([0.5, 0.5], "is not a JSON object"),
     ],
