@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from analysis.core.tables import PreferenceTable as PreferenceTable, ScoreTable as ScoreTable
     from analysis.pipeline.estimation import analyse as analyse
     from analysis.pipeline.report_files import write_report as write_report
-    from analysis.render.verdict.verdicts import verdicts as verdicts
+    from analysis.render.verdicts import verdicts as verdicts
     from analysis.statistics.answer_correctness import composed_ac as composed_ac
     from analysis.statistics.reliability.alpha import krippendorff_alpha as krippendorff_alpha
 
@@ -28,7 +28,7 @@ _HOME = {
     "analyse": "analysis.pipeline.estimation",
     "composed_ac": "analysis.statistics.answer_correctness",
     "krippendorff_alpha": "analysis.statistics.reliability.alpha",
-    "verdicts": "analysis.render.verdict.verdicts",
+    "verdicts": "analysis.render.verdicts",
     "write_report": "analysis.pipeline.report_files",
 }
 

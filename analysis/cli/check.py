@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analysis.cli.source import CannotRun, from_file, from_study
-from analysis.cli.table_options import kind_option, scale_option
+from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +51,7 @@ def check(
     ccrs check scores.csv --scale 0:100 --thresholds gate.toml
     """
     from analysis.core.errors import AnalysisError
-    from analysis.gate.baseline import read_baseline
-    from analysis.gate.evaluation import check as checked
+    from analysis.gate.evaluation import check as checked, read_baseline
     from analysis.gate.thresholds import Threshold
     from analysis.pipeline.estimation import analyse
     from analysis.render.terminal import working

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analysis.cli.report_output import write
+from analysis.cli.report import write
 from analysis.cli.source import CannotRun, from_study
 
 
@@ -43,7 +43,7 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
     from tempfile import TemporaryDirectory
 
     from analysis.core.errors import AnalysisError
-    from analysis.render.output_folder import check_folder
+    from analysis.render.output_files import check_folder
     from study.errors import StudyError
     from study.example import build_example
 

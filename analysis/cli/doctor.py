@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from analysis.cli.source import CannotRun, from_file, from_study
-from analysis.cli.table_options import kind_option, scale_option
+from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
 
 if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable

@@ -1,4 +1,4 @@
-"""What a command analyzes: the tables and the options, from a study or from a file of scores."""
+"""What a command analyzes: tables and options, from a study or from a file of scores."""
 
 from __future__ import annotations
 
@@ -16,6 +16,25 @@ if TYPE_CHECKING:
     from analysis.core.tables import PreferenceTable, ScoreTable
     from study.settings.scorers_and_systems import JurySpec
     from study.settings.study_toml import StudyConfig
+
+
+SCALE_FORM = "[[SCORER:]CONSTRUCT=]MIN:MAX[:STEP[:LEVEL]]"
+
+scale_option = click.option(
+    "--scale",
+    "scales",
+    multiple=True,
+    metavar=SCALE_FORM,
+    help="Scale of a table's constructs; of one construct; or of one scorer there. Repeatable.",
+)
+
+kind_option = click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="SCORER=KIND",
+    help="human, adjudicated, judge or metric, where the table does not say it. Repeatable.",
+)
 
 
 Place = tuple[str, str, str]
@@ -50,9 +69,7 @@ class CannotRun(click.ClickException):
 
 
 def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
-    from analysis.cli.hypothesis_options import declared
-    from analysis.cli.response_traits import response_traits
-    from analysis.cli.run_attributes import attributes
+    from analysis.cli.study_inputs import attributes, declared, response_traits
     from analysis.core.options import Options
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
@@ -248,7 +265,7 @@ def from_file(
     chosen: dict[str, Any],
     hypotheses: Path | None = None,
 ) -> AnalysisInput:
-    from analysis.cli.hypothesis_options import declared
+    from analysis.cli.study_inputs import declared
     from analysis.core.options import Options
     from analysis.core.scales import parse_scale
     from analysis.core.table_declarations import check_kinds, check_scales, read_kinds, read_scales

@@ -14,14 +14,11 @@ from typing import Any
 
 from analysis.core.analysis import Analysis, ReportInputs
 from analysis.pipeline.sections import chapters, statistics
-from analysis.render.csv_tables import csv_texts
 from analysis.render.document import Document
-from analysis.render.json_report import as_json, schema
 from analysis.render.limitations import not_established
-from analysis.render.output_folder import check_folder
+from analysis.render.output_files import as_json, check_folder, csv_texts, schema
 from analysis.render.page import page
-from analysis.render.verdict.contradictions import with_contradictions
-from analysis.render.verdict.verdicts import Verdict, verdicts
+from analysis.render.verdicts import Verdict, verdicts, with_contradictions
 from analysis.topics.agreement.largest_disagreements import apart_records
 
 _PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")

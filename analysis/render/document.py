@@ -8,10 +8,10 @@ from typing import Any
 
 from analysis.core.analysis import Analysis
 from analysis.core.scales import Scale
-from analysis.render.figure import Figure
+from analysis.render.drawing import Figure
 from analysis.render.section import Chapter
 from analysis.render.table import Table
-from analysis.render.verdict.verdicts import Verdict
+from analysis.render.verdicts import Verdict
 
 SCHEMA_VERSION = 1
 

@@ -13,10 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.core.resampling import PERCENTILE_FROM
-from analysis.render.csv_tables import csv_texts
 from analysis.render.document import Document
 from analysis.render.formatting import counted, listed
-from analysis.render.verdict.notes import reading
+from analysis.render.output_files import csv_texts
+from analysis.render.verdict_notes import reading
 
 _MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 _INTERVAL = re.compile(r"\[([-\d.]+), ([-\d.]+)\]")

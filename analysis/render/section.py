@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analysis.core.analysis import Analysis
 from analysis.core.statistic import Statistic
-from analysis.render.figure import Figure
+from analysis.render.drawing import Figure
 from analysis.render.table import Table
 
 

@@ -13,10 +13,9 @@ import click
 
 from analysis.core.analysis import Analysis
 from analysis.render.document import Document
-from analysis.render.json_report import as_json
-from analysis.render.verdict.contradictions import OPENING
-from analysis.render.verdict.notes import reading
-from analysis.render.verdict.verdicts import Verdict
+from analysis.render.output_files import as_json
+from analysis.render.verdict_notes import reading
+from analysis.render.verdicts import OPENING, Verdict
 
 Checks = Sequence[Mapping[str, Any]]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, select
 
-from analysis.render.sanitize import quoted
+from analysis.render.labels import quoted
 from annotate_ui.tasks.answers import newest_ratings
 from annotate_ui.tasks.languages import language_of
 from annotate_ui.tasks.passes import TaskPage

@@ -15,7 +15,7 @@ from analysis.core.statistic import Statistic
 from analysis.core.table_columns import NO_REASON
 from analysis.render.formatting import percent
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.verdict.verdicts import leading_scope
+from analysis.render.verdicts import leading_scope
 from analysis.topics.agreement.association import compared
 from analysis.topics.agreement.human_ceiling import SCOPES, ceilings_of
 

@@ -9,9 +9,19 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
-from analysis.render.forest import name_rows, zero_line
+from analysis.render.drawing import (
+    ACCENT,
+    INK,
+    MUTED,
+    SOFT,
+    Drawing,
+    Figure,
+    as_svg,
+    canvas,
+    head,
+    name_rows,
+    zero_line,
+)
 from analysis.render.formatting import between, correlation, points
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers

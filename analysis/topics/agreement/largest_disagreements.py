@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.core.analysis import Analysis
 from analysis.core.context import Context
 from analysis.render.formatting import points
-from analysis.render.sanitize import quoted
+from analysis.render.labels import quoted
 from analysis.render.table import Cell, Table, TableBuilder
 
 #: Responses that are listed for each construct and judge.

@@ -12,8 +12,7 @@ from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, to_frame
 from analysis.core.pairs import Scope
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
+from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
 from analysis.render.formatting import correlation
 from analysis.render.panels import HEIGHT, JUDGES_DRAWN, WIDTH
 from analysis.statistics.agreement.association import association

@@ -8,9 +8,20 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
-from analysis.render.forest import interval_bar, name_rows, zero_line
+from analysis.render.drawing import (
+    ACCENT,
+    INK,
+    MUTED,
+    RULE,
+    Drawing,
+    Figure,
+    as_svg,
+    canvas,
+    head,
+    interval_bar,
+    name_rows,
+    zero_line,
+)
 from analysis.render.formatting import on_scale, points
 from analysis.render.labels import told_apart
 from analysis.render.panels import HEIGHT, JUDGES_DRAWN, WIDTH, left_out

@@ -8,9 +8,19 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
-from analysis.render.forest import name_rows, zero_line
+from analysis.render.drawing import (
+    ACCENT,
+    INK,
+    MUTED,
+    RULE,
+    Drawing,
+    Figure,
+    as_svg,
+    canvas,
+    head,
+    name_rows,
+    zero_line,
+)
 from analysis.render.formatting import digits, points
 from analysis.render.labels import shortened, told_apart
 from analysis.render.panels import JUDGES_DRAWN

@@ -10,9 +10,19 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, SOFT, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
-from analysis.render.forest import name_rows
+from analysis.render.drawing import (
+    ACCENT,
+    INK,
+    MUTED,
+    RULE,
+    SOFT,
+    Drawing,
+    Figure,
+    as_svg,
+    canvas,
+    head,
+    name_rows,
+)
 from analysis.render.formatting import percent
 from analysis.render.labels import told_apart
 from analysis.render.panels import (

@@ -7,14 +7,23 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import EXPECTED, judge_of_expected
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
-from analysis.render.forest import zero_line
+from analysis.render.drawing import (
+    ACCENT,
+    INK,
+    MUTED,
+    RULE,
+    Drawing,
+    Figure,
+    as_svg,
+    canvas,
+    head,
+    zero_line,
+)
 from analysis.render.formatting import between, correlation, listed
 from analysis.render.panels import JUDGES_DRAWN, WIDTH
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.render.verdict.verdicts import leading_scope
+from analysis.render.verdicts import leading_scope
 from analysis.topics.expected_score import estimates
 
 

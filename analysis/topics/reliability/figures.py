@@ -9,9 +9,21 @@ import numpy as np
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.core.scales import Scale
-from analysis.render.drawing import ACCENT, INK, MUTED, RULE, SOFT, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
-from analysis.render.forest import interval_bar, name_rows, zero_line
+from analysis.render.drawing import (
+    ACCENT,
+    INK,
+    MUTED,
+    RULE,
+    SOFT,
+    Drawing,
+    Figure,
+    as_svg,
+    canvas,
+    head,
+    interval_bar,
+    name_rows,
+    zero_line,
+)
 from analysis.render.formatting import correlation, points
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH

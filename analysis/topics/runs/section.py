@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.analysis import Analysis
-from analysis.render.drawing import ACCENT, MUTED, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
-from analysis.render.forest import name_rows
+from analysis.render.drawing import ACCENT, MUTED, Drawing, Figure, as_svg, canvas, head, name_rows
 from analysis.render.formatting import listed, percent
 from analysis.render.labels import shortened, told_apart
 from analysis.render.panels import WIDTH

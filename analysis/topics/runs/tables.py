@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import counted
-from analysis.render.sanitize import quoted
+from analysis.render.labels import quoted
 from analysis.render.table import Cell, Table, TableBuilder
 
 #: Calls of each run on the page; the CSV has all.

@@ -8,9 +8,19 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import ACCENT, INK, PAGE, RULE, Drawing, as_svg, canvas, head
-from analysis.render.figure import Figure
-from analysis.render.forest import interval_bar, name_rows
+from analysis.render.drawing import (
+    ACCENT,
+    INK,
+    PAGE,
+    RULE,
+    Drawing,
+    Figure,
+    as_svg,
+    canvas,
+    head,
+    interval_bar,
+    name_rows,
+)
 from analysis.render.formatting import listed, percent
 from analysis.render.panels import WIDTH
 from analysis.statistics.stability.run_components import RUN_COMPONENTS

@@ -9,8 +9,7 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import Drawing
-from analysis.render.figure import Figure
+from analysis.render.drawing import Drawing, Figure
 from analysis.render.formatting import counted, listed
 from analysis.render.heat_map import NAME_ROOM, described, heat_map
 from analysis.render.labels import told_apart

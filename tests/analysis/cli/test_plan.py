@@ -76,7 +76,7 @@ def test_a_table_without_a_second_rater_is_no_pilot(tmp_path: Path) -> None:
 
 
 def test_the_reading_time_is_that_of_the_words_shown(tmp_path: Path) -> None:
-    from analysis.cli.pilot import reading_minutes
+    from analysis.cli.plan import reading_minutes
     from study import Study, import_file
 
     study = Study.create(tmp_path / "study", "[rating]\nwords_per_minute = 10\n")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 WORK = """
 import json, sys
 from analysis import Options, analyse
-from analysis.render.json_report import as_json
+from analysis.render.output_files import as_json
 from tests.analysis.scores import simulated, table
 frame = simulated(queries=400, systems=4, raters=3, constructs=("QR", "CC"), missing=0.2)
 analysis = analyse(table(frame), options=Options(resamples=1000, seed=5))

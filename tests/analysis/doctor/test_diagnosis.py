@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis import ScoreTable
-from analysis.doctor.diagnosis import diagnose
-from analysis.doctor.scale_guess import looks_like
+from analysis.doctor.diagnosis import diagnose, looks_like
 from tests.analysis.scores import simulated
 
 

@@ -10,8 +10,7 @@ from analysis import Options, ScoreTable, analyse, write_report
 from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.core.scales import Scale
-from analysis.gate.baseline import key_of, noise_floors, read_baseline
-from analysis.gate.evaluation import check
+from analysis.gate.evaluation import check, key_of, noise_floors, read_baseline
 from analysis.gate.thresholds import Threshold
 from tests.analysis.scores import simulated
 

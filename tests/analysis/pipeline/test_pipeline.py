@@ -14,7 +14,7 @@ from analysis.core.options import Options as SameOptions
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.core.tables import PreferenceTable
 from analysis.pipeline.estimation import completed, estimates, headline
-from analysis.render.verdict.verdicts import verdicts
+from analysis.render.verdicts import verdicts
 from tests.analysis.scores import POINTS, rows, simulated, table
 
 QUICK = Options(resamples=200)

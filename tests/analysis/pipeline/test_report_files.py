@@ -13,9 +13,8 @@ from analysis import Options, PreferenceTable, Scale, ScoreTable, analyse, write
 from analysis.core.analysis import Analysis
 from analysis.core.errors import ReportError
 from analysis.pipeline.report_files import as_document, report_schema, write_document
-from analysis.render.csv_tables import csv_text
-from analysis.render.json_report import as_json
 from analysis.render.labels import shortened, told_apart
+from analysis.render.output_files import as_json, csv_text
 from analysis.verify import verify
 from tests.analysis.scores import POINTS, rows, simulated, table
 

@@ -19,7 +19,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.pipeline import sections
 from analysis.pipeline.report_files import as_document, report_schema
-from analysis.render.json_report import as_json
+from analysis.render.output_files import as_json
 from analysis.render.table import Table, TableBuilder
 from tests.analysis.pipeline import statistics_page
 from tests.analysis.pipeline.test_pipeline import preference_frame

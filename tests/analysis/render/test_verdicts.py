@@ -10,8 +10,8 @@ from analysis import Options, Scale, analyse
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.scales import Level
-from analysis.render.verdict.notes import reading
-from analysis.render.verdict.verdicts import Verdict, verdicts
+from analysis.render.verdict_notes import reading
+from analysis.render.verdicts import Verdict, verdicts
 from tests.analysis.scores import rows, simulated, table
 
 QUICK = Options(resamples=200)

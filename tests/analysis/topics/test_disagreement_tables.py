@@ -10,7 +10,7 @@ import pytest
 
 from analysis import Options, Scale, ScoreTable, analyse, write_report
 from analysis.pipeline.report_files import report_schema
-from analysis.render.sanitize import quoted
+from analysis.render.labels import quoted
 from analysis.topics.agreement.largest_disagreements import LISTED, furthest_apart
 from tests.analysis.scores import POINTS, rows, simulated, table
 

@@ -13,7 +13,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.pipeline.estimation import Analysis, headline
 from analysis.render.section import chapter
-from analysis.render.verdict.verdicts import verdicts
+from analysis.render.verdicts import verdicts
 from analysis.topics.expected_score.estimates import expected_scores
 from analysis.topics.expected_score.section import SECTION, beside, expected_gain
 from tests.analysis.scores import simulated, table

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from analysis.cli.run_attributes import attributes
+from analysis.cli.study_inputs import attributes
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 

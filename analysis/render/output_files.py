@@ -1,0 +1,128 @@
+"""The files of a report: report.json, the CSV tables, and the folder they are written to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.core.errors import ReportError
+from analysis.core.estimates import to_frame
+from analysis.render.document import SCHEMA_VERSION, Document
+
+
+def as_json(document: Document) -> dict[str, Any]:
+    """The whole of report.json."""
+    analysis = document.analysis
+    gaps = analysis.estimates.select("missing_share")
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "title": analysis.title,
+        "verdict": [
+            {
+                "construct": verdict.construct,
+                "scorer": verdict.scorer or None,
+                "sentence": verdict.sentence,
+                "comparison": verdict.comparison,
+                "scope": verdict.scope,
+                "notes": list(verdict.notes),
+            }
+            for verdict in document.verdicts
+        ],
+        "estimates": [estimate.as_json() for estimate in analysis.estimates],
+        "scorers": document.scorers,
+        "scales": document.scales,
+        "missing": [
+            {
+                "construct": gap.constructs[0],
+                "scorer": gap.scorers[0],
+                "system": gap.systems[0] if gap.systems else None,
+                "reason": gap.params["reason"],
+                "count": gap.n_dropped,
+                "of": gap.n_responses,
+            }
+            for gap in gaps
+        ],
+        "furthest_apart": [dict(record) for record in document.furthest_apart],
+        "warnings": list(analysis.warnings),
+        "not_established": list(document.not_established),
+        "tables": [f"{name}.csv" for name in csv_names(document)],
+        "provenance": dict(document.provenance),
+    }
+
+
+def csv_names(document: Document) -> list[str]:
+    """Names of the CSV files beside the report, without ending."""
+    tables = [table.key for table in document.tables]
+    return ["estimates", *tables, *(f"figure-{figure.key}" for figure in document.figures)]
+
+
+def schema(statistics: Iterable[str]) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of report.json, with the ids that a statistic may have."""
+    text = files("analysis.render").joinpath("schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    loaded["$defs"]["estimate"]["properties"]["statistic"] = {"enum": list(statistics)}
+    return loaded
+
+
+#: A spreadsheet would run a cell that begins so; an apostrophe before it keeps it text.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_frames(content: Document) -> dict[str, pd.DataFrame]:
+    """The CSV files by name: all estimates, each table's and each figure's."""
+    frames = {"estimates": to_frame(content.analysis.estimates)}
+    frames |= {table.key: table.data for table in content.tables}
+    return frames | {f"figure-{figure.key}": figure.data for figure in content.figures}
+
+
+def csv_texts(content: Document) -> dict[str, str]:
+    """Texts of the CSV files by name."""
+    return {name: csv_text(frame) for name, frame in csv_frames(content).items()}
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """CSV in which no cell of text can act as a formula."""
+    texts = frame.select_dtypes(exclude="number")
+    defused = {name: texts[name].map(_defused) for name in texts.columns}
+    return str(frame.assign(**defused).to_csv(index=False, lineterminator="\n"))
+
+
+def _defused(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def check_folder(folder: Path) -> set[str]:
+    """Names of the CSV files of the report that the folder holds, if any.
+
+    Raises
+    ------
+    ReportError
+        The folder holds something else, or is a file.
+    """
+    if not folder.exists():
+        return set()
+    if not folder.is_dir():
+        raise ReportError(f"{folder} is a file; name a folder for the report with --out")
+    marker = folder / "report.json"
+    if not marker.exists():
+        if any(folder.iterdir()):
+            raise ReportError(
+                f"{folder} holds other files and no report; name a new folder with --out"
+            )
+        return set()
+    try:
+        before = json.loads(marker.read_text(encoding="utf-8"))
+        names = before["tables"]
+        known = isinstance(before["schema_version"], int) and "estimates" in before
+    except (ValueError, KeyError, TypeError):
+        known, names = False, []
+    if not known:
+        raise ReportError(
+            f"{marker} was not written by `ccrs report`; name a new folder with --out"
+        )
+    return {str(n) for n in names if str(n).endswith(".csv") and Path(str(n)).name == str(n)}

@@ -1,1 +1,0 @@
-"""The opening sentences of a report, for each construct and judge."""
