@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -18,25 +19,26 @@ if TYPE_CHECKING:
     from annotate_ui.label_studio.client import Server
     from study.study import Study
 
+VARIABLE = "LABEL_STUDIO_API_KEY"
 _SERVER = (
     click.option(
         "--url",
         metavar="URL",
-        help="Address of the server, with its path where it has one; label_studio.url in "
-        "study.toml unless given.",
+        help="Address of the server, including its path if it has one. Default: label_studio.url "
+        "in study.toml.",
     ),
     click.option(
         "--token-file",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="File outside the study with the token; the environment's LABEL_STUDIO_API_KEY "
-        "unless given.",
+        help="File with the access token, outside the study. Default: the environment variable "
+        "LABEL_STUDIO_API_KEY.",
     ),
     click.option(
         "--ca",
         type=click.Path(dir_okay=False, exists=True, path_type=Path),
         metavar="FILE",
-        help="Certificates of a private authority (PEM) that the server's is checked against.",
+        help="Certificates of a private authority (PEM), to verify the server's certificate.",
     ),
     click.option(
         "--timeout",
@@ -44,15 +46,14 @@ _SERVER = (
         default=120.0,
         show_default=True,
         metavar="SECONDS",
-        help="How long an answer is waited for.",
+        help="Time to wait for a reply.",
     ),
 )
 _PUSHING = (
     click.option(
         "--title",
         metavar="TEXT",
-        help="Name of the projects, of which they bear the first 30 characters; the study's unless "
-        "given.",
+        help="Name of the projects, shortened to 30 characters. Default: the study's name.",
     ),
 )
 _PULLING = (
@@ -61,8 +62,8 @@ _PULLING = (
         "raters",
         multiple=True,
         metavar="USER=CODE",
-        help="Which rater a user is, by the user's number over there. Others become ls-NUMBER. "
-        "Repeatable.",
+        help="The rater that a user is, by the user's number in Label Studio. Other users become "
+        "ls-NUMBER. Repeatable.",
     ),
 )
 
@@ -101,10 +102,10 @@ def push_command(
     title: str | None,
     as_json: bool,
 ) -> None:
-    """Make the projects and tasks for what is assigned to Label Studio; change nothing rated.
+    """Create the projects and tasks of the slots assigned to Label Studio; rated ones stay.
 
-    There is a project for each stage, whose tasks hold only that stage's fields. A stage of a
-    query is pushed when its earlier stages are rated and pulled.
+    There is a project for each stage, whose tasks contain only the fields of that stage. A stage
+    of a query is pushed once its earlier stages are rated and pulled.
 
     \b
     Examples:
@@ -134,10 +135,10 @@ def pull_command(
     raters: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Bring the ratings of Label Studio into STUDY: new, edited, skipped and deleted ones.
+    """Store the ratings of Label Studio in STUDY: new, edited, skipped and deleted ones.
 
-    What can't be a rating is kept aside with its reason and never counts. Running it again
-    changes nothing.
+    Values that cannot be ratings are rejected: stored with their reason, and never counted.
+    Repeating the command changes nothing.
 
     \b
     Examples:
@@ -150,7 +151,13 @@ def pull_command(
     people = _people(raters)
     with _opened(folder, url, token_file, ca, timeout) as (study, server):
         with progress_bar("Reading ratings", hidden=as_json) as advance:
-            done = pull(study, server, raters=people, meets=_meets, progress=advance)
+            done = pull(
+                study,
+                server,
+                raters=people,
+                confirm_new_raters=_confirm_new_raters,
+                progress=advance,
+            )
         print_result(done.as_json(), [*pulled_lines(done), f"Next: ccrs report {folder}"], as_json)
 
 
@@ -177,7 +184,7 @@ def sync_command(
     interval: float,
     rounds: int | None,
 ) -> None:
-    """Pull and push again and again, until Ctrl-C. Interrupted anywhere, it goes on when run again.
+    """Pull and push repeatedly, until Ctrl-C. An interrupted run can be repeated at any time.
 
     \b
     Examples:
@@ -191,28 +198,39 @@ def sync_command(
     people = _people(raters)
     settings = ""
 
-    def told(done: Round | ServerError) -> None:
+    def report(done: Round | ServerError) -> None:
         nonlocal settings
-        settings = _tell_edits(folder, settings)
+        settings = _report_edits(folder, settings)
         if isinstance(done, ServerError):
             click.echo(f"Waiting: {done}", err=True)
             return
-        if done.pulled is not None and done.pulled.anything:
+        if done.pulled is not None and done.pulled.stored_anything:
             click.echo("\n".join(pulled_lines(done.pulled)))
-        if done.pushed.tasks or done.pushed.adopted or done.pushed.gone or done.pushed.missing:
+        if (
+            done.pushed.tasks
+            or done.pushed.adopted
+            or done.pushed.deleted
+            or done.pushed.missing_projects
+        ):
             click.echo("\n".join(pushed_lines(done.pushed)))
 
     with _opened(folder, url, token_file, ca, timeout) as (study, server):
         settings = study.config_hash
         try:
             sync(
-                lambda: sync_once(study, server, raters=people, meets=_meets, title=title),
+                lambda: sync_once(
+                    study,
+                    server,
+                    raters=people,
+                    confirm_new_raters=_confirm_new_raters,
+                    title=title,
+                ),
                 interval,
-                told,
+                report,
                 rounds=rounds,
             )
         except KeyboardInterrupt:
-            click.echo("Stopped. What was pulled and sent is kept.")
+            click.echo("Stopped. Everything that was pulled and sent is stored.")
         click.echo(f"Next: ccrs report {folder}")
 
 
@@ -224,61 +242,96 @@ def _opened(
     ca: Path | None,
     timeout: float,
 ) -> Iterator[tuple[Study, Server]]:
-    from annotate_ui.label_studio.access_token import read_token
     from annotate_ui.label_studio.client import Server
     from study.study import Study
 
-    # Under the constructs as they are now: whoever edits study.toml meanwhile makes new versions.
+    # Constructs stay as they are now, also if study.toml is edited meanwhile.
     with Study.open(folder).pinned() as study:
-        place = url or study.config.label_studio.url
-        if place is None:
+        address = url or study.config.label_studio.url
+        if address is None:
             raise click.UsageError(
                 "Name the server with --url, or set label_studio.url in study.toml."
             )
         token = read_token(study.folder, token_file)
-        with Server(place, token, ca=ca, timeout=timeout) as server:
+        with Server(address, token, ca=ca, timeout=timeout) as server:
             yield study, server
 
 
+def read_token(study_folder: Path, file: Path | None = None) -> str:
+    """Return the token in `file`, or in the environment if there is no file.
+
+    Raises
+    ------
+    StudyError
+        There is no token, or the file is in the study's folder, which may be shared.
+    """
+    from study.errors import StudyError
+
+    if file is None:
+        token = os.environ.get(VARIABLE, "").strip()
+        if not token:
+            raise StudyError(
+                f"The access token is missing. Set {VARIABLE}, or name a file outside the study "
+                "with --token-file. Label Studio shows tokens under Account & Settings."
+            )
+    else:
+        if file.resolve().is_relative_to(study_folder.resolve()):
+            raise StudyError(
+                f"{file} is inside the study's folder, which may be shared. Store the token "
+                "elsewhere."
+            )
+        try:
+            token = file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise StudyError(f"{file} cannot be read as a token ({error}).") from None
+        if not token:
+            raise StudyError(f"{file} is empty; put the token in it.")
+    if not token.isascii() or any(c.isspace() for c in token):
+        raise StudyError(
+            "The token contains white space or other invalid characters; copy it again."
+        )
+    return token
+
+
 def _people(raters: tuple[str, ...]) -> dict[int, str]:
-    found: dict[int, str] = {}
+    codes: dict[int, str] = {}
     for pair in raters:
         user, equals, code = pair.partition("=")
-        # No number of a user has more digits than a database's keys.
+        # More digits would not fit into a database key.
         if not equals or not re.fullmatch(r"[0-9]{1,18}", user) or not code.strip():
             raise click.UsageError(f"--rater {pair}: write the user's number, as in 5=anna.")
-        if found.setdefault(int(user), code.strip()) != code.strip():
-            raise click.UsageError(f"--rater {pair}: user {user} is {found[int(user)]} already.")
-    return found
+        if codes.setdefault(int(user), code.strip()) != code.strip():
+            raise click.UsageError(f"--rater {pair}: user {user} is already {codes[int(user)]}.")
+    return codes
 
 
-def _tell_edits(folder: Path, before: str) -> str:
-    """Say once that study.toml was edited since; return its hash by now."""
+def _report_edits(folder: Path, before: str) -> str:
+    """Report once that study.toml was edited; return its current hash."""
     from study.errors import StudyError
     from study.settings.study_toml import read_config
 
     try:
         _, now = read_config(folder / "study.toml")
     except StudyError:
-        # It is being edited; what runs has read it before.
+        # It is being edited.
         return before
     if now != before:
         click.echo(
-            "study.toml was edited. What runs goes on as it began: stop it and run it again.",
+            "study.toml was edited. This command still uses its earlier version: restart it.",
             err=True,
         )
     return now
 
 
-def _meets(users: list[int], here: list[str]) -> None:
-    """Ask before people become raters of their own who may be raters already."""
+def _confirm_new_raters(users: list[int], codes: list[str]) -> None:
+    """Ask before users become new raters who may already be raters of the study."""
     named = ", ".join(str(user) for user in users)
-    known = ", ".join([*here[:SHOWN], *(["..."] if len(here) > SHOWN else [])])
+    listed = ", ".join([*codes[:SHOWN], *(["..."] if len(codes) > SHOWN else [])])
     click.echo(
-        f"Warning: users {named} become raters of their own. If one of them is a rater of this "
-        f"study already ({known}), say so "
-        f"first with --rater {users[0]}=CODE: whoever is two raters stays two.",
+        f"Warning: users {named} become new raters. If one of them is already a rater of this "
+        f"study ({listed}), name the rater with --rater {users[0]}=CODE: two raters cannot be "
+        "merged later.",
         err=True,
     )
     if sys.stdin.isatty():
-        click.confirm("Go on?", abort=True, err=True)
+        click.confirm("Continue?", abort=True, err=True)

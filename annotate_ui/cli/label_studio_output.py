@@ -1,4 +1,4 @@
-"""What `ccrs label-studio` says of a push and of a pull, in lines for people."""
+"""The messages of `ccrs label-studio` about a push and a pull."""
 
 from __future__ import annotations
 
@@ -8,99 +8,98 @@ if TYPE_CHECKING:
     from annotate_ui.label_studio.results import Pulled, Pushed
 
 SHOWN = 10
-"""Of what was kept aside, so many are shown; --json has all."""
+"""Number of rejected values that are listed; --json lists all."""
 
 
 def pushed_lines(done: Pushed) -> list[str]:
-    """Return what a push says."""
+    """Return the messages about a push."""
     lines = [
-        f"Stage {one.stage} ({', '.join(one.constructs)}): {one.tasks:,} tasks for {one.overlap} "
-        f"each, {'made now' if one.made else 'there before'}. {one.url}"
-        for one in done.projects
+        f"Stage {project.stage} ({', '.join(project.constructs)}): {project.tasks:,} tasks with "
+        f"{project.overlap} places each, {'new' if project.is_new else 'existing'} project. "
+        f"{project.url}"
+        for project in done.projects
     ]
-    new = done.tasks - done.adopted
-    lines.append(f"{new:,} tasks were sent; {done.there:,} were there already.")
-    if done.adopted:
-        lines.append(f"{done.adopted:,} had been sent by a push that was interrupted.")
-    if done.gone:
-        lines.append(
-            f"{done.gone:,} tasks had been deleted over there; what nobody had rated is sent again."
-        )
-    if done.unknown:
-        named = ", ".join(str(number) for number in done.unknown)
-        lines.append(
-            f"Projects {named} were made for this study, and it knows nothing of them: it was "
-            "restored to an earlier backup, or a copy of it was pushed. Their ratings are not "
-            "pulled; export them over there before they are deleted."
-        )
-    if done.missing:
-        named = ", ".join(str(number) for number in done.missing)
-        lines.append(
-            f"Projects {named} are no longer on the server. What was pulled of them stays; what "
-            "nobody had rated is sent again."
-        )
-    if done.lost:
-        lines.append(
-            f"{done.lost:,} places are held over there by people whose value can't count (counted "
-            "elsewhere, left or erased); open slots get further tasks."
-        )
-    if done.renewed:
-        lines.append(
-            f"{done.renewed:,} tasks that nobody had touched asked an earlier version of a "
-            "construct and were replaced."
-        )
-    if done.earlier:
-        lines.append(
-            f"{done.earlier:,} tasks that somebody has rated still ask an earlier version of a "
-            "construct; such values are kept and leave the score table."
-        )
-    if done.doubled:
-        lines.append(f"{done.doubled:,} were there twice and unrated, and were removed.")
-    if done.waiting:
-        lines.append(
-            f"{done.waiting:,} of {done.slots:,} slots wait until the earlier stages of their "
-            "query are rated and pulled."
-        )
-    return lines
+    counted = [
+        (done.adopted, "tasks had been sent by an interrupted push."),
+        (done.deleted, "tasks were deleted in Label Studio; unrated ones are sent again."),
+        (
+            done.blocked,
+            "places are occupied by people whose value cannot count (it counts elsewhere, or they "
+            "have left or were erased); open slots get further tasks.",
+        ),
+        (
+            done.replaced,
+            "untouched tasks of an earlier version of a construct were replaced.",
+        ),
+        (
+            done.outdated,
+            "rated tasks of an earlier version of a construct stay; their values are not part of "
+            "the score table.",
+        ),
+        (done.duplicates, "unrated tasks were on the server twice and were deleted."),
+        (
+            done.waiting,
+            f"of {done.slots:,} slots wait until the earlier stages of their query are rated and "
+            "pulled.",
+        ),
+    ]
+    return [
+        *lines,
+        f"{done.tasks - done.adopted:,} tasks were sent; {done.existing:,} existed already.",
+        *_counts(counted),
+        *_projects(
+            done.unknown_projects,
+            "were made for this study but are not stored in it: it was restored from an earlier "
+            "backup, or a copy of it was pushed. Their ratings are not pulled; export them in "
+            "Label Studio before you delete the projects.",
+        ),
+        *_missing(done.missing_projects),
+    ]
 
 
 def pulled_lines(done: Pulled) -> list[str]:
-    """Return what a pull says."""
-    lines = [
-        f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} taken back, "
-        f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations."
+    """Return the messages about a pull."""
+    counted = [
+        (done.skipped, "of these are skipped tasks."),
+        (
+            done.outdated,
+            "values are of an earlier version of their construct (study.toml was edited after the "
+            "push); they are stored but not part of the score table.",
+        ),
+        (done.drafts, "drafts were left out."),
+        (done.edited_by_other, "annotations were last changed by another user than their rater."),
+        (done.erased, "annotations are of people who were erased from the study."),
     ]
-    if done.missing:
-        named = ", ".join(str(number) for number in done.missing)
+    lines = [
+        f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
+        f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
+        *_missing(done.missing_projects),
+        *_counts(counted),
+        *(f"User {user} is rater {code}." for code, user in done.raters.items()),
+    ]
+    if done.rejected:
         lines.append(
-            f"Projects {named} are no longer on the server. What was pulled of them stays; the "
-            "next push sends again what nobody had rated."
+            f"{len(done.rejected):,} values were rejected, {done.rejected_new:,} of them new:"
         )
-    if done.skipped:
-        lines.append(f"{done.skipped:,} of these say that the task was skipped.")
-    if done.earlier:
-        lines.append(
-            f"{done.earlier:,} values are of an earlier version of their construct (study.toml was "
-            "edited since it was pushed); they are kept and leave the score table."
-        )
-    if done.drafts:
-        lines.append(f"{done.drafts:,} drafts are no ratings and were left where they are.")
-    if done.by_another:
-        lines.append(
-            f"{done.by_another:,} annotations were last changed by another account than their "
-            "rater's."
-        )
-    if done.erased:
-        lines.append(f"{done.erased:,} annotations are of people erased from the study.")
-    lines += [f"User {user} is rater {code}." for code, user in done.raters.items()]
-    if done.aside:
-        lines.append(
-            f"{len(done.aside):,} values can't be ratings and are kept aside, "
-            f"{done.aside_new:,} of them new:"
-        )
-    for one in done.aside[:SHOWN]:
-        place = " ".join(part for part in (one.rater, one.response, one.construct) if part)
-        lines.append(f"  {place or 'a task'}: {(one.value or 'nothing')[:60]}: {one.reason}")
-    if len(done.aside) > SHOWN:
-        lines.append(f"  and {len(done.aside) - SHOWN:,} more; --json has all.")
+    for row in done.rejected[:SHOWN]:
+        place = " ".join(part for part in (row.rater, row.response, row.construct) if part)
+        lines.append(f"  {place or 'a task'}: {(row.value or 'missing')[:60]}: {row.reason}")
+    if len(done.rejected) > SHOWN:
+        lines.append(f"  and {len(done.rejected) - SHOWN:,} more; --json lists all.")
     return lines
+
+
+def _counts(counted: list[tuple[int, str]]) -> list[str]:
+    return [f"{count:,} {text}" for count, text in counted if count]
+
+
+def _projects(numbers: list[int], text: str) -> list[str]:
+    return [f"Projects {', '.join(map(str, numbers))} {text}"] if numbers else []
+
+
+def _missing(numbers: list[int]) -> list[str]:
+    return _projects(
+        numbers,
+        "are no longer on the server. Ratings that were pulled stay; push sends unrated responses "
+        "again.",
+    )

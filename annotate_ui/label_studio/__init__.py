@@ -1,4 +1,4 @@
-"""The bridge to Label Studio: what is rated there is assigned, stored and reported here."""
+"""The bridge to Label Studio: raters rate there; the study assigns, stores and reports."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from annotate_ui.label_studio.sync import sync_once as sync_once
 
 CHANNEL = "label_studio"
-"""The channel of assignments that are rated there, and the source of their ratings."""
+"""The channel of assignments that are rated in Label Studio."""
 
 _HOME = {
     "Server": "annotate_ui.label_studio.client",

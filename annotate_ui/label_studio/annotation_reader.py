@@ -1,6 +1,7 @@
-"""Reading an export of Label Studio: what each annotation says of each construct, checked here.
+"""Reading annotations from a JSON export of Label Studio.
 
-The server checks nothing: a number may come as text, lie outside of the scale or be missing.
+Label Studio does not validate values: a number may arrive as text, be outside the scale or be
+missing. Values are checked here, and each that cannot become a rating is returned with its reason.
 """
 
 import json
@@ -11,29 +12,29 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from annotate_ui.label_studio.configuration import plain
+from annotate_ui.label_studio.configuration import plain_text
 from study.errors import StudyError
 from study.scales import RatingScale
 from study.text import abbreviate
 from study.types import storable
 
 SKIPPED = "skipped in Label Studio"
-NO_NUMBER = "no number"
-MISSING = "asked for and not given"
-TWICE = "given twice in one annotation"
-UNKNOWN_CONTROL = "of a control that was not pushed"
-UNREADABLE = "an annotation that can't be read"
-NO_REMARK = "no remark that was offered"
-ALONE = "a comment without any value"
-LONG = "longer than 5000 characters"
-NOT_STORABLE = "holds characters that no database keeps"
+NO_NUMBER = "not a number"
+MISSING = "required but missing"
+GIVEN_TWICE = "given twice in one annotation"
+UNKNOWN_CONTROL = "unknown control"
+UNREADABLE = "unreadable annotation"
+UNKNOWN_FLAG = "unknown remark"
+COMMENT_ONLY = "a comment without any value"
+TOO_LONG = "longer than 5000 characters"
+NOT_STORABLE = "contains characters that cannot be stored"
 
-_LONGEST = 5000
+_MAX_COMMENT = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class ConstructAnswer:
-    """What an annotation says of a construct."""
+    """The value of one construct in an annotation."""
 
     construct_key: str
     construct_version: int
@@ -43,23 +44,23 @@ class ConstructAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfit:
-    """What an annotation says and can't become a rating."""
+class InvalidValue:
+    """A value in an annotation that cannot become a rating."""
 
     construct_key: str | None
     value: str | None
-    """As JSON; None: there was nothing."""
+    """As JSON; None: the value is missing."""
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """An annotation that can't be read, with what of it can."""
+class UnreadableAnnotation:
+    """An annotation that cannot be read, with the parts that can."""
 
     number: int | None
     task: int | None
     user: int | None
-    unfit: Unfit
+    invalid: InvalidValue
 
 
 @dataclass(slots=True)
@@ -69,19 +70,19 @@ class Annotation:
     number: int
     task: int
     name: str | None
-    """Of the task, as it was pushed."""
+    """Name of the task, as it was pushed."""
     user: int | None
-    """None: the account is deleted over there."""
+    """None: the account was deleted in Label Studio."""
     created: datetime
     updated: datetime
     lead_seconds: float | None
-    """From opening the task to submitting it, for everything that it asks."""
+    """From opening the task to submitting it, for all its constructs together."""
     skipped: bool
-    by_another: bool = False
-    """Whether somebody else changed it last: over there every member may."""
+    edited_by_other: bool = False
+    """Whether another user changed it last; in Label Studio every member may."""
     comment: str | None = None
     answers: list[ConstructAnswer] = field(default_factory=list)
-    unfit: list[Unfit] = field(default_factory=list)
+    invalid: list[InvalidValue] = field(default_factory=list)
 
 
 def read_task(
@@ -89,202 +90,211 @@ def read_task(
     name_field: str,
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, RatingScale],
-) -> tuple[list[Annotation], list[Unread], int]:
-    """Return a task's annotations, those that can't be read, and how many drafts it has.
+) -> tuple[list[Annotation], list[UnreadableAnnotation], int]:
+    """Return a task's annotations, its unreadable annotations, and the number of its drafts.
 
-    `scales` holds the scale of each construct; one that is gone is not checked any more.
+    `scales` maps constructs to the scales that their values are checked against.
 
     Raises
     ------
     StudyError
-        The task's annotations or drafts are no list.
+        The task's annotations or drafts are not a list.
     """
-    problem = unlisted(task)
+    problem = list_problem(task)
     if problem is not None:
-        raise StudyError(f"Task {whole(task.get('id'))} of an export: {problem} Export it again.")
+        raise StudyError(
+            f"Task {as_integer(task.get('id'))} of an export: {problem} Export it again."
+        )
     data = task.get("data")
     name = data.get(name_field) if isinstance(data, dict) else None
-    found, unreadable = [], []
-    for one in task.get("annotations") or []:
+    annotations, unreadable = [], []
+    for raw in task.get("annotations") or []:
         try:
-            found.append(_annotation(one, int(task["id"]), name, controls, scales))
+            annotations.append(_annotation(raw, int(task["id"]), name, controls, scales))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            unreadable.append(_unread(one, task.get("id")))
-    return found, unreadable, len(task.get("drafts") or [])
+            unreadable.append(_unreadable(raw, task.get("id")))
+    return annotations, unreadable, len(task.get("drafts") or [])
 
 
-def unlisted(task: Mapping[str, Any]) -> str | None:
-    """Say which of a task's lists is none; None where all are."""
+def list_problem(task: Mapping[str, Any]) -> str | None:
+    """Return a message if a task's annotations or drafts are not a list, else None."""
     for name in ("annotations", "drafts"):
         if not isinstance(task.get(name) or [], list):
-            return f"its {name} are {abbreviate(task[name])}, which is no list."
+            return f"its {name} are {abbreviate(task[name])}, which is not a list."
     return None
 
 
-def _unread(one: Any, task: Any) -> Unread:
-    # The rest of an annotation may name people, and so may what a fault says of it.
-    told = one if isinstance(one, dict) else {}
-    number, user = whole(told.get("id")), whole(user_of(told.get("completed_by")))
-    kept = {"id": number, "user": user, "result": told.get("result")}
-    return Unread(number, whole(task), user, Unfit(None, _raw(kept), UNREADABLE))
+def _unreadable(raw: Any, task: Any) -> UnreadableAnnotation:
+    # Only these fields are stored: others, and the text of the error, may name people.
+    fields = raw if isinstance(raw, dict) else {}
+    number, user = as_integer(fields.get("id")), as_integer(user_number(fields.get("completed_by")))
+    value = _as_json({"id": number, "user": user, "result": fields.get("result")})
+    return UnreadableAnnotation(
+        number, as_integer(task), user, InvalidValue(None, value, UNREADABLE)
+    )
 
 
-def whole(value: Any) -> int | None:
-    """Return a whole number; None for anything else."""
+def as_integer(value: Any) -> int | None:
+    """Return an integer; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def user_of(completed_by: Any) -> Any:
-    """Return the number in what an annotation says of its user."""
-    # Some exports hold the user with name and address, of which only the number is kept.
+def user_number(completed_by: Any) -> Any:
+    """Return the user's number from `completed_by`, which may be an object or the number itself."""
     return completed_by.get("id") if isinstance(completed_by, dict) else completed_by
 
 
 def storable_text(text: str) -> str:
-    """Return a text with what a database can't hold replaced."""
+    """Return a text with characters replaced that a database cannot store."""
     return text.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
 
 
+def number_in(value: Any) -> Any:
+    """Return the number or the stars of a result's value, unchecked; None if it has neither."""
+    return value.get("number", value.get("rating")) if isinstance(value, dict) else None
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number that fits into a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if isinstance(value, int):
+        return value.bit_length() <= 1000
+    return math.isfinite(value)
+
+
 def _annotation(
-    one: Mapping[str, Any],
+    raw: Mapping[str, Any],
     task: int,
     name: Any,
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, RatingScale],
 ) -> Annotation:
-    user = user_of(one["completed_by"])
-    if user is not None and whole(user) is None:
-        raise ValueError(f"{user!r} is no user")
-    created = moment(one["created_at"])
+    user = user_number(raw["completed_by"])
+    if user is not None and as_integer(user) is None:
+        raise ValueError(f"{user!r} is not a user")
+    editor = as_integer(user_number(raw.get("updated_by")))
+    lead = raw.get("lead_time")
     annotation = Annotation(
-        number=int(one["id"]),
+        number=int(raw["id"]),
         task=task,
         name=name if isinstance(name, str) else None,
         user=user,
-        created=created,
-        updated=moment(one.get("updated_at") or one["created_at"]),
-        lead_seconds=_seconds(one.get("lead_time")),
-        skipped=one.get("was_cancelled") is True,
-        by_another=user is not None and whole(user_of(one.get("updated_by"))) not in {None, user},
+        created=parse_time(raw["created_at"]),
+        updated=parse_time(raw.get("updated_at") or raw["created_at"]),
+        lead_seconds=float(lead) if lead is not None and is_number(lead) and lead >= 0 else None,
+        skipped=raw.get("was_cancelled") is True,
+        edited_by_other=user is not None and editor not in {None, user},
     )
     if annotation.skipped:
         annotation.answers = [
-            ConstructAnswer(meaning["construct"], meaning["construct_version"], None)
-            for meaning in controls.values()
-            if meaning["kind"] == "number"
+            ConstructAnswer(control["construct"], control["construct_version"], None)
+            for control in controls.values()
+            if control["kind"] == "number"
         ]
-        return annotation
-    _results(annotation, one.get("result") or [], controls, scales)
+    else:
+        _read_results(annotation, raw.get("result") or [], controls, scales)
     return annotation
 
 
-def _results(
+def _read_results(
     annotation: Annotation,
     results: list[Mapping[str, Any]],
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, RatingScale],
 ) -> None:
-    # A relation between results says nothing of a control.
+    # A relation between results has no control.
     results = [result for result in results if "from_name" in result]
     times = Counter(str(result.get("from_name")) for result in results)
-    given: dict[str, Any] = {}
+    values: dict[str, dict[str, Any]] = {}
     for result in results:
-        name = str(result.get("from_name"))
-        meaning = controls.get(name, {})
-        if meaning.get("kind") is None or times[name] > 1:
-            reason = TWICE if meaning else f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
-            key = meaning["construct"] if meaning.get("kind") == "number" else None
-            annotation.unfit.append(Unfit(key, _raw(result.get("value")), reason))
+        name, value = str(result.get("from_name")), result.get("value")
+        control = controls.get(name, {})
+        if control.get("kind") is None or times[name] > 1:
+            reason = GIVEN_TWICE if control else f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
+            key = control["construct"] if control.get("kind") == "number" else None
+            annotation.invalid.append(InvalidValue(key, _as_json(value), reason))
         else:
-            value = result.get("value")
-            given[name] = value if isinstance(value, dict) else {}
+            values[name] = value if isinstance(value, dict) else {}
     flags: dict[str, tuple[str, ...]] = {}
-    for name, meaning in controls.items():
-        if meaning["kind"] == "flags" and name in given:
-            ticked = given[name].get("choices") or []
-            ticked = ticked if isinstance(ticked, list) else [ticked]
-            offered = {flag: plain(flag) for flag in meaning["flags"]}
-            flags[meaning["construct"]] = tuple(
-                f for f, abbreviate in offered.items() if abbreviate in ticked
-            )
-            strange = [flag for flag in ticked if flag not in offered.values()]
-            if strange:
-                annotation.unfit.append(Unfit(None, _raw(strange), NO_REMARK))
-    for name, meaning in controls.items():
-        if meaning["kind"] == "comment":
-            _comment(annotation, given.get(name))
-        if meaning["kind"] != "number" or times[name] > 1:
+    for name, control in controls.items():
+        if control["kind"] == "flags" and name in values:
+            flags[control["construct"]] = _read_flags(annotation, control["flags"], values[name])
+    for name, control in controls.items():
+        if control["kind"] == "comment" and name in values:
+            _read_comment(annotation, values[name])
+        if control["kind"] != "number" or times[name] > 1:
             continue
-        key = meaning["construct"]
-        if name not in given:
-            annotation.unfit.append(Unfit(key, None, MISSING))
+        key = control["construct"]
+        if name not in values:
+            annotation.invalid.append(InvalidValue(key, None, MISSING))
             continue
-        # Stars come as a rating.
-        number = given[name].get("number", given[name].get("rating"))
+        number = number_in(values[name])
         problem = _problem(number, scales.get(key))
         if problem is not None:
-            annotation.unfit.append(Unfit(key, _raw(number), problem))
+            annotation.invalid.append(InvalidValue(key, _as_json(number), problem))
             continue
         annotation.answers.append(
-            ConstructAnswer(key, meaning["construct_version"], float(number), flags.get(key, ()))
+            ConstructAnswer(key, control["construct_version"], float(number), flags.get(key, ()))
         )
     if annotation.comment is not None and not annotation.answers:
-        annotation.unfit.append(Unfit(None, _raw(annotation.comment), ALONE))
+        value = _as_json(annotation.comment)
+        annotation.invalid.append(InvalidValue(None, value, COMMENT_ONLY))
 
 
-def _problem(number: Any, scale: RatingScale | None) -> str | None:
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return NO_NUMBER
-    if isinstance(number, int) and number.bit_length() > 1000:
-        return NO_NUMBER
-    if scale is None:
-        return None if math.isfinite(number) else NO_NUMBER
-    return scale.problem(float(number)) or scale.off_grid(float(number))
+def _read_flags(
+    annotation: Annotation, offered: list[str], value: Mapping[str, Any]
+) -> tuple[str, ...]:
+    ticked = value.get("choices") or []
+    ticked = ticked if isinstance(ticked, list) else [ticked]
+    displayed = {flag: plain_text(flag) for flag in offered}
+    unknown = [choice for choice in ticked if choice not in displayed.values()]
+    if unknown:
+        annotation.invalid.append(InvalidValue(None, _as_json(unknown), UNKNOWN_FLAG))
+    return tuple(flag for flag, text in displayed.items() if text in ticked)
 
 
-def _comment(annotation: Annotation, value: Any) -> None:
-    if value is None:
-        return
+def _read_comment(annotation: Annotation, value: Mapping[str, Any]) -> None:
     texts = value.get("text") or []
     parts = texts if isinstance(texts, list) else [texts]
-    text = "\n".join(part if isinstance(part, str) else _raw(part) for part in parts)
+    text = "\n".join(part if isinstance(part, str) else _as_json(part) for part in parts)
     if not text.strip():
         return
     try:
         storable(text)
     except ValueError:
-        annotation.unfit.append(Unfit(None, _raw(text), NOT_STORABLE))
+        annotation.invalid.append(InvalidValue(None, _as_json(text), NOT_STORABLE))
         return
-    if len(text) > _LONGEST:
-        annotation.unfit.append(Unfit(None, _raw(text), LONG))
+    if len(text) > _MAX_COMMENT:
+        annotation.invalid.append(InvalidValue(None, _as_json(text), TOO_LONG))
         return
     annotation.comment = text
 
 
-def _raw(value: Any) -> str:
-    # ASCII: what no database holds is written with escapes.
+def _problem(number: Any, scale: RatingScale | None) -> str | None:
+    if isinstance(number, float) and not math.isfinite(number) and scale is not None:
+        return scale.problem(number)
+    if not is_number(number):
+        return NO_NUMBER
+    if scale is None:
+        return None
+    return scale.problem(float(number)) or scale.off_grid(float(number))
+
+
+def _as_json(value: Any) -> str:
+    # ASCII: characters that a database cannot store are written as escapes.
     return json.dumps(value, ensure_ascii=True)
 
 
-def moment(text: Any) -> datetime:
-    """Return a time that an annotation says.
+def parse_time(text: Any) -> datetime:
+    """Return the time that an annotation states.
 
     Raises
     ------
     TypeError, ValueError
-        It is none, or has no time zone.
+        It is not a time, or has no time zone.
     """
-    found = datetime.fromisoformat(text)
-    if found.tzinfo is None:
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
         raise ValueError(f"{text} has no time zone")
-    return found
-
-
-def _seconds(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        seconds = float(value)
-    except OverflowError:
-        return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    return time

@@ -1,4 +1,4 @@
-"""Storing what was pulled: each difference from what is stored is a revision, and nothing else."""
+"""Storing annotations that were pulled: each change becomes a revision, nothing else is written."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,17 +8,23 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.annotation_reader import SKIPPED, Annotation, Unfit
-from annotate_ui.label_studio.matching import Claims, Placed, Wanted, latest, lost_places
+from annotate_ui.label_studio.annotation_reader import SKIPPED, Annotation, InvalidValue
+from annotate_ui.label_studio.matching import (
+    LocatedAnnotation,
+    SlotClaims,
+    blocked_places,
+    latest,
+)
 from annotate_ui.label_studio.projects import (
     LEFT,
     OTHER_CHANNEL,
     OTHER_SERVER,
     StoredProject,
-    store_lost,
+    TaskKey,
+    store_blocked,
 )
 from annotate_ui.label_studio.reserved_slots import Slot
-from annotate_ui.label_studio.results import Asides, Fetched, Pulled
+from annotate_ui.label_studio.results import FetchedProject, Pulled, RejectedValues
 from annotate_ui.label_studio.reveals import Exposures, store_reveals
 from annotate_ui.label_studio.revisions import Origins, Revisions, origin
 from annotate_ui.label_studio.task_data import task_names
@@ -29,221 +35,178 @@ from study.schema import RatingBase, Response, table
 from study.study import Study
 
 DELETED = "deleted in Label Studio"
-UNFIT = "changed in Label Studio to what can't be taken"
-DUPLICATE = "a further annotation of the same task by the same user; the latest counts"
+CHANGED_TO_INVALID = "changed in Label Studio to an invalid value"
+DUPLICATE = "another annotation of the same task by the same rater; the latest counts"
 NO_SLOT = "more people rated this than slots are reserved"
+UNKNOWN_TASK = "a task that was not pushed"
+NO_ACCOUNT = "its account was deleted in Label Studio, and it was not pulled before"
 
-UNKNOWN_TASK = "of a task that was not pushed"
-NO_ACCOUNT = "its account is deleted over there, and it was not pulled before"
 
-
-class Storing:
-    """Stores the projects of one server, within a transaction that the caller has opened."""
+class AnnotationStore:
+    """Stores the annotations of one server, within a transaction that the caller has opened."""
 
     def __init__(
         self, connection: Connection, study: Study, raters: Raters, result: Pulled
     ) -> None:
         self._connection, self._study = connection, study
         self._raters, self._result = raters, result
-        self._claims = Claims(connection, study)
+        self._claims = SlotClaims(connection, study)
         self._revisions = Revisions(connection, study, result)
         self._origins = Origins(connection, self._revisions.newest.values())
-        self._responses = _response_keys(connection)
-        self._aside = Asides(connection, self._responses)
+        r = table(Response)
+        keys = {row.id: row.key for row in connection.execute(select(r.c.id, r.c.key))}
+        self._rejected = RejectedValues(connection, keys)
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
 
-    def store(self, fetched: Sequence[Fetched]) -> None:
-        """Store everything that is new, edited or gone."""
-        placed = self._placed(fetched)
-        counted = latest(placed)
-        gone = self._gone(fetched, {(one.rater_id, one.wanted) for one in counted.values()})
-        self._claims.abandon(gone)
-        filled: list[tuple[Placed, Slot]] = []
-        for one in placed:
-            if one.rater_id is None and one.annotation.user is None:
-                # Whoever it was may be erased from the study: no value of theirs is kept.
-                nothing = Unfit(None, None, NO_ACCOUNT)
-                self._aside.add(one.project, nothing, one.annotation, None, one.response_id)
+    def store(self, projects: Sequence[FetchedProject]) -> None:
+        """Store every annotation that is new, edited or deleted."""
+        annotations = self._locate(projects)
+        counted = latest(annotations)
+        keys = {(located.rater_id, located.task_key) for located in counted.values()}
+        deleted = self._slots_of_deleted(projects, keys)
+        self._claims.vacate(deleted)
+        filled: list[tuple[LocatedAnnotation, Slot]] = []
+        for located in annotations:
+            if located.rater_id is None and located.annotation.user is None:
+                # The person may have been erased from the study: none of their values is stored.
+                self._reject(located, InvalidValue(None, None, NO_ACCOUNT))
                 continue
-            if one.rater_id is None:
+            if located.rater_id is None:
                 self._result.erased += 1
                 continue
-            slot, refusal = self._slot(one, counted)
+            slot, reason = self._find_slot(located, located.rater_id, counted)
             if slot is None:
-                self._refuse(one, refusal)
+                self._reject_all(located, reason)
             else:
-                filled.append((one, slot))
+                filled.append((located, slot))
         self._claims.store()
-        store_reveals(self._connection, [(slot, one.annotation) for one, slot in filled])
+        store_reveals(self._connection, [(slot, located.annotation) for located, slot in filled])
         exposures = Exposures(self._connection)
-        for one, slot in filled:
-            self._store_annotation(one, slot, exposures)
-        for slot in gone:
+        for located, slot in filled:
+            self._store_annotation(located, slot, exposures)
+        for slot in deleted:
             self._revisions.withdraw(slot, slot.construct_keys, DELETED)
-        for project in fetched:
-            self._set_unread_aside(project)
-            held = self._held(project, placed, counted, filled)
-            store_lost(self._connection, project.project, lost_places(project.project, held))
-        self._revisions.flush()
-        self._aside.store(self._result)
-
-    def _held(
-        self,
-        fetched: Fetched,
-        placed: Sequence[Placed],
-        counted: Mapping[Any, Placed],
-        filled: Sequence[tuple[Placed, Slot]],
-    ) -> Iterator[tuple[int, Any, bool]]:
-        """Yield who holds places of a project's tasks, and whether a value stands for it."""
-        project = fetched.project
-        fills = {one.annotation.number for one, _ in filled if one.project is project}
-        for one in placed:
-            response = one.response_id
-            if one.project is not project or response is None or response not in project.tasks:
-                continue
-            user, number = one.annotation.user, one.annotation.number
-            stands = number in fills or (
-                counted[one.same] is one and self._stands(one.rater_id, response, project)
+        for project in projects:
+            self._reject_unreadable(project)
+            occupants = self._occupants(project, annotations, counted, filled)
+            store_blocked(
+                self._connection, project.project, blocked_places(project.project, occupants)
             )
-            yield response, user or f"annotation {number}", stands
-        by_task = {number: response for response, number in project.tasks.items()}
-        for unread in fetched.unreadable:
-            response = by_task.get(unread.task or 0)
-            if response is not None:
-                rater = self._raters.known(unread.user)
-                stands = self._stands(rater, response, project)
-                yield response, unread.user or f"annotation {unread.number}", stands
+        self._revisions.flush()
+        self._rejected.store(self._result)
 
-    def _stands(self, rater_id: int | None, response: int, project: StoredProject) -> bool:
-        """Say whether a rater has a value from this project that was not taken back."""
-        mine = self._claims.mine(rater_id or 0, (response, project.construct_keys))
-        return (
-            mine is not None
-            and bool(self._revisions.standing(mine))
-            and self._origins.project(mine) == project.id
-        )
-
-    def _placed(self, fetched: Sequence[Fetched]) -> list[Placed]:
+    def _locate(self, projects: Sequence[FetchedProject]) -> list[LocatedAnnotation]:
         """Return every annotation with its response and rater, in the order of rating."""
         names: dict[int, dict[str, int]] = {}
-        found = []
-        for one in fetched:
-            if one.project.stage not in names:
-                every = task_names(self._connection, one.project.stage)
-                names[one.project.stage] = {name: response for response, name in every.items()}
-            for annotation in one.annotations:
-                # By its name: an interrupted push may have sent tasks that it did not note, and
-                # numbers of tasks that were deleted are given again over there.
-                response = names[one.project.stage].get(annotation.name or "")
-                found.append((one.project, annotation, response))
-        found.sort(key=lambda one: (one[1].created, one[1].number))
+        responses: list[tuple[StoredProject, Annotation, int | None]] = []
+        for fetched in projects:
+            project = fetched.project
+            if project.stage not in names:
+                by_response = task_names(self._connection, project.stage)
+                names[project.stage] = {name: response for response, name in by_response.items()}
+            for annotation in fetched.annotations:
+                # Tasks are found by name: an interrupted push may have sent tasks without storing
+                # their numbers, and Label Studio reuses the numbers of deleted tasks.
+                response = names[project.stage].get(annotation.name or "")
+                responses.append((project, annotation, response))
+        responses.sort(key=lambda row: (row[1].created, row[1].number))
+        # Raters are looked up in this order, so that new ones are added in the order of rating.
         return [
-            Placed(project, annotation, response, self._rater(project, annotation))
-            for project, annotation, response in found
+            LocatedAnnotation(project, annotation, response, self._rater(project, annotation))
+            for project, annotation, response in responses
         ]
 
     def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
         if annotation.user is None:
             return self._origins.rater(project, annotation.number)
-        return self._raters.rater(annotation.user)
+        return self._raters.rater_of(annotation.user)
 
-    def _slot(self, one: Placed, counted: dict[Any, Placed]) -> tuple[Slot | None, str]:
-        """Return the slot that an annotation fills, or why it fills none."""
-        if one.response_id is None or one.rater_id is None:
-            return None, UNKNOWN_TASK
-        if counted[one.same] is not one:
-            return None, DUPLICATE
-        return self._slot_of(one, one.rater_id)
-
-    def _slot_of(self, one: Placed, rater_id: int) -> tuple[Slot | None, str]:
-        if self._raters.left(rater_id):
-            return None, LEFT
-        mine = self._claims.mine(rater_id, one.wanted)
-        if (
-            mine
-            and self._revisions.standing(mine)
-            and self._origins.of_another_server(mine, one.project)
-        ):
-            return None, OTHER_SERVER
-        if self._on_another_channel(one, mine) == one.wanted[1]:
-            return None, OTHER_CHANNEL
-        stands = mine is not None and bool(self._revisions.standing(mine))
-        found = self._claims.claim(rater_id, one.wanted, stands=stands)
-        if found is None:
-            return None, NO_SLOT
-        # What was shown is what the project shows, whatever study.toml says by now.
-        shown = Stage(one.project.stage, one.project.construct_keys, one.project.fields)
-        return replace(found, stage=shown), NO_SLOT
-
-    def _on_another_channel(self, one: Placed, mine: Slot | None) -> set[str]:
-        """Return the constructs whose value counts on another channel.
-
-        What was taken from here before is followed on: it is the value that counts.
-        """
-        assert one.rater_id is not None  # noqa: S101
-        there = self._claims.assigned_elsewhere(one.rater_id, one.wanted)
-        return there - (self._revisions.standing(mine) if mine is not None else set())
-
-    def _gone(
-        self, fetched: Sequence[Fetched], present: set[tuple[int | None, Wanted]]
+    def _slots_of_deleted(
+        self, projects: Sequence[FetchedProject], present: set[tuple[int | None, TaskKey]]
     ) -> list[Slot]:
-        """Return the slots whose annotation was pulled before and is no longer over there.
+        """Return the slots whose annotation was pulled before and is no longer on the server.
 
-        One that is there and can't be read is not gone; where not even its number can be read,
-        nothing of its task is.
+        An unreadable annotation is not deleted; one without a readable number may be any
+        annotation of its task, so no annotation of that task is taken to be deleted.
         """
-        projects = {one.project.id for one in fetched}
-        kept: set[tuple[int | None, Wanted]] = set()
-        unsure: set[Wanted] = set()
-        for one in fetched:
-            by_task = {number: response for response, number in one.project.tasks.items()}
-            for annotation in one.annotations:
-                # Its name is lost: it is told, and takes nothing back.
+        ids = {fetched.project.id for fetched in projects}
+        unreadable: set[tuple[int | None, TaskKey]] = set()
+        uncertain: set[TaskKey] = set()
+        for fetched in projects:
+            project = fetched.project
+            by_task = {number: response for response, number in project.tasks.items()}
+            for annotation in fetched.annotations:
+                # A task without its name is reported, and withdraws nothing.
                 if annotation.name is None and annotation.task in by_task:
-                    unsure.add((by_task[annotation.task], one.project.construct_keys))
-            for unread in one.unreadable:
-                wanted = by_task.get(unread.task or 0, 0), one.project.construct_keys
+                    uncertain.add((by_task[annotation.task], project.construct_keys))
+            for unread in fetched.unreadable:
+                key = by_task.get(unread.task or 0, 0), project.construct_keys
                 if unread.number is None:
-                    unsure.add(wanted)
+                    uncertain.add(key)
                 else:
-                    kept.add((self._origins.rater(one.project, unread.number), wanted))
-                    kept.add((self._raters.known(unread.user), wanted))
+                    unreadable.add((self._origins.rater(project, unread.number), key))
+                    unreadable.add((self._raters.existing(unread.user), key))
         return [
             slot
             for slot in self._claims.slots()
-            if self._origins.project(slot) in projects
-            and (slot.rater_id, slot.wanted) not in present | kept
-            and slot.wanted not in unsure
+            if self._origins.project(slot) in ids
+            and (slot.rater_id, slot.task_key) not in present | unreadable
+            and slot.task_key not in uncertain
         ]
 
-    def _set_unread_aside(self, fetched: Fetched) -> None:
-        for unread in fetched.unreadable:
-            if self._raters.is_erased(unread.user):
-                self._result.erased += 1
-                continue
-            rater = self._raters.known(unread.user)
-            if rater is None and unread.number is not None:
-                rater = self._origins.rater(fetched.project, unread.number)
-            told = unread.unfit
-            if rater is None and unread.user is None:
-                told = Unfit(None, None, told.reason)
-            self._aside.add(fetched.project, told, None, rater)
+    def _find_slot(
+        self, located: LocatedAnnotation, rater_id: int, counted: Mapping[Any, LocatedAnnotation]
+    ) -> tuple[Slot | None, str]:
+        """Return the slot that an annotation fills, or None and the reason why it fills none."""
+        if located.response_id is None or counted[located.rating_key] is not located:
+            return None, UNKNOWN_TASK if located.response_id is None else DUPLICATE
+        if self._raters.has_left(rater_id):
+            return None, LEFT
+        slot = self._claims.slot_of(rater_id, located.task_key)
+        has_values = slot is not None and bool(self._revisions.active_constructs(slot))
+        if slot and has_values and self._origins.of_another_server(slot, located.project):
+            return None, OTHER_SERVER
+        if self._on_other_channels(located, rater_id, slot) == located.task_key[1]:
+            return None, OTHER_CHANNEL
+        claimed = self._claims.claim(rater_id, located.task_key, has_values=has_values)
+        if claimed is not None:
+            # The rater saw the fields of the project, which study.toml may have changed since.
+            project = located.project
+            stage = Stage(project.stage, project.construct_keys, project.fields)
+            claimed = replace(claimed, stage=stage)
+        return claimed, NO_SLOT
 
-    def _store_annotation(self, one: Placed, slot: Slot, exposures: Exposures) -> None:
-        annotation = one.annotation
-        refused = self._on_another_channel(one, slot)
+    def _on_other_channels(
+        self, located: LocatedAnnotation, rater_id: int, slot: Slot | None
+    ) -> set[str]:
+        """Return the constructs whose value on another channel counts.
+
+        A value that was pulled before keeps counting, and its edits are followed.
+        """
+        constructs = self._claims.on_other_channels(rater_id, located.task_key)
+        return constructs - (self._revisions.active_constructs(slot) if slot is not None else set())
+
+    def _store_annotation(
+        self, located: LocatedAnnotation, slot: Slot, exposures: Exposures
+    ) -> None:
+        annotation = located.annotation
+        assert slot.rater_id is not None  # noqa: S101
+        elsewhere = self._on_other_channels(located, slot.rater_id, slot)
         for answer in annotation.answers:
-            if answer.construct_key in refused and not annotation.skipped:
-                told = Unfit(answer.construct_key, json.dumps(answer.value), OTHER_CHANNEL)
-                self._aside.add(one.project, told, annotation, one.rater_id, one.response_id)
-        for unfit in annotation.unfit:
-            self._aside.add(one.project, unfit, annotation, one.rater_id, one.response_id)
-        said = {unfit.construct_key for unfit in annotation.unfit}
+            if answer.construct_key in elsewhere and not annotation.skipped:
+                value = json.dumps(answer.value)
+                self._reject(located, InvalidValue(answer.construct_key, value, OTHER_CHANNEL))
+        for invalid in annotation.invalid:
+            self._reject(located, invalid)
+        invalid_keys = {invalid.construct_key for invalid in annotation.invalid}
         self._revisions.withdraw(
-            slot, [key for key in slot.construct_keys if key in said], UNFIT, annotation
+            slot,
+            [key for key in slot.construct_keys if key in invalid_keys],
+            CHANGED_TO_INVALID,
+            annotation,
         )
-        seen = exposures.seen(slot, annotation.updated)
-        answers = [answer for answer in annotation.answers if answer.construct_key not in refused]
+        exposure = exposures.at(slot, annotation.updated)
+        answers = [a for a in annotation.answers if a.construct_key not in elsewhere]
         for number, answer in enumerate(answers):
             row = RatingBase(
                 construct_key=answer.construct_key,
@@ -253,34 +216,82 @@ class Storing:
                 reason=SKIPPED if annotation.skipped else None,
                 input_kind=CHANNEL,
                 wall_seconds=annotation.lead_seconds,
-                # One comment stands for the whole task: with the first of its values.
+                # The comment belongs to the whole task and is stored with its first value.
                 comment=annotation.comment if number == 0 else None,
-                revealed=list(seen.revealed),
-                after_reveal=seen.after_reveal,
-                seen_more=seen.seen_more,
+                revealed=list(exposure.revealed),
+                after_reveal=exposure.after_reveal,
+                seen_more=exposure.seen_more,
                 flags=list(answer.flags),
                 channel=CHANNEL,
-                external_id=origin(one.project, annotation.number),
+                external_id=origin(located.project, annotation.number),
                 external_at=annotation.updated,
                 rules_hash=self._rules.get(answer.construct_key),
             )
             self._revisions.add(slot, row)
 
-    def _refuse(self, one: Placed, reason: str) -> None:
-        """Set a whole annotation aside."""
-        annotation = one.annotation
-        values = [
-            Unfit(answer.construct_key, json.dumps(answer.value), reason)
-            for answer in annotation.answers
-            if not annotation.skipped
-        ]
+    def _reject(self, located: LocatedAnnotation, invalid: InvalidValue) -> None:
+        self._rejected.add(
+            located.project, invalid, located.annotation, located.rater_id, located.response_id
+        )
+
+    def _reject_all(self, located: LocatedAnnotation, reason: str) -> None:
+        """Reject every value of an annotation for one reason."""
+        annotation = located.annotation
         if annotation.skipped:
-            values = [Unfit(None, None, reason)]
-        for unfit in [*values, *annotation.unfit]:
-            told = Unfit(unfit.construct_key, unfit.value, reason)
-            self._aside.add(one.project, told, annotation, one.rater_id, one.response_id)
+            self._reject(located, InvalidValue(None, None, reason))
+        else:
+            for answer in annotation.answers:
+                value = json.dumps(answer.value)
+                self._reject(located, InvalidValue(answer.construct_key, value, reason))
+        for invalid in annotation.invalid:
+            self._reject(located, replace(invalid, reason=reason))
 
+    def _reject_unreadable(self, fetched: FetchedProject) -> None:
+        for unread in fetched.unreadable:
+            if self._raters.is_erased(unread.user):
+                self._result.erased += 1
+                continue
+            rater = self._raters.existing(unread.user)
+            if rater is None and unread.number is not None:
+                rater = self._origins.rater(fetched.project, unread.number)
+            invalid = unread.invalid
+            if rater is None and unread.user is None:
+                invalid = InvalidValue(None, None, invalid.reason)
+            self._rejected.add(fetched.project, invalid, None, rater)
 
-def _response_keys(connection: Connection) -> dict[int, str]:
-    r = table(Response)
-    return {row.id: row.key for row in connection.execute(select(r.c.id, r.c.key))}
+    def _occupants(
+        self,
+        fetched: FetchedProject,
+        annotations: Sequence[LocatedAnnotation],
+        counted: Mapping[Any, LocatedAnnotation],
+        filled: Sequence[tuple[LocatedAnnotation, Slot]],
+    ) -> Iterator[tuple[int, Any, bool]]:
+        """Yield response, user and whether the study has a value, as `blocked_places` needs it."""
+        project = fetched.project
+        filling = {x.annotation.number for x, _ in filled if x.project is project}
+        for located in annotations:
+            response = located.response_id
+            if located.project is not project or response is None or response not in project.tasks:
+                continue
+            user, number = located.annotation.user, located.annotation.number
+            has_value = number in filling or (
+                counted[located.rating_key] is located
+                and self._has_value(located.rater_id, response, project)
+            )
+            yield response, user or f"annotation {number}", has_value
+        by_task = {number: response for response, number in project.tasks.items()}
+        for unread in fetched.unreadable:
+            response = by_task.get(unread.task or 0)
+            if response is not None:
+                rater = self._raters.existing(unread.user)
+                has_value = self._has_value(rater, response, project)
+                yield response, unread.user or f"annotation {unread.number}", has_value
+
+    def _has_value(self, rater_id: int | None, response: int, project: StoredProject) -> bool:
+        """Whether a rater has a value from this project that was not withdrawn."""
+        slot = self._claims.slot_of(rater_id or 0, (response, project.construct_keys))
+        return (
+            slot is not None
+            and bool(self._revisions.active_constructs(slot))
+            and self._origins.project(slot) == project.id
+        )

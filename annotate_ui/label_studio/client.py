@@ -1,4 +1,4 @@
-"""A Label Studio server, spoken to through label-studio-sdk, which is loaded when it is needed."""
+"""The client of a Label Studio server; label-studio-sdk is imported when it is needed."""
 
 import ssl
 import time
@@ -17,39 +17,39 @@ import ijson
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import StudyError
 
-# What the server says where its database is locked or it is overloaded.
-_PASSING = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
+# Statuses of a server that is overloaded or whose database is locked.
+_TEMPORARY = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
 
 
 class ServerError(StudyError):
-    """Label Studio could not be reached, or refused; `status` is what it answered, if anything."""
+    """Label Studio could not be reached, or refused; `status` is the HTTP status, if any."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
 
     @property
-    def passes(self) -> bool:
+    def is_temporary(self) -> bool:
         """Whether the same call may succeed later."""
-        return self.status is None or self.status in _PASSING
+        return self.status is None or self.status in _TEMPORARY
 
 
 T = TypeVar("T")
 TIMEOUT = 120.0
-"""Seconds for which an answer is waited for. Exports are made before they are sent."""
+"""Default time to wait for a reply, in seconds. An export is created before it is sent."""
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _REMEDIES = {
     401: "The token is not accepted; copy it again from Account & Settings.",
     403: "The token's user may not do this.",
-    404: "It is not there; check the address, and whether the project was deleted.",
+    404: "It was not found; check the address, and whether the project was deleted.",
 }
 
 
 @dataclass(frozen=True)
 class Project:
-    """A project as the server has it."""
+    """A project on the server."""
 
     id: int
     description: str
@@ -57,12 +57,12 @@ class Project:
 
 
 class Server:
-    """The calls that are made, each tried again where the fault passes.
+    """The requests to a Label Studio server; they are repeated after temporary failures.
 
     Raises
     ------
     ServerError
-        From every call: no answer after several tries, or a refusal, with what the server said.
+        From every method: no reply after several attempts, or a refusal, with the server's reply.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class Server:
             ) from None
         self.url = address(url)
         self.waited = 0.0
-        """Seconds in which nothing was done but wait for the server."""
+        """Seconds spent waiting for the server."""
         verify: ssl.SSLContext | bool = True
         if ca is not None:
             try:
                 verify = ssl.create_default_context(cafile=str(ca))
             except (OSError, ssl.SSLError) as error:
-                raise StudyError(f"{ca} is no file of certificates ({error}).") from None
+                raise StudyError(f"{ca} is not a file of certificates ({error}).") from None
         self._http = httpx.Client(verify=verify, timeout=timeout, follow_redirects=False)
         self._faults: tuple[type[Exception], ...] = (httpx.TransportError,)
         with self._explained("the token"):
@@ -99,48 +99,49 @@ class Server:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._http.close()
 
     def check(self) -> None:
-        """Ask who one is there, so that a wrong address or token shows before anything is done."""
+        """Sign in, so that a wrong address or token is noticed before anything is done."""
         try:
             self._tried("sign in", self._sdk.users.whoami)
         except ServerError as error:
             if error.status != 404:
                 raise
             raise ServerError(
-                f"{self.url} is no Label Studio (status 404). Give the address of the server "
-                "itself, without /projects or what else follows it in a browser.",
+                f"{self.url} is not a Label Studio server (status 404). Give the address "
+                "of the server itself, without /projects or anything else after it.",
                 404,
             ) from None
 
     @cached_property
     def identity(self) -> str:
-        """Which server it is, whatever its address: known by when its organization was made."""
-        own = self._tried("sign in", self._sdk.users.whoami).active_organization
-        for found in self._tried("list organizations", self._sdk.organizations.list):
-            if found.id == own and found.created_at is not None:
-                made = f"{found.id} {found.created_at.isoformat()}"
-                return blake2b(made.encode(), digest_size=16).hexdigest()
+        """Identity of the server, whatever its address: a digest of its organization."""
+        number = self._tried("sign in", self._sdk.users.whoami).active_organization
+        for organization in self._tried("list organizations", self._sdk.organizations.list):
+            if organization.id == number and organization.created_at is not None:
+                created = f"{number} {organization.created_at.isoformat()}"
+                return blake2b(created.encode(), digest_size=16).hexdigest()
         raise ServerError(
-            f"{self.url} does not say which organization the token's user works in; take the token "
-            "of somebody who is a member of the one with the projects."
+            f"{self.url} does not report the organization of the token's user; use the token of a "
+            "member of the organization with the projects."
         )
 
     def project(self, number: int) -> Project:
         """Return a project."""
-        found = self._tried(f"look at project {number}", lambda: self._sdk.projects.get(number))
-        return _project(found)
+        return _project(
+            self._tried(f"read project {number}", lambda: self._sdk.projects.get(number))
+        )
 
     def projects(self) -> list[Project]:
         """Return all projects that the token's user sees."""
         return self._tried(
             "list projects",
-            # Of its counts only this one is read; others take the server long.
+            # Other counts take the server long.
             lambda: [
-                _project(found)
-                for found in self._sdk.projects.list(
+                _project(project)
+                for project in self._sdk.projects.list(
                     include="id,description,task_number", page_size=100
                 )
             ],
@@ -155,9 +156,9 @@ class Server:
         instructions: str,
         overlap: int,
     ) -> int:
-        """Make a project once; a fault says nothing of whether it was made. Return its number."""
-        made = self._once(
-            "make a project",
+        """Create a project and return its number; after an error it may exist or not."""
+        project = self._once(
+            "create a project",
             lambda: self._sdk.projects.create(
                 title=title,
                 description=description,
@@ -166,61 +167,60 @@ class Server:
                 show_instruction=True,
                 maximum_annotations=overlap,
                 show_skip_button=True,
-                # Else a skip is handed to the next person, whose rating then finds no slot.
+                # Otherwise a skipped task goes to a further user, for whom there is no slot.
                 skip_queue="IGNORE_SKIPPED",
                 show_collab_predictions=False,
                 sampling="Uniform sampling",
             ),
         )
-        return int(made.id)
+        return int(project.id)
 
     def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Send tasks once; a fault says nothing of whether they arrived. Return their numbers."""
-        answer = self._once(
+        """Send tasks and return their numbers; after an error they may have arrived or not."""
+        reply = self._once(
             f"send tasks to project {number}",
             lambda: self._sdk.projects.import_tasks(
                 number, request=list(tasks), return_task_ids=True
             ),
         )
-        found = answer.model_dump().get("task_ids") or []
-        if len(found) != len(tasks):
-            raise ServerError(f"Label Studio took {len(found)} of {len(tasks)} tasks.")
-        return [int(task) for task in found]
+        numbers = reply.model_dump().get("task_ids") or []
+        if len(numbers) != len(tasks):
+            raise ServerError(f"Label Studio accepted {len(numbers)} of {len(tasks)} tasks.")
+        return [int(task) for task in numbers]
 
     def export(self, number: int) -> Iterator[dict[str, Any]]:
-        """Yield every task of a project with its annotations; also those without any."""
-        # On disk: the texts of all tasks come along, and only the annotations are kept.
+        """Yield every task of a project, with or without annotations."""
+        # On disk, since the export contains the texts of all tasks.
         with TemporaryFile() as file:
             self._tried(f"export project {number}", lambda: self._download(number, file))
             yield from tasks_in(file, number)
 
     def delete_unrated(self, number: int, name: str) -> bool:
-        """Delete a task of this name unless somebody has rated it; say whether it is gone.
+        """Delete a task of this name unless it is rated; return whether it no longer exists.
 
-        It is looked at once more right before: whoever rated it meanwhile keeps what they gave.
-        Drafts of others are seen in exports only. The number may be another task's by now, for
-        those of deleted tasks are given again.
+        The task is read right before, since it may have been rated meanwhile, or its number may
+        belong to another task now. Drafts of other users are visible in exports only.
         """
         try:
-            found = self._tried(f"read task {number}", lambda: self._sdk.tasks.get(str(number)))
-            if (found.data or {}).get(NAME) != name:
+            task = self._tried(f"read task {number}", lambda: self._sdk.tasks.get(str(number)))
+            if (task.data or {}).get(NAME) != name:
                 return True
-            if found.annotations:
+            if task.annotations:
                 return False
             self._tried(f"delete task {number}", lambda: self._sdk.tasks.delete(str(number)))
         except ServerError as error:
-            # An answer that was lost may have been that it is deleted.
+            # A first attempt may have deleted it without its reply arriving.
             if error.status != 404:
                 raise
         return True
 
     def delete_tasks(self, number: int, tasks: Sequence[int]) -> None:
-        """Delete tasks of a project, whatever is of them."""
-        chosen = {"all": False, "included": list(tasks)}
+        """Delete tasks of a project, rated or not."""
+        selection = {"all": False, "included": list(tasks)}
         self._tried(
             f"delete tasks of project {number}",
             lambda: self._sdk.actions.create(
-                id="delete_tasks", project=number, selected_items=chosen
+                id="delete_tasks", project=number, selected_items=selection
             ),
         )
 
@@ -235,69 +235,71 @@ class Server:
         ):
             file.write(chunk)
 
-    def _tried(self, what: str, call: Callable[[], T]) -> T:
-        """Make a call that may be made again."""
+    def _tried(self, action: str, call: Callable[[], T]) -> T:
+        """Make a request that may be repeated."""
         for attempt in range(_ATTEMPTS - 1):
             try:
-                return self._once(what, call)
+                return self._once(action, call)
             except ServerError as error:
-                if not error.passes:
+                if not error.is_temporary:
                     raise
             time.sleep(_FIRST_PAUSE * 2**attempt)
-        return self._once(what, call)
+        return self._once(action, call)
 
-    def _once(self, what: str, call: Callable[[], T]) -> T:
-        begun = time.monotonic()
+    def _once(self, action: str, call: Callable[[], T]) -> T:
+        start = time.monotonic()
         try:
-            with self._explained(what):
+            with self._explained(action):
                 return call()
         finally:
-            self.waited += time.monotonic() - begun
+            self.waited += time.monotonic() - start
 
     @contextmanager
-    def _explained(self, what: str) -> Iterator[None]:
+    def _explained(self, action: str) -> Iterator[None]:
         from label_studio_sdk.core.api_error import ApiError
 
         try:
             yield
         except ApiError as error:
             status = error.status_code
-            said = " ".join(str(error.body).split())[:300]
-            remedy = _REMEDIES.get(status or 0, f"It said: {said}")
+            reply = " ".join(str(error.body).split())[:300]
+            remedy = _REMEDIES.get(status or 0, f"It replied: {reply}")
             raise ServerError(
-                f"{self.url}: could not {what} (status {status}). {remedy}", status
+                f"{self.url}: could not {action} (status {status}). {remedy}", status
             ) from None
         except self._faults as error:
             raise ServerError(
-                f"{self.url}: could not {what} ({error or type(error).__name__}). Check that the "
+                f"{self.url}: could not {action} ({error or type(error).__name__}). Check that the "
                 "server runs, its address and its certificate."
             ) from None
         except (ValueError, TypeError) as error:
-            # Something before the server answers in its place, with a page instead of values.
-            said = " ".join(str(error).split())[:200]
+            # A proxy replied in place of the server, with a page instead of JSON.
+            reply = " ".join(str(error).split())[:200]
             raise ServerError(
-                f"{self.url}: could not {what}: the answer can't be read ({said}). Check that the "
-                "address is that of a Label Studio, and whether it is being restarted."
+                f"{self.url}: could not {action}: the reply cannot be read ({reply}). Check that "
+                "this is the address of a Label Studio server that is not being restarted."
             ) from None
 
 
 def address(url: str) -> str:
-    """Return the address of a server in one form, so that it is known again.
+    """Return the address of a server in its normal form.
 
     Raises
     ------
     StudyError
-        It is no http or https address, or it holds a password.
+        It is not an http or https address, or contains a password.
     """
     parts = urlsplit(url.strip())
     try:
         _ = parts.port
     except ValueError as error:
-        raise StudyError(f"{url} is no address: {error}.") from None
+        raise StudyError(f"{url} is not a valid address: {error}.") from None
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise StudyError(f"{url!r} is no address; begin with http:// or https:// and a host.")
+        raise StudyError(
+            f"{url!r} is not a valid address; begin with http:// or https:// and a host."
+        )
     if "@" in parts.netloc:
-        raise StudyError("The address holds a user or password; leave it out.")
+        raise StudyError("The address contains a user or password; leave it out.")
     if parts.query or parts.fragment:
         raise StudyError(f"{url}: leave out what follows ? or #.")
     host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS[parts.scheme]).removesuffix(":")
@@ -305,17 +307,17 @@ def address(url: str) -> str:
 
 
 def _keep_below(sdk: Any, url: str) -> None:
-    """Have the token be renewed below the server's address: label-studio-sdk leaves the path out.
+    """Make label-studio-sdk renew the token below the server's address: it would drop the path.
 
-    Whoever serves the rest of that host would get a token with which to sign in.
+    Otherwise another service on that host would receive the token.
     """
     tokens = getattr(sdk._client_wrapper, "_tokens_client", None)
     if tokens is not None:
         tokens._base_url = f"{url}/"
 
 
-def _project(found: Any) -> Project:
-    return Project(int(found.id), str(found.description or ""), int(found.task_number or 0))
+def _project(project: Any) -> Project:
+    return Project(int(project.id), str(project.description or ""), int(project.task_number or 0))
 
 
 def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
@@ -324,7 +326,7 @@ def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
     Raises
     ------
     ServerError
-        The export is truncated or not a list. What was yielded before is then not all there is.
+        The export is truncated or not a list; the tasks yielded before are incomplete.
     """
     file.seek(0)
     try:
@@ -337,9 +339,10 @@ def tasks_in(file: IO[bytes], number: int) -> Iterator[dict[str, Any]]:
             yield task
     except (ijson.JSONError, UnicodeDecodeError, TypeError) as error:
         raise ServerError(
-            f"The export of project {number} is no whole list of tasks ({error}); run it again."
+            f"The export of project {number} is not a complete list of tasks ({error}); run the "
+            "command again."
         ) from None
 
 
 _START = 1024
-"""Bytes among which the first character that is not white space is looked for."""
+"""Bytes that are searched for the first character that is not white space."""

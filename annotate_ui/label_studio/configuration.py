@@ -1,7 +1,7 @@
-"""The labeling configuration of a stage: what is shown, and a number for each construct.
+"""The labeling interface of a stage: its texts, and a number field for each construct.
 
-Texts stand in `Text`, which shows them as they are; never in `HyperText`, which runs what is in
-them. Numbers are typed: the slider of Label Studio begins at the middle, which is an anchor.
+Texts are shown in `Text`, never in `HyperText`, which would run scripts in them. Numbers are
+typed: the slider of Label Studio starts in the middle, which would anchor the rater.
 """
 
 import re
@@ -16,7 +16,7 @@ from study.types import Sees
 
 COMMENT = "comment"
 TARGET = "response"
-"""The text that every control belongs to."""
+"""Name of the text that every control refers to."""
 
 _HEADINGS: dict[Sees, str] = {
     "question": "Question",
@@ -24,25 +24,25 @@ _HEADINGS: dict[Sees, str] = {
     "context": "Passages",
     "reference": "Reference answer",
 }
-# Label Studio takes these as names of controls, and keeps them in its exports.
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+# Label Studio accepts these as names of controls and preserves them in exports.
+_CONTROL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe\uffff]")
 _RESERVED = {COMMENT, TARGET, "question", "reference", "passages"}
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A labeling configuration, and what its controls mean."""
+    """A labeling configuration and the meaning of its controls."""
 
     xml: str
     controls: dict[str, dict[str, Any]]
-    """Name of a control to kind (`number`, `flags`, `comment`), construct and its version."""
+    """Name of a control to its kind (`number`, `flags`, `comment`), construct and version."""
 
 
 def configuration(
     fields: Sequence[Sees], constructs: Sequence[ConstructSpec], versions: Mapping[str, int]
 ) -> Configuration:
-    """Return the configuration of a project that shows `fields` and asks for `constructs`."""
+    """Return the configuration of a project that shows `fields` to rate `constructs`."""
     view = Element("View")
     for field in fields:
         _show(view, field)
@@ -61,7 +61,7 @@ def configuration(
         "TextArea",
         name=COMMENT,
         toName=TARGET,
-        placeholder="Comment, if you like",
+        placeholder="Comment (optional)",
         rows="2",
         maxSubmissions="1",
         editable="true",
@@ -72,8 +72,8 @@ def configuration(
 
 
 def control_name(key: str) -> str:
-    """Return the name of a construct's control: its key, or a digest where that is no name."""
-    if _PLAIN.fullmatch(key) and key not in _RESERVED and not key.endswith("_flags"):
+    """Return the name of a construct's control: its key if that is valid, else a digest."""
+    if _CONTROL_NAME.fullmatch(key) and key not in _RESERVED and not key.endswith("_flags"):
         return key
     return f"construct_{blake2b(key.encode(), digest_size=6).hexdigest()}"
 
@@ -90,14 +90,14 @@ def _show(view: Element, field: Sees) -> None:
 
 def _ask(view: Element, construct: ConstructSpec, name: str) -> None:
     scale = construct.scale
-    SubElement(view, "Header", value=plain(f"{construct.name} ({scale})"), size="4")
-    SubElement(view, "Header", value=plain(construct.question), size="5")
+    SubElement(view, "Header", value=plain_text(f"{construct.name} ({scale})"), size="4")
+    SubElement(view, "Header", value=plain_text(construct.question), size="5")
     hint = " · ".join(
         f"{point}: {words}"
         for point, words in sorted(construct.anchors.items(), key=lambda anchor: float(anchor[0]))
     )
     if hint:
-        SubElement(view, "Header", value=plain(hint), size="6")
+        SubElement(view, "Header", value=plain_text(hint), size="6")
     SubElement(
         view,
         "Number",
@@ -107,20 +107,20 @@ def _ask(view: Element, construct: ConstructSpec, name: str) -> None:
         max=f"{scale.max:.15g}",
         step="any" if scale.step is None else f"{scale.step:.15g}",
         required="true",
-        requiredMessage=f"Give a number from {scale} for {plain(construct.name)}.",
-        hint=plain(hint or str(scale)),
+        requiredMessage=f"Give a number from {scale} for {plain_text(construct.name)}.",
+        hint=plain_text(hint or str(scale)),
     )
 
 
 def _flags(view: Element, construct: ConstructSpec, name: str) -> None:
     choices = SubElement(view, "Choices", name=name, toName=TARGET, choice="multiple")
     for flag in construct.flags:
-        SubElement(choices, "Choice", value=plain(flag))
+        SubElement(choices, "Choice", value=plain_text(flag))
 
 
-def plain(text: str) -> str:
-    """Return a text of the study as it is shown: on one line, and of characters that XML has.
+def plain_text(text: str) -> str:
+    """Return a text of the study on one line, without characters that XML does not allow.
 
-    `$` begins the name of a field there, so another sign stands in for it.
+    `$` is replaced by a similar character, since it begins the name of a field in Label Studio.
     """
     return " ".join(_NOT_IN_XML.sub("�", text).split()).replace("$", "＄")

@@ -1,4 +1,4 @@
-"""The annotations of an export that count: of each person and task one, and which can't be read."""
+"""The annotations of an export that count: one for each person and task."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -7,126 +7,129 @@ from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import (
     Annotation,
-    moment,
+    as_integer,
+    list_problem,
+    parse_time,
     read_task,
-    unlisted,
-    user_of,
-    whole,
+    user_number,
 )
-from annotate_ui.label_studio.export_inventory import is_reference
+from annotate_ui.label_studio.export_inventory import is_ground_truth
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.scales import RatingScale
 
-REFERENCES = (
-    "annotations marked as ground truth (the project's own answers, of no rater; take the mark "
-    "off over there where they are meant as ratings)"
+GROUND_TRUTH = (
+    "annotations marked as ground truth (expected answers rather than ratings; if they are "
+    "ratings, remove the mark in Label Studio)"
 )
-CHANGED = "annotations that somebody else changed last, taken as those of whom they are by"
-AGAIN = "annotations of a task by somebody who annotated it again later"
-# So many places are named for each reason.
-_NAMED = 5
+EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
+SUPERSEDED = "annotations of a task that the same user annotated again later"
+# Number of places that are listed for each reason.
+_LISTED = 5
 
 
 @dataclass(slots=True)
 class Annotations:
-    """Reads the annotations of an export's tasks, and counts those that don't count."""
+    """Reads the annotations of an export's tasks, and counts those that are left out."""
 
     source: RecordSource
     controls: Mapping[str, Mapping[str, Any]]
     scales: Mapping[str, RatingScale]
-    """By construct: what its values were given on."""
-    met: int = 0
-    """How many annotations the tasks have, whatever they are."""
-    _unread: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Construct to the scale on which its values were given."""
+    count: int = 0
+    """Number of annotations of the tasks, including those that are left out."""
+    _unreadable: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Reason to places."""
 
     def of(self, record: Record) -> Iterator[Annotation | Fault]:
-        """Yield the latest annotation of each person who did a task."""
+        """Yield the latest annotation of each user who did a task."""
         task = record.cells
-        problem = unlisted(task)
+        problem = list_problem(task)
         if problem is not None:
             yield Fault(f"task {task['id']}: {problem}", "Export the project again.", record.number)
             return
         left_out = self.source.report.left_out
-        self.met += len(task.get("annotations") or [])
-        given = [one for one in task.get("annotations") or [] if not is_reference(one)]
-        references = len(task.get("annotations") or []) - len(given)
-        if references:
-            left_out[REFERENCES] += references
+        everything = task.get("annotations") or []
+        self.count += len(everything)
+        candidates = [raw for raw in everything if not is_ground_truth(raw)]
+        if len(candidates) < len(everything):
+            left_out[GROUND_TRUTH] += len(everything) - len(candidates)
         predictions = task.get("predictions")
         if isinstance(predictions, list) and predictions:
-            left_out["predictions, which are no person's"] += len(predictions)
+            left_out["predictions, which are not made by people"] += len(predictions)
         if task.get("drafts"):
-            left_out["drafts, which are no ratings"] += len(task["drafts"])
+            left_out["drafts, which are not ratings"] += len(task["drafts"])
         by_user: dict[int | None, list[tuple[Annotation, bool]]] = defaultdict(list)
-        for one in given:
-            timed = _with_a_time(one)
-            alone = {**task, "annotations": [timed], "drafts": []}
-            found, unreadable, _ = read_task(alone, NAME, self.controls, self.scales)
-            for annotation in found:
-                by_user[annotation.user].append((annotation, timed is one))
-                if annotation.by_another:
-                    self.source.report.rules[CHANGED] += 1
+        for raw in candidates:
+            timed = _with_time(raw)
+            single = {**task, "annotations": [timed], "drafts": []}
+            annotations, unreadable, _ = read_task(single, NAME, self.controls, self.scales)
+            for annotation in annotations:
+                by_user[annotation.user].append((annotation, timed is raw))
+                if annotation.edited_by_other:
+                    self.source.report.rules[EDITED_BY_OTHER] += 1
             for unread in unreadable:
                 number = "?" if unread.number is None else unread.number
                 place = f"row {record.number}: task {task['id']}, annotation {number}"
-                self._unread[_why(one)].append(place)
-        for user, own in by_user.items():
-            yield from self._latest(user, own, record)
+                self._unreadable[_unreadable_reason(raw)].append(place)
+        for user, timed_annotations in by_user.items():
+            yield from self._latest(user, timed_annotations, record)
 
-    def told(self) -> None:
-        """Count the annotations that could not be read, by reason, with where they stand."""
-        for reason, places in self._unread.items():
-            more = f"; and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    def report_unreadable(self) -> None:
+        """Report the number of unreadable annotations by reason, with their places."""
+        for reason, places in self._unreadable.items():
+            more = f"; and {len(places) - _LISTED} more" if len(places) > _LISTED else ""
             self.source.report.left_out[
-                f"annotations that can't be read, since {reason} ("
-                f"{'; '.join(places[:_NAMED])}{more})"
+                f"unreadable annotations: {reason} ({'; '.join(places[:_LISTED])}{more})"
             ] += len(places)
 
     def _latest(
-        self, user: int | None, own: list[tuple[Annotation, bool]], record: Record
+        self, user: int | None, annotations: list[tuple[Annotation, bool]], record: Record
     ) -> Iterator[Annotation | Fault]:
-        """Yield the latest of a person's annotations of a task, each with whether it says when."""
+        """Yield a user's latest annotation of a task, given with whether each has a time."""
         if user is None:
-            yield from (annotation for annotation, _ in own)  # Nobody knows whether it is one.
+            # Deleted accounts: they may be different people.
+            yield from (annotation for annotation, _ in annotations)
             return
-        untimed = [annotation.number for annotation, timed in own if not timed]
-        if len(own) > 1 and untimed:
+        untimed = [annotation.number for annotation, timed in annotations if not timed]
+        if len(annotations) > 1 and untimed:
             yield Fault(
-                f"user {user} annotated task {record.cells['id']} {len(own)} times, and annotation "
-                f"{untimed[0]} has no time (with a time zone), while the latest counts.",
+                f"user {user} annotated task {record.cells['id']} {len(annotations)} times; the "
+                f"latest counts, but annotation {untimed[0]} has no time (with a time zone).",
                 "Export the project again, or remove the others.",
                 record.number,
             )
             return
-        if len(own) > 1:
-            self.source.report.left_out[AGAIN] += len(own) - 1
-        yield max((one for one, _ in own), key=lambda one: (one.updated, one.number))
+        if len(annotations) > 1:
+            self.source.report.left_out[SUPERSEDED] += len(annotations) - 1
+        yield max(
+            (annotation for annotation, _ in annotations),
+            key=lambda annotation: (annotation.updated, annotation.number),
+        )
 
 
-def _with_a_time(one: Any) -> Any:
-    """Return an annotation that says when; what has no time is as good where there is no other."""
-    if not isinstance(one, dict) or "id" not in one:
-        return one
+def _with_time(raw: Any) -> Any:
+    """Return an annotation with a time; it is needed only to compare several."""
+    if not isinstance(raw, dict) or "id" not in raw:
+        return raw
     try:
-        moment(one["created_at"])
-        moment(one.get("updated_at") or one["created_at"])
+        parse_time(raw["created_at"])
+        parse_time(raw.get("updated_at") or raw["created_at"])
     except (KeyError, TypeError, ValueError, OverflowError):
-        return {**one, "created_at": "1970-01-01T00:00:00Z", "updated_at": None}
-    return one
+        return {**raw, "created_at": "1970-01-01T00:00:00Z", "updated_at": None}
+    return raw
 
 
-def _why(one: Any) -> str:
-    """Say what of an annotation can't be read; the rest of it may name people."""
-    if not isinstance(one, dict):
-        return "they are no objects"
-    if whole(one.get("id")) is None:
-        return "they have no number (id)"
-    if "completed_by" not in one:
-        return "nothing says whose they are (completed_by)"
-    if whole(user_of(one["completed_by"])) is None:
-        return "their completed_by is no user's number"
-    return "their result is no list of results"
+def _unreadable_reason(raw: Any) -> str:
+    """Return why an annotation is unreadable, without its content, which may name people."""
+    if not isinstance(raw, dict):
+        return "not an object"
+    if as_integer(raw.get("id")) is None:
+        return "no number (id)"
+    if "completed_by" not in raw:
+        return "no user (completed_by)"
+    if as_integer(user_number(raw["completed_by"])) is None:
+        return "completed_by is not the number of a user"
+    return "result is not a list of results"

@@ -1,4 +1,4 @@
-"""The controls of an export: which construct each rates, and what of that can't be."""
+"""The controls of an export that rate: their constructs and the ranges of their values."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,166 +7,168 @@ from shlex import quote
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import storable_text
-from annotate_ui.label_studio.export_inventory import Seen, seen_controls
+from annotate_ui.label_studio.export_inventory import ExportControl, read_controls
 from study.errors import Fault, InputError, nearest
 from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
 from study.scales import RatingScale
 from study.text import quoted_names
 
+# Default range of stars in Label Studio.
+_STARS = (1, 5)
+# Fewer values do not indicate another range.
+_MIN_VALUES = 3
 
-def meanings(
-    controls: Iterable[str], said: Mapping[str, str], constructs: Mapping[str, str]
-) -> dict[str, str | None]:
-    """Return for each control its construct; an empty one where it is said to be left out.
 
-    `constructs` holds names by keys. None: nothing is known of the control.
+def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[str, str | None]:
+    """Return the construct of each control: as mapped, else the construct of the same name.
+
+    An empty construct leaves the control out; None: the construct is unknown.
     """
-    names = {_folded(name): key for key, name in constructs.items()}
-    names |= {_folded(key): key for key in constructs}
+    by_name = {_normalized(name): key for key, name in options.names.items()}
+    by_name |= {_normalized(key): key for key in options.names}
     return {
-        control: said[control] if control in said else names.get(_folded(control))
+        control: options.controls.get(control, by_name.get(_normalized(control)))
         for control in controls
     }
 
 
-def asked(source: RecordSource, options: FormatOptions) -> list[str]:
-    """Return the controls that rate and whose construct nobody has said."""
-    found = meanings(_rating(seen_controls(source)), options.controls, options.names)
-    return [control for control, key in found.items() if key is None]
+def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
+    """Return the controls that rate and whose construct is unknown."""
+    constructs = assign_constructs(_rating(read_controls(source)), options)
+    return [control for control, key in constructs.items() if key is None]
 
 
-def controls_of(
-    source: RecordSource, seen: Mapping[str, Seen], options: FormatOptions
+def map_controls(
+    source: RecordSource, controls: Mapping[str, ExportControl], options: FormatOptions
 ) -> dict[str, dict[str, Any]]:
-    """Return what each control that rates means.
+    """Return the meaning of each control that rates, as `read_task` takes it.
 
     Raises
     ------
     InputError
-        A control is mapped to nothing, to no construct of the study, to that of another control,
-        or on no known range; or one is said that doesn't rate.
+        A control has an unknown construct, the construct of another control or an unknown range,
+        or an option names a control that does not rate.
     """
-    found = meanings(_rating(seen), options.controls, options.names)
+    constructs = assign_constructs(_rating(controls), options)
     faults = [
-        *_unmapped(found, options),
-        *_two_of_one(found, options.declared_controls),
-        *_strange(seen, found, options),
-        *range_faults(seen, found, options),
+        *_unmapped(constructs, options),
+        *_duplicates(constructs, options.declared_controls),
+        *_wrong_options(controls, constructs, options),
+        *_range_faults(controls, constructs, options),
     ]
     if faults:
         raise InputError(source.path.name, faults)
     return {
         control: {"kind": "number", "construct": key, "construct_version": 1}
-        for control, key in found.items()
+        for control, key in constructs.items()
         if key
     }
 
 
-def _rating(seen: Mapping[str, Seen]) -> list[str]:
-    return [name for name, control in seen.items() if control.rates]
+def _rating(controls: Mapping[str, ExportControl]) -> list[str]:
+    return [name for name, control in controls.items() if control.rates]
 
 
-def _unmapped(found: Mapping[str, str | None], options: FormatOptions) -> Iterator[Fault]:
-    for control, key in found.items():
+def _unmapped(constructs: Mapping[str, str | None], options: FormatOptions) -> Iterator[Fault]:
+    for control, key in constructs.items():
         if key is None:
             yield Fault(
                 f"which construct does the control {control!r} rate?",
-                f"Say {_said(control, 'CONSTRUCT')} ({', '.join(options.constructs)}), or "
-                f"{_said(control)} to leave it out; or write it in study.toml under "
-                "[label_studio] controls.",
+                f"Name it with {_option(control, 'CONSTRUCT')} "
+                f"({', '.join(options.constructs)}), or leave the control out with "
+                f"{_option(control)}; or set it in study.toml under [label_studio] controls.",
             )
         elif key and key not in options.constructs:
             hint = nearest(key, options.constructs)
             yield Fault(
-                f"the control {control!r} is said to rate {key!r}.", f"No construct. {hint}"
+                f"the control {control!r} is mapped to {key!r}, which is not a construct.", hint
             )
 
 
-def _two_of_one(found: Mapping[str, str | None], said: Mapping[str, str]) -> Iterator[Fault]:
-    """Yield a fault for each construct of several controls: one's values would hide the other's."""
-    for key in dict.fromkeys(key for key in found.values() if key):
-        alike = [control for control, own in found.items() if own == key]
-        if len(alike) > 1:
-            listed = ", ".join(repr(control) for control in alike)
-            # What the caller named is what they want.
-            kept = next((control for control in alike if control in said), alike[0])
-            others = " ".join(_said(control) for control in alike if control != kept)
+def _duplicates(constructs: Mapping[str, str | None], named: Mapping[str, str]) -> Iterator[Fault]:
+    """Yield a fault for each construct of several controls, of whose values only one can count."""
+    for key in dict.fromkeys(key for key in constructs.values() if key):
+        controls = [control for control, other in constructs.items() if other == key]
+        if len(controls) > 1:
+            listed = ", ".join(repr(control) for control in controls)
+            # A control that the caller named is the one to keep.
+            keep = next((control for control in controls if control in named), controls[0])
+            others = " ".join(_option(control) for control in controls if control != keep)
             yield Fault(
-                f"the controls {listed} all rate {key}, and a rater gives a response one value.",
-                f"Keep one of them and leave the others out, such as {others}; or say another "
-                "construct. If one control was renamed, give it one name throughout the file.",
+                f"the controls {listed} all rate {key}, but a rater gives a response one value.",
+                f"Keep one of them and leave out the others, such as with {others}; or name "
+                "another construct. If a control was renamed, give it one name in the whole file.",
             )
 
 
-def _strange(
-    seen: Mapping[str, Seen], found: Mapping[str, str | None], options: FormatOptions
+def _wrong_options(
+    controls: Mapping[str, ExportControl],
+    constructs: Mapping[str, str | None],
+    options: FormatOptions,
 ) -> Iterator[Fault]:
-    """Yield a fault for each control that the caller names and that can't be meant."""
-    rating = f"Those that rate: {quoted_names(map(repr, found))}." if found else "None here rates."
+    """Yield a fault for each option with a control that does not rate in this file."""
+    rating = (
+        f"Controls that rate: {quoted_names(map(repr, constructs))}."
+        if constructs
+        else "No control of this file rates."
+    )
     for control, key in options.declared_controls.items():
-        option = _said(control, key)
-        if control not in seen:
-            hint = nearest(control, seen)
+        option = _option(control, key)
+        if control not in controls:
+            hint = nearest(control, controls)
             yield Fault(
-                f"no control {control!r} gave anything in this file. {hint}".rstrip(),
-                f"{rating} Correct {option}, or leave it out; files of different controls are "
-                "imported one by one.",
+                f"the control {control!r} has no result in this file. {hint}".rstrip(),
+                f"{rating} Correct or leave out {option}; import files with different controls "
+                "one by one.",
             )
-        elif key and not seen[control].rates:
+        elif key and not controls[control].rates:
             yield Fault(
-                f"the control {control!r} gives {seen[control]}, and only numbers (Number) and "
-                "stars (Rating) are ratings.",
-                f"{rating} Leave {option} out.",
+                f"the control {control!r} gives {controls[control]}, but only numbers (Number) "
+                "and stars (Rating) are ratings.",
+                f"{rating} Leave out {option}.",
             )
     for control in sorted(options.ranges):
-        if not found.get(control, ""):
-            left = "is left out" if control in found else "rates in this file"
-            no = "the" if control in found else "no"
+        if not constructs.get(control, ""):
+            state = "is left out" if control in constructs else "does not rate in this file"
             yield Fault(
-                f"{no} control {control!r} {left}.", f"Leave {quote(f'--scale {control}=')} out."
+                f"the control {control!r} {state}.", f"Leave out {quote(f'--scale {control}=')}."
             )
 
 
-def _said(control: str, key: str = "") -> str:
-    """Return the option that says what a control rates, to be typed into a shell."""
+def _option(control: str, key: str = "") -> str:
+    """Return the option that maps a control to a construct, quoted for a shell."""
     return f"--control {quote(storable_text(f'{control}={key}'))}"
 
 
-def _folded(name: str) -> str:
+def _normalized(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
-# As many as there are unless the form says otherwise.
-_STARS = (1, 5)
-# Fewer small numbers than this say nothing of a range.
-_TELLING = 3
-
-
 @dataclass(frozen=True, slots=True)
-class Range:
-    """What a control's values go from and to, and the scale that they are mapped to."""
+class ValueRange:
+    """The range of a control's values, and the scale that they are mapped to."""
 
-    given: RatingScale
-    """Stars are whole ones."""
+    source: RatingScale
+    """With step 1 for stars."""
     scale: RatingScale
 
     def mapped(self, value: float) -> float:
         """Return a value of the range on the construct's scale."""
-        if value == self.given.max:
+        if value == self.source.max:
             return self.scale.max  # A quotient may miss the end by the last digit.
-        return self.scale.min + (value - self.given.min) * self._width / self._from_width
+        return self.scale.min + (value - self.source.min) * self._width / self._source_width
 
     def off_grid(self, value: float) -> str | None:
-        """Say why a value of the range is no point of the scale; None when it is one."""
+        """Return why a value of the range is not a point of the scale; None if it is one."""
         problem = self.scale.off_grid(self.mapped(value))
-        return problem and f"{value:g} on {self.given}: {problem}"
+        return problem and f"{value:g} on {self.source}: {problem}"
 
     def fits(self) -> bool:
-        """Whether all whole steps of the range are points of the scale."""
+        """Whether all integer steps of the range are points of the scale."""
         if self.scale.step is None:
             return True
-        points = self._width / self._from_width / self.scale.step
+        points = self._width / self._source_width / self.scale.step
         return isclose(points, round(points), abs_tol=1e-6) and round(points) > 0
 
     @property
@@ -174,91 +176,99 @@ class Range:
         return self.scale.max - self.scale.min
 
     @property
-    def _from_width(self) -> float:
-        return self.given.max - self.given.min
+    def _source_width(self) -> float:
+        return self.source.max - self.source.min
 
 
-def said_range(
-    control: str, key: str, seen: Mapping[str, Seen], options: FormatOptions
-) -> Range | None:
-    """Return the range that is said of a control; None: its construct's scale."""
+def value_range(
+    control: str, key: str, controls: Mapping[str, ExportControl], options: FormatOptions
+) -> ValueRange | None:
+    """Return the range that --scale gives a control; None: the scale of its construct."""
     if control not in options.ranges:
         return None
     low, high = options.ranges[control]
-    whole = seen[control].stars and low == int(low) and high - low >= 1
-    return Range(RatingScale(min=low, max=high, step=1 if whole else None), options.scales[key])
+    integers = controls[control].stars and low == int(low) and high - low >= 1
+    return ValueRange(
+        RatingScale(min=low, max=high, step=1 if integers else None), options.scales[key]
+    )
 
 
-def range_faults(
-    seen: Mapping[str, Seen], found: Mapping[str, str | None], options: FormatOptions
+def _range_faults(
+    controls: Mapping[str, ExportControl],
+    constructs: Mapping[str, str | None],
+    options: FormatOptions,
 ) -> Iterator[Fault]:
-    """Yield what is wrong with the ranges of controls that rate, by control to construct."""
-    for control, key in found.items():
+    for control, key in constructs.items():
         scale = options.scales.get(key or "")
         if key is None or scale is None:
             continue
-        said = said_range(control, key, seen, options)
-        if said is not None:
-            yield from _not_on_the_grid(control, key, seen[control], said)
-        elif seen[control].stars:
-            yield from _unsaid_stars(control, key, seen[control], scale)
+        given = value_range(control, key, controls, options)
+        if given is not None:
+            yield from _off_grid_faults(control, key, controls[control], given)
+        elif controls[control].stars:
+            yield from _unknown_stars(control, key, controls[control], scale)
 
 
 def range_warnings(
-    seen: Mapping[str, Seen], controls: Mapping[str, str], options: FormatOptions
+    controls: Mapping[str, ExportControl], constructs: Mapping[str, str], options: FormatOptions
 ) -> Iterator[str]:
-    """Warn of numbers that were probably given on another range, by control to construct."""
-    for control, key in controls.items():
-        if control in options.ranges or seen[control].stars:
+    """Warn of numbers that were probably given on another range than the construct's."""
+    for control, key in constructs.items():
+        if control in options.ranges or controls[control].stars:
             continue
         scale = options.scales[key]
-        values = [value for _, value in seen[control].given if scale.problem(value) is None]
+        values = [value for _, value in controls[control].numbers if scale.problem(value) is None]
         start = 0.0 if scale.min < 0 < scale.max else scale.min
         end = start + (scale.max - scale.min) / 10
         if (
-            len(values) >= _TELLING
+            len(values) >= _MIN_VALUES
             and all(start <= value <= end for value in values)
             and any(value > start for value in values)
         ):
             yield (
-                f"all {len(values)} values of the control {control!r} lie in {start:g} to "
-                f"{end:g}, and {key} goes from {scale}. If they were given on another range, "
-                f"import the file into a fresh study with {_scale(control, 'LOW:HIGH')}: what is "
-                "stored stays."
+                f"all {len(values)} values of the control {control!r} are between {start:g} and "
+                f"{end:g}, while {key} goes from {scale}. If they were given on another range, "
+                f"import the file into a new study with {_scale(control, 'LOW:HIGH')}: stored "
+                "values are not changed."
             )
 
 
-def _not_on_the_grid(control: str, key: str, seen: Seen, said: Range) -> Iterator[Fault]:
-    within = [(row, value) for row, value in seen.given if said.given.problem(value) is None]
-    missed = [(row, off) for row, value in within if (off := said.off_grid(value)) is not None]
-    # Single values that miss the grid are missing, each with its reason.
-    if missed and (not said.fits() or 2 * len(missed) > len(within)):
+def _off_grid_faults(
+    control: str, key: str, used: ExportControl, given: ValueRange
+) -> Iterator[Fault]:
+    within = [(row, value) for row, value in used.numbers if given.source.problem(value) is None]
+    missed = [
+        (row, problem) for row, value in within if (problem := given.off_grid(value)) is not None
+    ]
+    # Single values off the grid become missing values, each with its reason.
+    if missed and (not given.fits() or 2 * len(missed) > len(within)):
         row, problem = missed[0]
         yield Fault(
-            f"values of the control {control!r} don't fall on the points of {key}: {problem}.",
+            f"values of the control {control!r} are not points of {key}: {problem}.",
             f"Correct {_scale(control, 'LOW:HIGH')}, give {key} a scale in study.toml that "
-            f"has these points (or no step), or leave the control out with "
-            f"--control {quote(storable_text(control) + '=')}.",
+            f"has these points (or no step), or leave out the control with {_option(control)}.",
             row,
         )
 
 
-def _unsaid_stars(control: str, key: str, seen: Seen, scale: RatingScale) -> Iterator[Fault]:
+def _unknown_stars(
+    control: str, key: str, used: ExportControl, scale: RatingScale
+) -> Iterator[Fault]:
     low, high = _STARS
-    most = max((value for _, value in seen.given), default=high)
+    most = max((value for _, value in used.numbers), default=high)
     ends = f"{low}:{high if most <= high else 10 if most <= 10 else int(most)}"
     remedy = (
-        f"Say {_scale(control, ends)} (the least and the most stars); values are then "
-        "mapped to the construct's scale."
+        f"Give the least and the greatest number of stars with {_scale(control, ends)}; values "
+        "are then mapped to the construct's scale."
     )
     if (scale.min, scale.max) != _STARS:
-        yield Fault(f"the control {control!r} gives stars, and {key} goes from {scale}.", remedy)
+        yield Fault(f"the control {control!r} gives stars, but {key} goes from {scale}.", remedy)
         return
-    for row, value in seen.given:
+    for row, value in used.numbers:
         if not low <= value <= high or value != int(value):
             yield Fault(
-                f"the control {control!r} gave {value:g} stars, which is none of {low} to {high}, "
-                "as many as are taken for granted.",
+                f"the control {control!r} has a result of {value:g} stars, outside the default "
+                f"range of {low} to {high}.",
                 remedy,
                 row,
             )

@@ -1,11 +1,15 @@
-"""What an export holds of each control: what kinds of results it gave, and which numbers."""
+"""The controls and users of a Label Studio export, collected before its values are read."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotate_ui.label_studio.annotation_reader import user_of, whole
+from annotate_ui.label_studio.annotation_reader import (
+    as_integer,
+    is_number,
+    number_in,
+    user_number,
+)
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
 from study.importing.readers.input_file import Record
@@ -14,136 +18,132 @@ from study.text import quoted_names
 
 STARS = "rating"
 _RATING = {"number", STARS}
+PREFIX = "ls-"
 
 
 @dataclass(slots=True)
-class Seen:
-    """A control of an export, by what people gave on it."""
+class ExportControl:
+    """A control of an export with its results."""
 
     types: set[str] = field(default_factory=set)
-    """Of its results, as Label Studio calls them: number, rating, choices."""
-    given: list[tuple[int, float]] = field(default_factory=list)
-    """Row and number, without those of skipped tasks."""
+    """Types of its results in Label Studio: number, rating, choices."""
+    numbers: list[tuple[int, float]] = field(default_factory=list)
+    """Row and number of its results, without those of skipped tasks."""
 
     @property
     def rates(self) -> bool:
-        """Whether it gave numbers or stars."""
+        """Whether its results are numbers or stars."""
         return bool(self.types & _RATING)
 
     @property
     def stars(self) -> bool:
-        """Whether it gave stars."""
+        """Whether its results are stars."""
         return STARS in self.types
 
     def __str__(self) -> str:
         return ", ".join(sorted(self.types)) or "nothing"
 
 
-def seen_controls(source: RecordSource) -> dict[str, Seen]:
-    """Return the controls of an export in their order, by name."""
-    found: dict[str, Seen] = {}
+def read_controls(source: RecordSource) -> dict[str, ExportControl]:
+    """Return the controls of an export by name, in the order of the file."""
+    controls: dict[str, ExportControl] = {}
     for record in source.records():
         if not isinstance(record, Record):
             continue
-        for annotation in annotations_of(record):
+        for annotation in _annotations(record):
             for result in _results(annotation):
                 if "from_name" not in result:
-                    continue  # A relation between results says nothing of a control.
-                control = found.setdefault(str(result["from_name"]), Seen())
+                    continue  # A relation between results has no control.
+                control = controls.setdefault(str(result["from_name"]), ExportControl())
                 control.types.add(str(result.get("type")))
-                number = _number(result.get("value"))
-                if number is not None and annotation.get("was_cancelled") is not True:
-                    control.given.append((record.number, number))
-    return found
+                number = number_in(result.get("value"))
+                if is_number(number) and annotation.get("was_cancelled") is not True:
+                    control.numbers.append((record.number, float(number)))
+    return controls
 
 
-def annotations_of(record: Any) -> Iterator[Mapping[str, Any]]:
+def _annotations(record: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the annotations of a task that may become ratings."""
     if isinstance(record, Record):
-        found = record.cells.get("annotations")
-        for annotation in found if isinstance(found, list) else []:
-            if isinstance(annotation, dict) and not is_reference(annotation):
+        annotations = record.cells.get("annotations")
+        for annotation in annotations if isinstance(annotations, list) else []:
+            if isinstance(annotation, dict) and not is_ground_truth(annotation):
                 yield annotation
 
 
-def is_reference(annotation: Any) -> bool:
-    """Whether an annotation is marked as the project's own answer."""
+def is_ground_truth(annotation: Any) -> bool:
+    """Whether an annotation is marked as the project's expected answer."""
     return isinstance(annotation, dict) and annotation.get("ground_truth") is True
 
 
 def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = annotation.get("result")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    results = annotation.get("result")
+    if not isinstance(results, list):
+        return []
+    return [result for result in results if isinstance(result, dict)]
 
 
-def _number(value: Any) -> float | None:
-    number = value.get("number", value.get("rating")) if isinstance(value, dict) else None
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return None
-    if isinstance(number, int) and number.bit_length() > 1000:
-        return None
-    return float(number) if math.isfinite(number) else None
-
-
-PREFIX = "ls-"
-
-
-def users(source: RecordSource, options: FormatOptions) -> dict[int, str | None]:
-    """Return the scorer that each user of an export is; None: said to be left out.
+def scorers_of_users(source: RecordSource, options: FormatOptions) -> dict[int, str | None]:
+    """Return the scorer of each user of an export; None: left out by --rater.
 
     Raises
     ------
     InputError
-        A user without --rater would get the code of a rater who was pulled, or is erased; or
-        --rater names nobody of the file.
+        A user without --rater would get the code of a rater who was pulled or erased, or --rater
+        names a user who is not in the file.
     """
     prefix = PREFIX if options.rater_prefix is None else options.rater_prefix
-    found: dict[int, str | None] = {}
+    scorers: dict[int, str | None] = {}
     faults = []
     for record in source.records():
-        for annotation in annotations_of(record):
-            user = whole(user_of(annotation.get("completed_by")))
-            if user is None or user in found:
+        for annotation in _annotations(record):
+            user = as_integer(user_number(annotation.get("completed_by")))
+            if user is None or user in scorers:
                 continue
-            said = options.raters.get(str(user))
-            code = found[user] = f"{prefix}{user}" if said is None else said or None
-            if said is not None:
+            named = options.raters.get(str(user))
+            if named is not None:
+                scorers[user] = named or None
                 continue
-            for server, number, owner in options.pulled:
-                if owner == code or (
-                    owner is None and number == str(user) and options.rater_prefix is None
-                ):
-                    who = f"the rater {code}" if owner else "erased from the study"
-                    faults.append(
-                        Fault(
-                            f"user {user} of {server} is {who}; is user {user} of this file, too?",
-                            f"Say who it is with --rater {user}=CODE (--rater {user}= leaves them "
-                            "out), or give people of another server codes of their own with "
-                            "--rater-prefix TEXT.",
-                        )
-                    )
-                    break
-    there = [str(user) for user in found]
+            scorers[user] = f"{prefix}{user}"
+            fault = _same_code(user, f"{prefix}{user}", options)
+            if fault is not None:
+                faults.append(fault)
+    users = [str(user) for user in scorers]
     for number, code in options.raters.items():
-        if number not in there:
+        if number not in users:
             faults.append(
                 Fault(
-                    f"no user {number} rated in this file. Its users: "
-                    f"{quoted_names(there) or 'none'}.",
-                    f"Correct --rater {number}={code}, or leave it out; files of "
-                    "different people are imported one by one.",
+                    f"user {number} has no annotation in this file. Its users: "
+                    f"{quoted_names(users) or 'none'}.",
+                    f"Correct or leave out --rater {number}={code}; import files of different "
+                    "people one by one.",
                 )
             )
     if faults:
         raise InputError(source.path.name, faults)
-    again = sorted(
+    existing = sorted(
         str(code)
-        for user, code in found.items()
+        for user, code in scorers.items()
         if code in options.kinds and str(user) not in options.raters
     )
-    if again:
+    if existing:
         source.report.warnings.append(
-            f"{', '.join(again)}: values of theirs are in the study already, and these are taken "
-            "for the same people's. If they are others, import with --rater-prefix."
+            f"{', '.join(existing)}: the study already has values of these scorers, and the values "
+            "of this file are added to theirs. If they are other people, use --rater-prefix."
         )
-    return found
+    return scorers
+
+
+def _same_code(user: int, code: str, options: FormatOptions) -> Fault | None:
+    """Return a fault if a user may be a rater who was pulled from a server, or erased."""
+    for server, number, rater in options.pulled:
+        if rater == code or (
+            rater is None and number == str(user) and options.rater_prefix is None
+        ):
+            who = f"the rater {code}" if rater else "erased from the study"
+            return Fault(
+                f"user {user} of {server} is {who}; is user {user} of this file the same person?",
+                f"Name the rater with --rater {user}=CODE (--rater {user}= leaves the user out), "
+                "or give people of another server different codes with --rater-prefix TEXT.",
+            )
+    return None

@@ -1,4 +1,4 @@
-"""Whose slot an annotation fills: reserved for the channel, and without a rater until now."""
+"""Matching annotations to slots: those that their rater has, or open ones of the same task."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
@@ -9,147 +9,143 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotation_reader import Annotation
-from annotate_ui.label_studio.projects import StoredProject
+from annotate_ui.label_studio.projects import StoredProject, TaskKey
 from annotate_ui.label_studio.reserved_slots import Slot, slots
 from study.facts.ratings import MEASURING
 from study.facts.slots import is_live
 from study.schema import Assignment, now, random_id, table
 from study.study import Study
 
-Wanted = tuple[int, frozenset[str]]
-"""A response, and the constructs that a project asks for."""
 
-
-class Placed(NamedTuple):
-    """An annotation, with the response that it is of and the rater who gave it."""
+class LocatedAnnotation(NamedTuple):
+    """An annotation with its response and its rater."""
 
     project: StoredProject
     annotation: Annotation
     response_id: int | None
-    """None: of a task that is none of the study's."""
+    """None: the task does not belong to the study."""
     rater_id: int | None
-    """None: erased from the study, or an account that is deleted over there."""
+    """None: erased from the study, or the account was deleted in Label Studio."""
 
     @property
-    def wanted(self) -> Wanted:
-        """What the task asks for."""
+    def task_key(self) -> TaskKey:
+        """The response and constructs of the task."""
         return self.response_id or 0, self.project.construct_keys
 
     @property
-    def same(self) -> tuple[Any, ...]:
-        """Equal for annotations of which only one can count."""
+    def rating_key(self) -> tuple[Any, ...]:
+        """Equal for annotations of which only one can count; several users may be one rater."""
         task = self.annotation.task if self.response_id is None else None
-        # Several accounts may be one rater.
-        return self.rater_id, self.wanted, task
+        return self.rater_id, self.task_key, task
 
     @property
-    def age(self) -> tuple[Any, int]:
-        """Later is greater."""
+    def recency(self) -> tuple[Any, int]:
+        """Greater for a later annotation."""
         return self.annotation.updated, self.annotation.number
 
 
-def latest(placed: Sequence[Placed]) -> dict[Any, Placed]:
-    """Return the annotations that count: of a rater and what is asked of them, the latest."""
-    newest: dict[Any, Placed] = {}
-    for one in placed:
-        before = newest.get(one.same)
-        if before is None or before.age < one.age:
-            newest[one.same] = one
+def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotation]:
+    """Return the annotations that count: the latest of each rater and task, by `rating_key`."""
+    newest: dict[Any, LocatedAnnotation] = {}
+    for located in annotations:
+        previous = newest.get(located.rating_key)
+        if previous is None or previous.recency < located.recency:
+            newest[located.rating_key] = located
     return newest
 
 
-def lost_places(
-    project: StoredProject, held: Iterable[tuple[int, Hashable, bool]]
+def blocked_places(
+    project: StoredProject, occupants: Iterable[tuple[int, Hashable, bool]]
 ) -> dict[int, int]:
-    """Return how many places of a project's tasks are held and fill nothing, by response.
+    """Return how many places of a project's tasks are occupied without a value, by response.
 
-    Over there a user holds one place of a task, however many annotations are theirs.
+    In Label Studio a user occupies one place of a task, whatever number of annotations they made.
 
     Parameters
     ----------
-    held
-        Of each annotation its response, its user, and whether a value stands for it.
+    occupants
+        Of each annotation its response, its user, and whether the study has a value from it.
     """
-    holders: dict[int, set[Hashable]] = defaultdict(set)
-    fillers: dict[int, set[Hashable]] = defaultdict(set)
-    for response, user, fills in held:
-        holders[response].add(user)
-        if fills:
-            fillers[response].add(user)
-    found = {
-        response: min(len(users), project.overlap) - min(len(fillers[response]), project.overlap)
-        for response, users in holders.items()
+    users: dict[int, set[Hashable]] = defaultdict(set)
+    with_value: dict[int, set[Hashable]] = defaultdict(set)
+    for response, user, has_value in occupants:
+        users[response].add(user)
+        if has_value:
+            with_value[response].add(user)
+    counts = {
+        response: min(len(some), project.overlap) - min(len(with_value[response]), project.overlap)
+        for response, some in users.items()
     }
-    return {response: places for response, places in found.items() if places}
+    return {response: places for response, places in counts.items() if places}
 
 
-class Claims:
-    """The slots of this channel by rater; open ones are given to whoever rated."""
+class SlotClaims:
+    """The slots of this channel; a rater who annotated a task claims one of its open slots."""
 
     def __init__(self, connection: Connection, study: Study) -> None:
         self._connection = connection
         self._study = study
-        self._mine: dict[tuple[int, Wanted], Slot] = {}
-        self._open: dict[Wanted, list[Slot]] = defaultdict(list)
-        self._abandoned: dict[Wanted, list[Slot]] = defaultdict(list)
+        self._by_rater: dict[tuple[int, TaskKey], Slot] = {}
+        self._open: dict[TaskKey, list[Slot]] = defaultdict(list)
+        self._vacated: dict[TaskKey, list[Slot]] = defaultdict(list)
         self._new: list[dict[str, int]] = []
-        # Who took everything back and rates again goes on where they were: first those handed on.
         live = slots(connection, study)
         self._live = {slot.id for slot in live}
-        for slot in [*live, *slots(connection, study, gone=True)]:
+        # Live slots come first. A rater whose slot was handed on still has that one.
+        for slot in [*live, *slots(connection, study, handed_on=True)]:
             if slot.rater_id is not None:
-                self._mine.setdefault((slot.rater_id, slot.wanted), slot)
+                self._by_rater.setdefault((slot.rater_id, slot.task_key), slot)
             else:
-                self._open[slot.wanted].append(slot)
-        self._elsewhere = self._assigned_elsewhere()
+                self._open[slot.task_key].append(slot)
+        self._other_channels = self._constructs_on_other_channels()
 
     def slots(self) -> list[Slot]:
         """Return every slot that has a rater."""
-        return list(self._mine.values())
+        return list(self._by_rater.values())
 
-    def abandon(self, slots: Iterable[Slot]) -> None:
-        """Say whose every value is taken back, so that others may come in their place."""
+    def vacate(self, slots: Iterable[Slot]) -> None:
+        """Record slots of which every value was withdrawn: another rater may take their place."""
         for slot in slots:
             if slot.id in self._live:
-                self._abandoned[slot.wanted].append(slot)
+                self._vacated[slot.task_key].append(slot)
 
-    def mine(self, rater_id: int, wanted: Wanted) -> Slot | None:
-        """Return the slot that the rater has already."""
-        return self._mine.get((rater_id, wanted))
+    def slot_of(self, rater_id: int, task_key: TaskKey) -> Slot | None:
+        """Return the slot that the rater already has."""
+        return self._by_rater.get((rater_id, task_key))
 
-    def assigned_elsewhere(self, rater_id: int, wanted: Wanted) -> set[str]:
-        """Return the constructs that the rater has of this response on another channel."""
-        response, keys = wanted
-        return {key for key in keys if (rater_id, response, key) in self._elsewhere}
+    def on_other_channels(self, rater_id: int, task_key: TaskKey) -> set[str]:
+        """Return the constructs of this response that the rater has on another channel."""
+        response, keys = task_key
+        return {key for key in keys if (rater_id, response, key) in self._other_channels}
 
-    def claim(self, rater_id: int, wanted: Wanted, *, stands: bool) -> Slot | None:
-        """Return the rater's slot, an open one if need be; None: all are taken.
+    def claim(self, rater_id: int, task_key: TaskKey, *, has_values: bool) -> Slot | None:
+        """Return the rater's slot, or an open one; None: all slots are taken.
 
-        Whose slot was handed on gets an open one, unless a value of theirs `stands` in it; where
-        there is none they go on where they were.
+        A rater whose slot was handed on gets an open slot, unless their slot still `has_values`;
+        without an open slot they continue in their own.
         """
-        mine = self._mine.get((rater_id, wanted))
-        if mine is not None and (stands or mine.id in self._live):
-            return mine
-        if not self._open[wanted] and self._abandoned[wanted]:
-            self._open[wanted].append(self._handed_on(self._abandoned[wanted].pop(0)))
-        if not self._open[wanted]:
-            return mine
-        mine = replace(self._open[wanted].pop(0), rater_id=rater_id)
-        self._new.append({"slot": mine.id, "rater": rater_id})
-        self._mine[rater_id, wanted] = mine
-        return mine
+        slot = self._by_rater.get((rater_id, task_key))
+        if slot is not None and (has_values or slot.id in self._live):
+            return slot
+        if not self._open[task_key] and self._vacated[task_key]:
+            self._open[task_key].append(self._hand_on(self._vacated[task_key].pop(0)))
+        if not self._open[task_key]:
+            return slot
+        slot = replace(self._open[task_key].pop(0), rater_id=rater_id)
+        self._new.append({"slot": slot.id, "rater": rater_id})
+        self._by_rater[rater_id, task_key] = slot
+        return slot
 
     def store(self) -> None:
-        """Store whose the slots are that were claimed."""
+        """Store the raters of the slots that were claimed."""
         if self._new:
             a = table(Assignment)
-            given = update(a).where(a.c.id == bindparam("slot"))
-            self._connection.execute(given.values(rater_id=bindparam("rater")), self._new)
+            claimed = update(a).where(a.c.id == bindparam("slot"))
+            self._connection.execute(claimed.values(rater_id=bindparam("rater")), self._new)
             self._new = []
 
-    def _handed_on(self, slot: Slot) -> Slot:
-        """Open the place of a rater who took everything back; their slot stays theirs."""
+    def _hand_on(self, slot: Slot) -> Slot:
+        """Replace a vacated slot by an open one; the vacated slot stays its rater's."""
         a = table(Assignment)
         row = self._connection.execute(select(a).where(a.c.id == slot.id)).one()
         self._connection.execute(update(a).where(a.c.id == slot.id).values(released_at=now()))
@@ -161,10 +157,11 @@ class Claims:
             "config_hash": self._study.config_hash,
             "created_at": now(),
         }
-        made = insert(a).values(**copy).returning(a.c.id)
-        return replace(slot, id=int(self._connection.execute(made).scalar_one()), rater_id=None)
+        successor = insert(a).values(**copy).returning(a.c.id)
+        key = int(self._connection.execute(successor).scalar_one())
+        return replace(slot, id=key, rater_id=None)
 
-    def _assigned_elsewhere(self) -> set[tuple[int, int, str]]:
+    def _constructs_on_other_channels(self) -> set[tuple[int, int, str]]:
         a = table(Assignment)
         rows = self._connection.execute(
             select(a.c.rater_id, a.c.response_id, a.c.construct_keys).where(

@@ -1,4 +1,4 @@
-"""What the study knows of its projects and tasks in Label Studio."""
+"""Projects and tasks in Label Studio as they are stored in the study."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,32 +22,36 @@ from study.schema import (
 from study.study import Study
 from study.types import Sees
 
+TaskKey = tuple[int, frozenset[str]]
+"""A response, and the constructs that are rated."""
+
 OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
-OTHER_SERVER = "the rater gave this on another server, whose value counts"
+OTHER_SERVER = "the rater rated this on another server, whose value counts"
 LEFT = "the rater has left the study"
 
 
 @dataclass(frozen=True)
 class StoredProject:
-    """A project, with its tasks."""
+    """A project with its tasks."""
 
     id: int
     server: str
     number: int
-    """Its number over there."""
+    """Its number in Label Studio."""
     instance: str
+    """Identity of its server."""
     stage: int
     fields: tuple[Sees, ...]
     controls: Mapping[str, Mapping[str, Any]]
     overlap: int
     tasks: dict[int, int]
-    """Response to the number of its task over there."""
-    lost: dict[int, int]
-    """Response to how many of its task's places fill nothing here, where there are any."""
+    """Response to the number of its task in Label Studio."""
+    blocked: dict[int, int]
+    """Response to the number of places of its task that are occupied without a value."""
 
     @property
     def construct_keys(self) -> frozenset[str]:
-        """The constructs that are asked for."""
+        """The constructs that are rated."""
         return frozenset(
             control["construct"] for control in self.controls.values() if "construct" in control
         )
@@ -57,12 +61,12 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
     """Return the projects of a server, or of all, the oldest first."""
     p, t = table(ElsewhereProject), table(ElsewhereTask)
     tasks: dict[int, dict[int, int]] = {}
-    lost: dict[int, dict[int, int]] = {}
+    blocked: dict[int, dict[int, int]] = {}
     columns = t.c.project_id, t.c.response_id, t.c.external_id, t.c.lost
     for row in connection.execute(select(*columns)):
         tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
         if row.lost:
-            lost.setdefault(row.project_id, {})[row.response_id] = row.lost
+            blocked.setdefault(row.project_id, {})[row.response_id] = row.lost
     return [
         StoredProject(
             row.id,
@@ -74,25 +78,25 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
             row.controls,
             row.overlap,
             tasks.get(row.id, {}),
-            lost.get(row.id, {}),
+            blocked.get(row.id, {}),
         )
         for row in connection.execute(select(p).order_by(p.c.id))
         if server is None or row.server == server
     ]
 
 
-def held_places(projects: Iterable[StoredProject]) -> Counter[tuple[int, frozenset[str]]]:
-    """Return how many places there are over there, by response and the constructs asked for.
+def task_places(projects: Iterable[StoredProject]) -> Counter[TaskKey]:
+    """Return the number of places for annotations in Label Studio, by response and constructs.
 
-    Left out are those held by annotations from which the study can fill nothing: of somebody who
-    has left or is erased, or whose value counts elsewhere.
+    Places occupied by annotations without a value are left out: their rater has left, was erased,
+    or has a value elsewhere that counts.
     """
-    held: Counter[tuple[int, frozenset[str]]] = Counter()
+    counts: Counter[TaskKey] = Counter()
     for project in projects:
         for response in project.tasks:
-            places = project.overlap - project.lost.get(response, 0)
-            held[response, project.construct_keys] += places
-    return held
+            places = project.overlap - project.blocked.get(response, 0)
+            counts[response, project.construct_keys] += places
+    return counts
 
 
 def stored_scales(connection: Connection) -> dict[tuple[str, int], RatingScale]:
@@ -106,12 +110,14 @@ def stored_scales(connection: Connection) -> dict[tuple[str, int], RatingScale]:
     }
 
 
-def store_lost(connection: Connection, project: StoredProject, lost: Mapping[int, int]) -> None:
-    """Store how many places of which tasks fill nothing, by response; all others have none."""
+def store_blocked(
+    connection: Connection, project: StoredProject, blocked: Mapping[int, int]
+) -> None:
+    """Store the number of occupied places without a value, by response; 0 for all others."""
     changed = {
-        response: lost.get(response, 0)
-        for response in {*lost, *project.lost}
-        if lost.get(response, 0) != project.lost.get(response, 0)
+        response: blocked.get(response, 0)
+        for response in {*blocked, *project.blocked}
+        if blocked.get(response, 0) != project.blocked.get(response, 0)
     }
     if changed:
         t = table(ElsewhereTask)
@@ -124,7 +130,7 @@ def store_lost(connection: Connection, project: StoredProject, lost: Mapping[int
 
 
 def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int]) -> None:
-    """Store which tasks a project has: response to the number of its task."""
+    """Store tasks of a project: response to the number of its task."""
     if tasks:
         connection.execute(
             insert(table(ElsewhereTask)),
@@ -141,38 +147,38 @@ def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int
 
 
 def rated_slots(connection: Connection) -> set[int]:
-    """Return the slots of this channel that somebody has done, as far as was pulled.
+    """Return the slots of this channel that were rated, according to what was pulled.
 
-    A value that was kept aside is done too: its rater was there. One that was taken back is not.
+    A slot with a rejected value counts as rated, one whose values were withdrawn does not.
     """
     a, g, s = table(Assignment), table(Rating), table(SetAside)
-    mine = select(a.c.id).where(a.c.channel == CHANNEL)
-    rows = connection.execute(select(newest_ratings(g.c.assignment_id.in_(mine))))
+    of_channel = select(a.c.id).where(a.c.channel == CHANNEL)
+    rows = connection.execute(select(newest_ratings(g.c.assignment_id.in_(of_channel))))
     newest = {(row.assignment_id, row.construct_key): row.status for row in rows}
-    done = {assignment for (assignment, _), status in newest.items() if status != "withdrawn"}
-    withdrawn = {assignment for assignment, _ in newest} - done
-    aside = connection.execute(
+    rated = {assignment for (assignment, _), status in newest.items() if status != "withdrawn"}
+    withdrawn = {assignment for assignment, _ in newest} - rated
+    rejected = connection.execute(
         select(a.c.id)
         .join_from(a, s, (a.c.rater_id == s.c.rater_id) & (a.c.response_id == s.c.response_id))
         .where(a.c.channel == CHANNEL)
     ).scalars()
-    return done | (set(aside) - withdrawn)
+    return rated | (set(rejected) - withdrawn)
 
 
 def forget(study: Study, project: StoredProject, responses: Iterable[int]) -> int:
-    """Forget a project's tasks of these responses; return how many they were.
+    """Delete the study's record of a project's tasks of these responses; return their number.
 
-    What was pulled of them stays; what nobody had rated is sent again.
+    Ratings that were pulled stay; the next push sends unrated responses again.
     """
-    gone = [response for response in responses if response in project.tasks]
-    if not gone:
+    tasks = [response for response in responses if response in project.tasks]
+    if not tasks:
         return 0
     t = table(ElsewhereTask)
     with study.write() as connection:
-        for response in gone:
+        for response in tasks:
             connection.execute(
                 delete(t).where(t.c.project_id == project.id, t.c.response_id == response)
             )
-    for response in gone:
+    for response in tasks:
         del project.tasks[response]
-    return len(gone)
+    return len(tasks)

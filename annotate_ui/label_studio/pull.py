@@ -1,12 +1,12 @@
-"""Pulling: what raters said over there becomes revisions here; what can't is kept aside."""
+"""Pulling: annotations become revisions of ratings; values that cannot are stored as rejected."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 from annotate_ui.label_studio.annotation_reader import read_task
-from annotate_ui.label_studio.annotation_store import Storing
+from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.projects import StoredProject, stored_scales
-from annotate_ui.label_studio.results import Fetched, Pulled
+from annotate_ui.label_studio.results import FetchedProject, Pulled
 from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.label_studio.task_data import NAME
 from annotate_ui.label_studio.users import Raters
@@ -15,27 +15,29 @@ from study.progress import Advance
 from study.scales import RatingScale
 from study.study import Study
 
+ConfirmNewRaters = Callable[[list[int], list[str]], None]
+
 
 def pull(
     study: Study,
     server: Server,
     *,
     raters: Mapping[int, str] | None = None,
-    meets: Callable[[list[int], list[str]], None] | None = None,
+    confirm_new_raters: ConfirmNewRaters | None = None,
     progress: Advance | None = None,
 ) -> Pulled:
-    """Bring the ratings of all projects of a server into the study, each change as a revision.
+    """Read the annotations of all projects of a server and store each change as a revision.
 
-    What is stored already is not stored again. All of it is stored in one transaction.
+    Values that are stored already are not stored again. Everything is stored in one transaction.
 
     Parameters
     ----------
     raters
-        Number of a user over there to the code of the rater that they are; others get `ls-NUMBER`.
-    meets
-        Called before anybody new becomes a rater, where there are raters whom nobody over there is
-        so far, with the new users and these raters. Whoever is both would be two raters for good;
-        raising ends the pull, and nothing is stored.
+        User's number to the code of the rater they are; other users get `ls-NUMBER`.
+    confirm_new_raters
+        Called with the new users and the codes of raters without a user, if there are both: one
+        person could otherwise become two raters for good. Raising an error ends the pull before
+        anything is stored.
 
     Raises
     ------
@@ -45,69 +47,72 @@ def pull(
         The server could not be reached or refused; nothing was stored.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
-    with exchange(study, server) as found:
-        if not found.known and not found.missing:
+    with exchange(study, server) as on_server:
+        if not on_server.known and not on_server.missing:
             raise StudyError(
                 f"Nothing of {study.folder} was pushed to {server.url}. Run "
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."
             )
         with study.read() as connection:
             scales = stored_scales(connection)
-        result = Pulled(server.url, missing=[one.number for one in found.missing])
+        result = Pulled(
+            server.url, missing_projects=[project.number for project in on_server.missing]
+        )
+        steps = len(on_server.present) + 1
         fetched = []
-        for number, project in enumerate(found.present):
-            fetched.append(_fetch(server, project, _scales(scales, project), result))
-            advance(number + 1, len(found.present) + 1)
-        if meets is not None:
-            _ask(study, server, fetched, raters or {}, meets)
+        for number, project in enumerate(on_server.present, 1):
+            fetched.append(_fetch(server, project, _pushed_scales(scales, project), result))
+            advance(number, steps)
+        if confirm_new_raters is not None:
+            _confirm(study, server, fetched, raters or {}, confirm_new_raters)
         with study.write() as connection:
             people = Raters(connection, server.url, server.identity)
-            people.name(raters or {})
-            Storing(connection, study, people, result).store(fetched)
+            people.assign(raters or {})
+            AnnotationStore(connection, study, people, result).store(fetched)
             result.raters = people.new
-        advance(len(found.present) + 1, len(found.present) + 1)
+        advance(steps, steps)
         return result
 
 
-def _ask(
+def _confirm(
     study: Study,
     server: Server,
-    fetched: Sequence[Fetched],
+    fetched: Sequence[FetchedProject],
     raters: Mapping[int, str],
-    meets: Callable[[list[int], list[str]], None],
+    confirm: ConfirmNewRaters,
 ) -> None:
-    # While somebody thinks, raters on the project's own pages go on saving.
+    # Before the writing transaction, so that other raters can save while the owner decides.
     with study.read() as connection:
         people = Raters(connection, server.url, server.identity)
-        here = [code for code in people.without_account() if code not in raters.values()]
-    users = {one.user for project in fetched for one in project.annotations}
+        without_account = [code for code in people.without_account() if code not in raters.values()]
+    users = {annotation.user for project in fetched for annotation in project.annotations}
     known = people.by_user.keys() | raters.keys()
     new = sorted(user for user in users if user is not None and user not in known)
-    if new and here:
-        meets(new, here)
+    if new and without_account:
+        confirm(new, without_account)
 
 
-def _scales(
+def _pushed_scales(
     scales: Mapping[tuple[str, int], RatingScale], project: StoredProject
 ) -> dict[str, RatingScale]:
-    """Return the scales that a project asks on: those that stood when it was pushed."""
-    asked = [
+    """Return the scales of a project's constructs in the versions that were pushed."""
+    versions = [
         (control["construct"], control["construct_version"])
         for control in project.controls.values()
         if control["kind"] == "number"
     ]
-    return {key: scales[key, version] for key, version in asked if (key, version) in scales}
+    return {key: scales[key, version] for key, version in versions if (key, version) in scales}
 
 
 def _fetch(
     server: Server, project: StoredProject, scales: Mapping[str, RatingScale], result: Pulled
-) -> Fetched:
-    found = Fetched(project)
+) -> FetchedProject:
+    fetched = FetchedProject(project)
     for task in server.export(project.number):
         annotations, unreadable, drafts = read_task(task, NAME, project.controls, scales)
-        found.annotations += annotations
-        found.unreadable += unreadable
+        fetched.annotations += annotations
+        fetched.unreadable += unreadable
         result.drafts += drafts
         result.annotations += len(annotations) + len(unreadable)
-        result.by_another += sum(one.by_another for one in annotations)
-    return found
+        result.edited_by_other += sum(annotation.edited_by_other for annotation in annotations)
+    return fetched

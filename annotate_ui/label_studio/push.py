@@ -1,4 +1,4 @@
-"""Pushing: projects and tasks for the slots of this channel; what is there already stays."""
+"""Pushing: projects and tasks for the slots of this channel are added; rated ones stay."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,20 +10,24 @@ from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.projects import (
     StoredProject,
+    TaskKey,
     forget,
-    held_places,
     rated_slots,
     stored_projects,
+    task_places,
 )
 from annotate_ui.label_studio.reserved_slots import Slot, ready, slots, split_by_stage
 from annotate_ui.label_studio.results import Pushed
 from annotate_ui.label_studio.revisions import Origins, ratings_of_channel
 from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.label_studio.task_data import NAME, task_names
-from annotate_ui.label_studio.task_upload import Kind, Sender
+from annotate_ui.label_studio.task_upload import ProjectKind, TaskSender
 from study.errors import StudyError
 from study.progress import Advance
 from study.study import Study
+
+# Tasks deleted in one request: a rating made between check and deletion would be lost.
+_BATCH = 250
 
 
 def push(
@@ -33,67 +37,72 @@ def push(
     title: str | None = None,
     progress: Advance | None = None,
 ) -> Pushed:
-    """Make the projects and tasks that the slots of this channel want and that are not there.
+    """Create the projects and tasks that the slots of this channel need and do not have yet.
 
-    Nothing is changed that somebody has rated; untouched tasks that ask an earlier version of a
-    construct are replaced. A stage of a query is pushed when its earlier stages are
-    rated and pulled, by everybody who has a slot.
+    Rated tasks are never changed; untouched tasks of an earlier version of a construct are
+    replaced. A stage of a query is pushed once its earlier stages are rated and pulled for all
+    slots.
 
     Parameters
     ----------
     title
-        What the projects are called, before their stage; the study's name unless given.
+        Beginning of the projects' names, before the stage; default: the study's name.
 
     Raises
     ------
     StudyError
         Nothing is assigned to Label Studio.
     ServerError
-        The server could not be reached or refused. What was sent is known again at the next push.
+        The server could not be reached or refused. The next push recognizes what was sent.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
-    with exchange(study, server) as there:
-        gone = _forget_gone(study, server, there.present)
-        outdated = earlier(study, server, there.present)
-        for project in there.missing:
+    with exchange(study, server) as on_server:
+        deleted = _forget_deleted(study, server, on_server.present)
+        outdated = _find_outdated(study, server, on_server.present)
+        for project in on_server.missing:
             forget(study, project, list(project.tasks))
         with study.write() as connection:
             projects = stored_projects(connection)
-            held = held_places(outdated.without(projects))
-            settled = _settled(connection, study, projects)
-            split_by_stage(connection, study, held, settled)
+            places = task_places(outdated.without_untouched(projects))
+            detached = _detached_slots(connection, study, projects)
+            split_by_stage(connection, study, places, detached)
         with study.read() as connection:
             reserved = slots(connection, study)
-            done = rated_slots(connection)
+            rated = rated_slots(connection)
         if not reserved:
             raise StudyError(
                 "Nothing is assigned to Label Studio. Reserve slots with "
                 f"`ccrs assign {study.folder} --open --channel {CHANNEL}`."
             )
-        due = ready([slot for slot in reserved if slot.asked], done)
-        asked = sum(bool(slot.asked) for slot in reserved)
-        result = Pushed(server.url, waiting=asked - len(due), slots=len(reserved))
-        open_places = [slot for slot in due if slot.id not in settled & done]
-        wanted = _wanted(study, open_places, held, done)
-        result.there = sum(len(one.tasks) for one in there.known)
-        result.gone, result.earlier = gone, outdated.rated
-        result.missing = [one.number for one in there.missing]
-        result.lost = sum(sum(one.lost.values()) for one in projects)
-        sender = Sender(study, server, there, title or study.config.name, result, advance)
-        sender.total = sum(len(responses) for responses in wanted.values())
-        for kind in sorted(wanted, key=lambda kind: (kind.stage, kind.construct_keys)):
-            sender.send(kind, wanted[kind])
-        result.unknown = sender.unknown()
-        result.renewed = remove(study, server, outdated)
+        current = [slot for slot in reserved if slot.current_keys]
+        due = ready(current, rated)
+        missing = _missing_tasks(
+            study, [slot for slot in due if slot.id not in detached & rated], places, rated
+        )
+        result = Pushed(
+            server.url,
+            existing=sum(len(project.tasks) for project in on_server.known),
+            deleted=deleted,
+            outdated=outdated.rated,
+            missing_projects=[project.number for project in on_server.missing],
+            blocked=sum(sum(project.blocked.values()) for project in projects),
+            waiting=len(current) - len(due),
+            slots=len(reserved),
+        )
+        sender = TaskSender(study, server, on_server, title or study.config.name, result, advance)
+        sender.total = sum(len(responses) for responses in missing.values())
+        for kind in sorted(missing, key=lambda kind: (kind.stage, kind.construct_keys)):
+            sender.send(kind, missing[kind])
+        result.unknown_projects = sender.unknown_projects()
+        result.replaced = _delete_outdated(study, server, outdated)
         return result
 
 
-def _settled(connection: Connection, study: Study, projects: Sequence[StoredProject]) -> set[int]:
-    """Return the slots that were rated at a place that is not over there any more.
-
-    Its task or its project was deleted.
-    """
-    tasks = {one.id: one.tasks for one in projects}
+def _detached_slots(
+    connection: Connection, study: Study, projects: Sequence[StoredProject]
+) -> set[int]:
+    """Return the slots that were rated in a task or project that has since been deleted."""
+    tasks = {project.id: project.tasks for project in projects}
     origins = Origins(connection, ratings_of_channel(connection).values())
     return {
         slot.id
@@ -104,81 +113,74 @@ def _settled(connection: Connection, study: Study, projects: Sequence[StoredProj
     }
 
 
-def _forget_gone(study: Study, server: Server, present: Iterable[StoredProject]) -> int:
-    """Forget tasks that were deleted over there, so that they are sent again; return how many.
+def _forget_deleted(study: Study, server: Server, present: Iterable[StoredProject]) -> int:
+    """Forget tasks that were deleted in Label Studio; return how many.
 
-    Those that somebody had rated were for slots that are filled, or that their withdrawal opens.
+    They are sent again, unless their slots are rated.
     """
-    gone = 0
+    deleted = 0
     for project in present:
         if server.project(project.number).tasks != len(project.tasks):
             numbers = {int(task["id"]) for task in server.export(project.number)}
-            lost = [r for r, number in project.tasks.items() if number not in numbers]
-            gone += forget(study, project, lost)
-    return gone
+            absent = [r for r, number in project.tasks.items() if number not in numbers]
+            deleted += forget(study, project, absent)
+    return deleted
 
 
-def _wanted(
-    study: Study,
-    due: Sequence[Slot],
-    held: Mapping[tuple[int, frozenset[str]], int],
-    done: set[int],
-) -> dict[Kind, list[int]]:
-    """Return which responses want a task of which kind; those that have theirs are left out."""
+def _missing_tasks(
+    study: Study, due: Sequence[Slot], places: Mapping[TaskKey, int], rated: set[int]
+) -> dict[ProjectKind, list[int]]:
+    """Return the responses that need a further task, by the kind of project."""
     order = [construct.key for construct in study.config.constructs]
-    together: dict[tuple[int, frozenset[str]], list[Slot]] = defaultdict(list)
+    by_task: dict[TaskKey, list[Slot]] = defaultdict(list)
     for slot in due:
-        together[slot.wanted].append(slot)
-    wanted: dict[Kind, list[int]] = defaultdict(list)
-    for (response, constructs), slots_ in together.items():
-        # Of an abandoned place more annotations may be there than it had places.
-        taken = sum(slot.id in done for slot in slots_)
-        missing = len(slots_) - max(held.get((response, constructs), 0), taken)
-        if missing > 0:
-            stage = slots_[0].stage
-            keys = tuple(key for key in order if key in slots_[0].asked)
-            wanted[Kind(stage.number, stage.fields, keys, missing)].append(response)
-    return wanted
-
-
-# Tasks deleted at once: what is rated between looking and deleting would be lost.
-_TOGETHER = 250
+        by_task[slot.task_key].append(slot)
+    missing: dict[ProjectKind, list[int]] = defaultdict(list)
+    for (response, constructs), some in by_task.items():
+        # A task may have more annotations than places if raters' annotations were deleted.
+        filled = sum(slot.id in rated for slot in some)
+        count = len(some) - max(places.get((response, constructs), 0), filled)
+        if count > 0:
+            stage = some[0].stage
+            keys = tuple(key for key in order if key in some[0].current_keys)
+            missing[ProjectKind(stage.number, stage.fields, keys, count)].append(response)
+    return missing
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """The projects of a server that ask an earlier version of a construct."""
+class _Outdated:
+    """The projects of a server that contain an earlier version of a construct."""
 
     projects: Sequence[StoredProject]
     untouched: Mapping[int, frozenset[int]]
-    """By project, the responses whose tasks nobody has rated or begun to."""
+    """Project to the responses whose tasks have no annotation and no draft."""
 
     @property
     def rated(self) -> int:
-        """How many of their tasks stay, since somebody has rated them or begun to."""
-        return sum(len(one.tasks) for one in self.projects) - sum(
+        """Number of their tasks that stay because they have an annotation or a draft."""
+        return sum(len(project.tasks) for project in self.projects) - sum(
             len(responses) for responses in self.untouched.values()
         )
 
-    def without(self, projects: Sequence[StoredProject]) -> list[StoredProject]:
-        """Return projects without the tasks that make way."""
+    def without_untouched(self, projects: Sequence[StoredProject]) -> list[StoredProject]:
+        """Return projects without the tasks that are replaced."""
         return [
             replace(
-                one,
+                project,
                 tasks={
                     response: number
-                    for response, number in one.tasks.items()
-                    if response not in self.untouched.get(one.id, ())
+                    for response, number in project.tasks.items()
+                    if response not in self.untouched.get(project.id, ())
                 },
             )
-            for one in projects
+            for project in projects
         ]
 
 
-def earlier(study: Study, server: Server, present: Sequence[StoredProject]) -> Earlier:
-    """Return what of a server's projects asks an earlier version of a construct than study.toml.
+def _find_outdated(study: Study, server: Server, present: Sequence[StoredProject]) -> _Outdated:
+    """Return the projects with an earlier version of a construct than study.toml.
 
-    One that asks a later version was pushed by another process that knows a later study.toml.
+    A later version comes from another process that has read a later study.toml.
     """
     with study.read() as connection:
         versions = study.construct_versions(connection)
@@ -192,41 +194,42 @@ def earlier(study: Study, server: Server, present: Sequence[StoredProject]) -> E
             if control["kind"] == "number"
         )
     ]
-    return Earlier(
-        projects, {one.id: frozenset(_untouched(study, server, one)) for one in projects}
+    return _Outdated(
+        projects,
+        {project.id: frozenset(_untouched(study, server, project)) for project in projects},
     )
 
 
-def remove(study: Study, server: Server, found: Earlier) -> int:
-    """Delete the tasks that make way; return how many.
+def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
+    """Delete untouched outdated tasks and return their number, after their successors were sent.
 
-    Called when those in their place are sent: Label Studio may give a number again that was the
-    last, and whoever has a task open would rate another one.
+    In the other order Label Studio could give a new task the number of a deleted one, and a user
+    who has the deleted task open would rate the new one.
     """
-    removed = 0
-    for project in found.projects:
-        left = set(found.untouched[project.id])
-        while left:
-            # Looked at once more right before: whoever rated one meanwhile keeps what they gave.
-            some = sorted(left & _untouched(study, server, project))[:_TOGETHER]
-            if not some:
+    deleted = 0
+    for project in outdated.projects:
+        remaining = set(outdated.untouched[project.id])
+        while remaining:
+            # Checked again right before: tasks that were annotated meanwhile stay.
+            batch = sorted(remaining & _untouched(study, server, project))[:_BATCH]
+            if not batch:
                 break
-            server.delete_tasks(project.number, [project.tasks[response] for response in some])
-            removed += forget(study, project, some)
-            left -= set(some)
-    return removed
+            server.delete_tasks(project.number, [project.tasks[response] for response in batch])
+            deleted += forget(study, project, batch)
+            remaining -= set(batch)
+    return deleted
 
 
 def _untouched(study: Study, server: Server, project: StoredProject) -> set[int]:
     with study.read() as connection:
         names = task_names(connection, project.stage)
     by_task = {number: response for response, number in project.tasks.items()}
-    found = set()
+    untouched = set()
     for task in server.export(project.number):
         response = by_task.get(int(task["id"]))
-        touched = task.get("annotations") or task.get("drafts")
-        # The number may be another task's by now.
-        named = response is not None and task.get("data", {}).get(NAME) == names[response]
-        if response is not None and named and not touched:
-            found.add(response)
-    return found
+        if response is None or task.get("annotations") or task.get("drafts"):
+            continue
+        # Label Studio reuses numbers: the task must also have the response's name.
+        if task.get("data", {}).get(NAME) == names[response]:
+            untouched.add(response)
+    return untouched

@@ -1,4 +1,4 @@
-"""What a pull met and what it did."""
+"""Results of push and pull, and the values that were rejected."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.label_studio.annotation_reader import Annotation, Unfit, Unread
+from annotate_ui.label_studio.annotation_reader import (
+    Annotation,
+    InvalidValue,
+    UnreadableAnnotation,
+)
 from annotate_ui.label_studio.projects import StoredProject
 from study.schema import Rater, SetAside, table
 
@@ -22,51 +26,51 @@ class PushedProject:
     stage: int
     constructs: tuple[str, ...]
     overlap: int
-    made: bool
+    is_new: bool
     tasks: int
     """Tasks that it has now."""
 
 
 @dataclass
 class Pushed:
-    """What a push did."""
+    """The result of a push."""
 
     server: str
     projects: list[PushedProject] = field(default_factory=list)
-    """Those that tasks were added to."""
+    """Projects that tasks were added to."""
     tasks: int = 0
     """Tasks that were added."""
-    there: int = 0
-    """Tasks that were there already."""
+    existing: int = 0
+    """Tasks that had been added before."""
     adopted: int = 0
-    """Tasks that an interrupted push had sent, and that are known again."""
-    doubled: int = 0
-    """Tasks that were there twice and unrated, and were removed."""
-    gone: int = 0
-    """Tasks that were deleted over there; what nobody had rated is sent again."""
-    renewed: int = 0
-    """Tasks of an earlier version of a construct that nobody had touched, and were replaced."""
-    earlier: int = 0
-    """Tasks of an earlier version of a construct that somebody has rated, and that stay."""
-    unknown: list[int] = field(default_factory=list)
-    """Projects over there that were made for this study and that it knows nothing of."""
-    missing: list[int] = field(default_factory=list)
-    """Projects of the study that are gone; what nobody had rated is sent again."""
-    lost: int = 0
-    """Places of tasks that are held by people whose value can't count; others are made for them."""
+    """Of the added tasks, those that an interrupted push had sent."""
+    duplicates: int = 0
+    """Unrated tasks that were on the server twice and were deleted."""
+    deleted: int = 0
+    """Tasks that were deleted in Label Studio; unrated ones are sent again."""
+    replaced: int = 0
+    """Untouched tasks of an earlier version of a construct that were replaced."""
+    outdated: int = 0
+    """Rated tasks of an earlier version of a construct, which stay."""
+    unknown_projects: list[int] = field(default_factory=list)
+    """Projects that were made for this study but are not stored in it."""
+    missing_projects: list[int] = field(default_factory=list)
+    """Projects of the study that are no longer on the server; unrated tasks are sent again."""
+    blocked: int = 0
+    """Places of tasks occupied by people whose value cannot count; further tasks replace them."""
     waiting: int = 0
-    """Slots whose task comes when the earlier stages of their query are rated and pulled."""
+    """Slots whose task is sent once the earlier stages of their query are rated and pulled."""
     slots: int = 0
     """All slots that are reserved for Label Studio."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return the result as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
-class KeptAside:
-    """A value that could not become a rating."""
+class RejectedValue:
+    """A value that cannot become a rating, as it is reported."""
 
     rater: str | None
     response: str | None
@@ -75,109 +79,116 @@ class KeptAside:
     """As JSON."""
     reason: str
     annotation: int | None
-    """Its number over there."""
+    """Its number in Label Studio."""
 
 
 @dataclass
 class Pulled:
-    """What a pull did."""
+    """The result of a pull."""
 
     server: str
     annotations: int = 0
-    """Annotations that are over there."""
+    """Annotations on the server."""
     drafts: int = 0
-    """Drafts over there, which are no ratings."""
+    """Drafts on the server, which are not ratings."""
     new: int = 0
-    """Values of constructs that were stored for the first time, skipped ones included."""
+    """Values of constructs that were stored for the first time, including skipped ones."""
     changed: int = 0
-    """Values that were edited over there since the last pull."""
+    """Values that were edited since the last pull."""
     withdrawn: int = 0
-    """Values whose annotation is gone over there, or now says what can't be taken."""
+    """Values whose annotation was deleted, or changed to an invalid value."""
     skipped: int = 0
-    """Of the new and changed ones, those that say that the task was skipped."""
+    """Of the new and changed values, those of skipped tasks."""
     unchanged: int = 0
-    earlier: int = 0
-    """Values over there of an earlier version of their construct; they leave the score table."""
-    by_another: int = 0
-    """Annotations over there that another account than their rater's changed last."""
+    outdated: int = 0
+    """Values of an earlier version of their construct, which the score table leaves out."""
+    edited_by_other: int = 0
+    """Annotations that another user than their rater changed last."""
     erased: int = 0
-    """Annotations of people who are erased from the study; nothing of them was taken."""
+    """Annotations of people who were erased from the study, of which nothing was stored."""
     raters: dict[str, int] = field(default_factory=dict)
-    """Raters that were made: code to the number of the user over there."""
-    aside: list[KeptAside] = field(default_factory=list)
-    """Everything that is over there and can't be a rating."""
-    missing: list[int] = field(default_factory=list)
-    """Projects of the study that are gone; what was pulled of them stays."""
-    aside_new: int = 0
-    """Of these, those that no pull before this one met."""
+    """New raters: code to the user's number."""
+    rejected: list[RejectedValue] = field(default_factory=list)
+    """All values on the server that cannot become ratings."""
+    rejected_new: int = 0
+    """Of the rejected values, those that no earlier pull read."""
+    missing_projects: list[int] = field(default_factory=list)
+    """Projects of the study that are no longer on the server; their pulled values stay."""
 
     @property
-    def anything(self) -> bool:
-        """Whether something was stored."""
-        return bool(self.new or self.changed or self.withdrawn or self.raters or self.aside_new)
+    def stored_anything(self) -> bool:
+        """Whether the pull wrote anything."""
+        return bool(self.new or self.changed or self.withdrawn or self.raters or self.rejected_new)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return the result as JSON values."""
         return asdict(self)
 
 
 @dataclass
-class Fetched:
-    """A project as it stands over there, without its texts."""
+class FetchedProject:
+    """A project with its annotations as they are on the server."""
 
     project: StoredProject
     annotations: list[Annotation] = field(default_factory=list)
-    unreadable: list[Unread] = field(default_factory=list)
+    unreadable: list[UnreadableAnnotation] = field(default_factory=list)
 
 
-class Asides:
-    """What one pull sets aside; `responses` holds the keys of responses by their numbers."""
+class RejectedValues:
+    """The rejected values of one pull. Each is stored once; every pull reports all of them."""
 
-    def __init__(self, connection: Connection, responses: Mapping[int, str]) -> None:
+    def __init__(self, connection: Connection, response_keys: Mapping[int, str]) -> None:
         self._connection = connection
-        self._responses = responses
+        self._response_keys = response_keys
         self._rows: dict[tuple[int, str], dict[str, Any]] = {}
 
     def add(
         self,
         project: StoredProject,
-        unfit: Unfit,
+        invalid: InvalidValue,
         annotation: Annotation | None = None,
         rater_id: int | None = None,
         response_id: int | None = None,
     ) -> None:
-        """Set a value aside; without an annotation it is one that can't be read."""
+        """Add a value; `annotation` is None for an unreadable one."""
         number = None if annotation is None else annotation.number
-        told = [number, response_id, rater_id, unfit.construct_key, unfit.value, unfit.reason]
-        digest = sha256(json.dumps(told).encode()).hexdigest()
+        content = [
+            number,
+            response_id,
+            rater_id,
+            invalid.construct_key,
+            invalid.value,
+            invalid.reason,
+        ]
+        digest = sha256(json.dumps(content).encode()).hexdigest()
         self._rows[project.id, digest] = {
             "project_id": project.id,
             "digest": digest,
             "rater_id": rater_id,
             "response_id": response_id,
-            "construct_key": unfit.construct_key,
-            "value": unfit.value,
-            "reason": unfit.reason,
+            "construct_key": invalid.construct_key,
+            "value": invalid.value,
+            "reason": invalid.reason,
             "external_id": None if number is None else str(number),
             "external_at": None if annotation is None else annotation.updated,
         }
 
     def store(self, result: Pulled) -> None:
-        """Store what no pull before met, and tell everything."""
+        """Store the values that no earlier pull stored; add all of them to the result."""
         s, w = table(SetAside), table(Rater)
-        known = {
+        stored = {
             (row.project_id, row.digest)
             for row in self._connection.execute(select(s.c.project_id, s.c.digest))
         }
-        new = [row for key, row in self._rows.items() if key not in known]
+        new = [row for key, row in self._rows.items() if key not in stored]
         if new:
             self._connection.execute(insert(s), new)
         codes = {row.id: row.code for row in self._connection.execute(select(w.c.id, w.c.code))}
-        result.aside_new = len(new)
-        result.aside = [
-            KeptAside(
+        result.rejected_new = len(new)
+        result.rejected = [
+            RejectedValue(
                 codes.get(row["rater_id"]),
-                self._responses.get(row["response_id"]),
+                self._response_keys.get(row["response_id"]),
                 row["construct_key"],
                 row["value"],
                 row["reason"],

@@ -1,4 +1,4 @@
-"""What each rater had been shown of a query by when: a task that is annotated shows a stage."""
+"""What raters were shown of a query, and when: an annotated task shows one stage."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from annotate_ui.tasks.stages import in_order
 from study.schema import Assignment, Response, Reveal, table
 from study.types import Sees
 
-# Submitted and never edited: the server writes both times a moment apart.
-_AT_ONCE = timedelta(seconds=2)
+# The server sets both times of an annotation that was never edited this close to each other.
+_SAME_MOMENT = timedelta(seconds=2)
 
 
-class Shown(NamedTuple):
+class ShownStage(NamedTuple):
     """A stage of a response that was shown to a rater."""
 
     at: datetime
@@ -26,8 +26,8 @@ class Shown(NamedTuple):
     repeat: int
 
 
-class ShownFields(NamedTuple):
-    """What a rating was given with."""
+class Exposure(NamedTuple):
+    """The fields that a rater had seen when a rating was given."""
 
     revealed: list[Sees]
     after_reveal: bool
@@ -35,16 +35,16 @@ class ShownFields(NamedTuple):
 
 
 def store_reveals(connection: Connection, filled: Sequence[tuple[Slot, Annotation]]) -> None:
-    """Store that the slots' stages were shown to those who annotated them; each is stored once."""
+    """Store that the slots' stages were shown to their raters; each is stored once."""
     v = table(Reveal)
-    known = {
+    stored = {
         (row.assignment_id, row.stage)
         for row in connection.execute(select(v.c.assignment_id, v.c.stage))
     }
     new: dict[tuple[int, int], dict[str, Any]] = {}
     for slot, annotation in filled:
         key = slot.id, slot.stage.number
-        if key not in known:
+        if key not in stored:
             new.setdefault(
                 key,
                 {
@@ -59,15 +59,15 @@ def store_reveals(connection: Connection, filled: Sequence[tuple[Slot, Annotatio
 
 
 def _shown_at(annotation: Annotation) -> datetime:
-    """Return when a task was opened, as far as is known; the time grows when it is edited later."""
-    edited = annotation.updated - annotation.created > _AT_ONCE
+    """Return when a task was opened, or submitted if that is unknown: an edit adds to its time."""
+    edited = annotation.updated - annotation.created > _SAME_MOMENT
     if annotation.lead_seconds is None or edited or annotation.lead_seconds > 86_400:
         return annotation.created
     return annotation.created - timedelta(seconds=annotation.lead_seconds)
 
 
 class Exposures:
-    """Everything that was shown to raters, on whichever channel, by rater and query."""
+    """Everything that was shown to raters on any channel, by rater and query."""
 
     def __init__(self, connection: Connection) -> None:
         v, a, r = table(Reveal), table(Assignment), table(Response)
@@ -76,17 +76,19 @@ class Exposures:
             .join_from(v, a, v.c.assignment_id == a.c.id)
             .join(r, a.c.response_id == r.c.id)
         )
-        self._shown: dict[tuple[int, int], list[Shown]] = defaultdict(list)
+        self._shown: dict[tuple[int, int], list[ShownStage]] = defaultdict(list)
         for rater, query, at, stage, fields, repeat in rows:
-            self._shown[rater, query].append(Shown(at, stage, tuple(fields), repeat))
+            self._shown[rater, query].append(ShownStage(at, stage, tuple(fields), repeat))
 
-    def seen(self, slot: Slot, at: datetime) -> ShownFields:
-        """Return what the slot's rater had seen of its query when they rated at this moment."""
+    def at(self, slot: Slot, time: datetime) -> Exposure:
+        """Return what the slot's rater had seen of its query at this time."""
         assert slot.rater_id is not None  # noqa: S101
-        before = [one for one in self._shown[slot.rater_id, slot.query_id] if one.at <= at]
-        fields = {field for one in before for field in one.fields}.union(slot.stage.fields)
-        return ShownFields(
+        before = [shown for shown in self._shown[slot.rater_id, slot.query_id] if shown.at <= time]
+        fields = {field for shown in before for field in shown.fields}.union(slot.stage.fields)
+        return Exposure(
             list(in_order(fields)),
-            any(one.stage > slot.stage.number and one.repeat == slot.repeat for one in before),
+            any(
+                shown.stage > slot.stage.number and shown.repeat == slot.repeat for shown in before
+            ),
             not fields.issubset(slot.stage.fields),
         )

@@ -1,4 +1,4 @@
-"""Ratings of this channel as revisions: each difference from the newest is the next, or nothing."""
+"""Ratings of this channel: their newest revisions, where they came from, and writing new ones."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,14 +14,14 @@ from study.facts.ratings import newest_ratings
 from study.schema import Assignment, Rating, RatingBase, SetAside, table
 from study.study import Study
 
-# Rows that are written at once, so that not all of them are held.
-_TOGETHER = 2000
+# Rows are written in batches of this size, which bounds memory.
+_BATCH = 2000
 
 
 class Revisions:
-    """The ratings of this channel as they stood before a pull, and what it adds to them.
+    """The ratings of this channel as they were before a pull, and the revisions that it adds.
 
-    A pull gives a construct of a slot at most once.
+    A pull adds at most one revision for each construct of a slot.
     """
 
     def __init__(self, connection: Connection, study: Study, result: Pulled) -> None:
@@ -29,10 +29,10 @@ class Revisions:
         self._rows: list[dict[str, Any]] = []
         self._versions = study.construct_versions(connection)
         self.newest = ratings_of_channel(connection)
-        """By slot and construct, with its rater."""
+        """By slot and construct, with the rater."""
 
-    def standing(self, slot: Slot) -> set[str]:
-        """Return the constructs of which a slot holds what was not taken back."""
+    def active_constructs(self, slot: Slot) -> set[str]:
+        """Return the constructs of a slot with a rating that was not withdrawn."""
         return {
             key
             for key in slot.construct_keys
@@ -40,19 +40,19 @@ class Revisions:
         }
 
     def add(self, slot: Slot, row: RatingBase) -> None:
-        """Store a rating unless the newest says the same."""
-        before = self.newest.get((slot.id, row.construct_key))
-        wanted = self._versions.get(row.construct_key, row.construct_version)
-        self._result.earlier += row.status == "rated" and row.construct_version != wanted
-        if before is not None and _content(before) == _content(row):
+        """Add a revision, unless the newest one has the same content."""
+        previous = self.newest.get((slot.id, row.construct_key))
+        version = self._versions.get(row.construct_key, row.construct_version)
+        self._result.outdated += row.status == "rated" and row.construct_version != version
+        if previous is not None and _content(previous) == _content(row):
             self._result.unchanged += 1
             return
-        if before is None:
+        if previous is None:
             self._result.new += 1
         else:
             self._result.changed += 1
         self._result.skipped += row.status == "skipped"
-        self._write(slot, row, 0 if before is None else before.revision)
+        self._write(slot, row, 0 if previous is None else previous.revision)
 
     def withdraw(
         self,
@@ -61,27 +61,27 @@ class Revisions:
         reason: str,
         annotation: Annotation | None = None,
     ) -> None:
-        """Take back what was stored of these constructs, since it no longer stands over there."""
+        """Withdraw the ratings of these constructs, which are no longer in Label Studio."""
         for key in construct_keys:
-            before = self.newest.get((slot.id, key))
-            if before is None or before.status == "withdrawn":
+            previous = self.newest.get((slot.id, key))
+            if previous is None or previous.status == "withdrawn":
                 continue
             self._result.withdrawn += 1
             row = RatingBase(
                 construct_key=key,
-                construct_version=before.construct_version,
+                construct_version=previous.construct_version,
                 status="withdrawn",
                 reason=reason,
                 input_kind=CHANNEL,
-                revealed=list(before.revealed),
-                after_reveal=before.after_reveal,
-                seen_more=before.seen_more,
+                revealed=list(previous.revealed),
+                after_reveal=previous.after_reveal,
+                seen_more=previous.seen_more,
                 channel=CHANNEL,
-                external_id=before.external_id,
+                external_id=previous.external_id,
                 external_at=None if annotation is None else annotation.updated,
-                rules_hash=before.rules_hash,
+                rules_hash=previous.rules_hash,
             )
-            self._write(slot, row, before.revision)
+            self._write(slot, row, previous.revision)
 
     def _write(self, slot: Slot, row: RatingBase, revision: int) -> None:
         self._rows.append(
@@ -92,11 +92,11 @@ class Revisions:
                 "config_hash": self._study.config_hash,
             }
         )
-        if len(self._rows) >= _TOGETHER:
+        if len(self._rows) >= _BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was held back."""
+        """Write the rows that are still in memory."""
         if self._rows:
             self._connection.execute(insert(table(Rating)), self._rows)
             self._rows = []
@@ -122,57 +122,56 @@ def _content(rating: Any) -> tuple[Any, ...]:
         rating.reason,
         rating.comment,
         tuple(rating.flags),
-        # Given anew with the same value, it is another annotation: by it its rater is known
-        # when their account is deleted.
+        # The same value in another annotation is a change: the annotation identifies the rater
+        # once their account is deleted.
         rating.external_id,
     )
 
 
 def origin(project: StoredProject, annotation: int) -> str:
-    """Return by which name a rating keeps the annotation that it came from.
+    """Return the `external_id` of a rating: the study's number of the project, the annotation's.
 
-    Numbers are those of one server, so the study's own number of the project goes first.
+    Numbers of projects in Label Studio are unique within one server only.
     """
     return f"{project.id}/{annotation}"
 
 
 class Origins:
-    """Where the values of each slot came from, as far as was stored before this pull."""
+    """The project and rater of each value that was stored before this pull."""
 
     def __init__(self, connection: Connection, newest: Iterable[Any]) -> None:
         self._projects: dict[int, int] = {}
         self._raters = _raters(connection)
-        self._servers = {one.id: one.instance for one in stored_projects(connection)}
+        self._servers = {project.id: project.instance for project in stored_projects(connection)}
         for row in newest:
             if row.external_id is None:
-                # Severed from whoever gave it.
-                continue
+                continue  # Erasing a person removes it.
             project, slash, _ = row.external_id.partition("/")
             if slash and project.isdigit():
                 self._projects[row.assignment_id] = int(project)
         s = table(SetAside)
-        self._aside = {
+        self._rejected = {
             (row.rater_id, row.response_id): row.project_id
             for row in connection.execute(select(s.c.rater_id, s.c.response_id, s.c.project_id))
         }
 
     def rater(self, project: StoredProject, annotation: int) -> int | None:
-        """Return whose annotation it was when it was pulled before."""
+        """Return the rater of an annotation that was pulled before."""
         return self._raters.get(origin(project, annotation))
 
     def project(self, slot: Slot) -> int | None:
-        """Return the project that a slot was filled from."""
-        found = self._projects.get(slot.id)
-        return found or self._aside.get((slot.rater_id, slot.response_id))
+        """Return the project that a slot's values came from."""
+        number = self._projects.get(slot.id)
+        return number or self._rejected.get((slot.rater_id, slot.response_id))
 
     def of_another_server(self, slot: Slot, project: StoredProject) -> bool:
-        """Say whether a slot was filled from a project of another server."""
-        known = self.project(slot)
-        return known is not None and self._servers.get(known) != project.instance
+        """Whether a slot's values came from another server than this project's."""
+        number = self.project(slot)
+        return number is not None and self._servers.get(number) != project.instance
 
 
 def _raters(connection: Connection) -> dict[str, int]:
-    """Return the rater of every annotation that a revision was ever stored of or that is aside."""
+    """Return the rater of every annotation with a stored or rejected value."""
     g, a, s = table(Rating), table(Assignment), table(SetAside)
     stored = connection.execute(
         select(g.c.external_id, a.c.rater_id)
@@ -180,10 +179,10 @@ def _raters(connection: Connection) -> dict[str, int]:
         .where(a.c.channel == CHANNEL, g.c.external_id.is_not(None))
         .order_by(g.c.id)
     )
-    aside = connection.execute(
+    rejected = connection.execute(
         select(s.c.project_id, s.c.external_id, s.c.rater_id).where(
             s.c.external_id.is_not(None), s.c.rater_id.is_not(None)
         )
     )
-    found = {f"{row.project_id}/{row.external_id}": row.rater_id for row in aside}
-    return found | {row.external_id: row.rater_id for row in stored if row.rater_id is not None}
+    raters = {f"{row.project_id}/{row.external_id}": row.rater_id for row in rejected}
+    return raters | {row.external_id: row.rater_id for row in stored if row.rater_id is not None}

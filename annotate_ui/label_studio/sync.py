@@ -1,4 +1,4 @@
-"""Keeping both sides in step: pull, push, wait, and again."""
+"""Synchronizing: pull and push, repeated at an interval."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.projects import stored_projects
-from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.pull import ConfirmNewRaters, pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.results import Pulled, Pushed
 from study.progress import Advance
@@ -15,9 +15,10 @@ from study.study import Study
 
 @dataclass(frozen=True)
 class Round:
-    """One round: what was pulled (None: nothing was pushed before), and what was pushed."""
+    """The results of one round."""
 
     pulled: Pulled | None
+    """None: nothing had been pushed before."""
     pushed: Pushed
 
 
@@ -26,11 +27,11 @@ def sync_once(
     server: Server,
     *,
     raters: Mapping[int, str] | None = None,
-    meets: Callable[[list[int], list[str]], None] | None = None,
+    confirm_new_raters: ConfirmNewRaters | None = None,
     title: str | None = None,
     progress: Advance | None = None,
 ) -> Round:
-    """Pull and push once: what was rated opens the next stage of its query.
+    """Pull, then push: the ratings that were pulled open the next stage of their query.
 
     Raises
     ------
@@ -38,32 +39,35 @@ def sync_once(
         As `pull` and `push` do.
     """
     with study.read() as connection:
-        before = stored_projects(connection)
-    pulled = pull(study, server, raters=raters, meets=meets, progress=progress) if before else None
-    pushed = push(study, server, title=title, progress=progress)
-    return Round(pulled, pushed)
+        projects = stored_projects(connection)
+    pulled = None
+    if projects:
+        pulled = pull(
+            study, server, raters=raters, confirm_new_raters=confirm_new_raters, progress=progress
+        )
+    return Round(pulled, push(study, server, title=title, progress=progress))
 
 
 def sync(
-    once: Callable[[], Round],
+    run_round: Callable[[], Round],
     interval: float,
-    told: Callable[[Round | ServerError], None],
+    report: Callable[[Round | ServerError], None],
     *,
     rounds: int | None = None,
 ) -> None:
-    """Do one round after another until interrupted; a server that is away is waited for.
+    """Run rounds until interrupted, or until `rounds` are done.
 
-    `interval` is in seconds from the end of one round to the beginning of the next. `rounds` ends
-    it after so many.
+    `interval` is the pause between rounds in seconds. A server that cannot be reached is reported
+    and tried again in the next round.
     """
     done = 0
     while True:
         try:
-            told(once())
+            report(run_round())
         except ServerError as error:
-            if not error.passes:
+            if not error.is_temporary:
                 raise
-            told(error)
+            report(error)
         done += 1
         if rounds is not None and done >= rounds:
             return

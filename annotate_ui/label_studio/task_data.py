@@ -1,6 +1,6 @@
-"""Responses as tasks: the texts of one stage, and a name that is the same at every push."""
+"""Responses as tasks: the texts of one stage, and a name that is the same in every push."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -10,9 +10,9 @@ from study.schema import Passage, Query, Response, ResponsePassage, StudyIdentit
 from study.types import Sees
 
 NAME = "ccrs_id"
-"""Field of a task's data that holds its name."""
+"""Field of a task's data with its name."""
 
-_TOGETHER = 500
+_BATCH = 500
 
 
 def study_name(connection: Connection) -> str:
@@ -21,10 +21,10 @@ def study_name(connection: Connection) -> str:
 
 
 def task_names(connection: Connection, stage: int) -> dict[int, str]:
-    """Return the name of each response's task, which tells nothing of the response or its system.
+    """Return the name of each response's task, which does not identify its system.
 
-    It depends on the texts: numbers of responses come again in a study that is restored to an
-    earlier backup, and other texts may have got them since.
+    It depends on the texts: in a study that was restored from an earlier backup, the number of a
+    response may belong to another text.
     """
     study = study_name(connection)
     r, q = table(Response), table(Query)
@@ -47,33 +47,34 @@ def task_names(connection: Connection, stage: int) -> dict[int, str]:
 def task_data(
     connection: Connection, response_ids: Sequence[int], fields: Sequence[Sees]
 ) -> dict[int, dict[str, Any]]:
-    """Return for each response what its task shows: these fields and nothing else."""
-    found: dict[int, dict[str, Any]] = {}
+    """Return the data of each response's task: these fields and nothing else."""
+    tasks: dict[int, dict[str, Any]] = {}
     r, q = table(Response), table(Query)
-    for some in _parts(response_ids):
+    for start in range(0, len(response_ids), _BATCH):
+        batch = response_ids[start : start + _BATCH]
         rows = connection.execute(
             select(r.c.id, r.c.text, q.c.text.label("question"), q.c.references)
             .join_from(r, q, r.c.query_id == q.c.id)
-            .where(r.c.id.in_(some))
+            .where(r.c.id.in_(batch))
         )
         for row in rows:
-            whole: dict[Sees, Any] = {
+            texts: dict[Sees, Any] = {
                 "question": row.question,
                 "response": row.text,
                 "reference": row.references[0] if row.references else "",
             }
-            found[row.id] = {field: whole[field] for field in fields if field in whole}
+            tasks[row.id] = {field: texts[field] for field in fields if field in texts}
         if "context" in fields:
-            for response, texts in _passages(connection, some).items():
-                found[response]["passages"] = texts
-    return found
+            for response, passages in _passages(connection, batch).items():
+                tasks[response]["passages"] = passages
+    return tasks
 
 
 def _passages(
     connection: Connection, response_ids: Sequence[int]
 ) -> dict[int, list[dict[str, str]]]:
     rp, p = table(ResponsePassage), table(Passage)
-    found: dict[int, list[dict[str, str]]] = {response: [] for response in response_ids}
+    passages: dict[int, list[dict[str, str]]] = {response: [] for response in response_ids}
     rows = connection.execute(
         select(rp.c.response_id, p.c.text)
         .join_from(rp, p, rp.c.passage_id == p.c.id)
@@ -81,11 +82,6 @@ def _passages(
         .order_by(rp.c.response_id, rp.c.position)
     )
     for response, text in rows:
-        texts = found[response]
-        texts.append({"title": f"Passage {len(texts) + 1}", "text": text})
-    return found
-
-
-def _parts(response_ids: Sequence[int]) -> Iterable[Sequence[int]]:
-    for start in range(0, len(response_ids), _TOGETHER):
-        yield response_ids[start : start + _TOGETHER]
+        number = len(passages[response]) + 1
+        passages[response].append({"title": f"Passage {number}", "text": text})
+    return passages

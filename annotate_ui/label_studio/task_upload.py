@@ -1,4 +1,4 @@
-"""Sending tasks to projects: each once, whatever answers are lost on the way."""
+"""Sending tasks to projects: each once, also where the server's replies are lost."""
 
 import time
 from collections import defaultdict
@@ -22,12 +22,12 @@ from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
 
-# Tasks sent at once. Each request is stored over there whole or, seldom, not at all.
-_TOGETHER = 250
+# Tasks of one request. Label Studio stores a request completely or, rarely, not at all.
+_BATCH = 250
 _ATTEMPTS = 5
 
 
-class Kind(NamedTuple):
+class ProjectKind(NamedTuple):
     """What the tasks of one project have in common."""
 
     stage: int
@@ -36,48 +36,48 @@ class Kind(NamedTuple):
     overlap: int
 
 
-class Sender:
+class TaskSender:
     """Sends the tasks of one push."""
 
     def __init__(
         self,
         study: Study,
         server: Server,
-        there: ServerProjects,
+        on_server: ServerProjects,
         title: str,
         result: Pushed,
         advance: Advance,
     ) -> None:
         self._study, self._server, self._title = study, server, title
         self._result, self._advance = result, advance
-        self._listed, self._present = there.listed, list(there.present)
-        self._known = len(there.known)
+        self._listed, self._present = on_server.listed, list(on_server.present)
+        self._known = len(on_server.known)
         self._sent = 0
         self.total = 0
         with study.read() as connection:
             self._name = study_name(connection)
             self._versions = study.construct_versions(connection)
 
-    def unknown(self) -> list[int]:
-        """Return the projects that bear the study's mark and that it knows nothing of."""
-        return unknown_projects(self._name, self._listed, {one.number for one in self._present})
+    def unknown_projects(self) -> list[int]:
+        """Return the projects on the server with the study's mark that are not stored in it."""
+        stored = {project.number for project in self._present}
+        return unknown_projects(self._name, self._listed, stored)
 
-    def send(self, kind: Kind, responses: Sequence[int]) -> None:
-        """Send the tasks of one kind, to a project that is there or a new one."""
-        left = list(responses)
+    def send(self, kind: ProjectKind, responses: Sequence[int]) -> None:
+        """Send the tasks of one kind, to an existing project or a new one."""
+        remaining = list(responses)
         constructs = [c for c in self._study.config.constructs if c.key in kind.construct_keys]
-        made = configuration(kind.fields, constructs, self._versions)
-        while left:
-            project, is_new = self._project(kind, made, left)
-            here = [response for response in left if response not in project.tasks]
-            left = [response for response in left if response in project.tasks]
-            added = self._fill(project, kind, here)
-            number = project.number
-            self._result.tasks += added
+        interface = configuration(kind.fields, constructs, self._versions)
+        while remaining:
+            project, is_new = self._project(kind, constructs, interface, remaining)
+            missing = [response for response in remaining if response not in project.tasks]
+            # A response with a task in this project needs its further task in another one.
+            remaining = [response for response in remaining if response in project.tasks]
+            self._result.tasks += self._fill(project, kind, missing)
             self._result.projects.append(
                 PushedProject(
-                    number,
-                    f"{self._server.url}/projects/{number}",
+                    project.number,
+                    f"{self._server.url}/projects/{project.number}",
                     kind.stage,
                     kind.construct_keys,
                     kind.overlap,
@@ -87,24 +87,37 @@ class Sender:
             )
 
     def _project(
-        self, kind: Kind, made: Configuration, responses: Sequence[int]
+        self,
+        kind: ProjectKind,
+        constructs: Sequence[ConstructSpec],
+        interface: Configuration,
+        responses: Sequence[int],
     ) -> tuple[StoredProject, bool]:
-        alike = [
-            one
-            for one in self._present
-            if (one.stage, one.fields, one.overlap) == (kind.stage, kind.fields, kind.overlap)
-            and one.controls == made.controls
-        ]
-        for one in alike:
-            if any(response not in one.tasks for response in responses):
-                return one, False
-        # The mark tells a project that an interrupted push made, before its number was stored.
-        made_of = f"{made.xml}\n{kind.fields}\n{kind.overlap}"
-        mark = project_mark(self._name, self._known, made_of)
-        number = next((one.id for one in self._listed if mark in one.description), None)
+        """Return a project that lacks one of these responses, and whether it is new."""
+        for project in self._present:
+            if (
+                (project.stage, project.fields, project.overlap)
+                == (kind.stage, kind.fields, kind.overlap)
+                and project.controls == interface.controls
+                and any(response not in project.tasks for response in responses)
+            ):
+                return project, False
+        # The mark identifies a project of an interrupted push whose number was not stored.
+        mark = project_mark(
+            self._name, self._known, f"{interface.xml}\n{kind.fields}\n{kind.overlap}"
+        )
+        number = next((listed.id for listed in self._listed if mark in listed.description), None)
         is_new = number is None
         if number is None:
-            number = self._make(kind, made, mark)
+            place = f"Stage {kind.stage} of {self._title}: {', '.join(c.name for c in constructs)}."
+            number = self._server.create_project(
+                # Label Studio refuses longer titles.
+                title=f"{self._title[:30]}: {kind.stage} ({kind.overlap})"[:50],
+                description=f"{place} Made by ccrs-study; delete nothing here. {mark}",
+                xml=interface.xml,
+                instructions=instructions(self._study, constructs, place),
+                overlap=kind.overlap,
+            )
         with self._study.write() as connection:
             connection.execute(
                 insert(table(ElsewhereProject)).values(
@@ -113,34 +126,22 @@ class Sender:
                     instance=self._server.identity,
                     stage=kind.stage,
                     fields=list(kind.fields),
-                    controls=made.controls,
+                    controls=interface.controls,
                     overlap=kind.overlap,
                     config_hash=self._study.config_hash,
                 )
             )
         with self._study.read() as connection:
-            found = stored_projects(connection)[-1]
-        self._present.append(found)
+            project = stored_projects(connection)[-1]
+        self._present.append(project)
         self._known += 1
-        return found, is_new
+        return project, is_new
 
-    def _make(self, kind: Kind, made: Configuration, mark: str) -> int:
-        constructs = [c for c in self._study.config.constructs if c.key in kind.construct_keys]
-        place = f"Stage {kind.stage} of {self._title}: {', '.join(c.name for c in constructs)}."
-        return self._server.create_project(
-            # Longer, it is refused.
-            title=f"{self._title[:30]}: {kind.stage} ({kind.overlap})"[:50],
-            description=f"{place} Made by ccrs-study; delete nothing here. {mark}",
-            xml=made.xml,
-            instructions=instructions(self._study, constructs, place),
-            overlap=kind.overlap,
-        )
-
-    def _fill(self, project: StoredProject, kind: Kind, responses: Sequence[int]) -> int:
-        """Send what is missing; return how many tasks were new."""
+    def _fill(self, project: StoredProject, kind: ProjectKind, responses: Sequence[int]) -> int:
+        """Send the missing tasks; return their number."""
         with self._study.read() as connection:
-            every = task_names(connection, kind.stage)
-        names = {every[r]: r for r in responses}
+            by_response = task_names(connection, kind.stage)
+        names = {by_response[r]: r for r in responses}
         if self._server.project(project.number).tasks != len(project.tasks):
             self._adopt(project, names)
         before = len(project.tasks)
@@ -149,46 +150,48 @@ class Sender:
                 self._send_missing(project, kind, names)
                 break
             except ServerError as error:
-                if not error.passes or attempt == _ATTEMPTS - 1:
+                if not error.is_temporary or attempt == _ATTEMPTS - 1:
                     raise
                 time.sleep(2**attempt)
-                # The server may have stored what it gave no answer to.
+                # The server may have stored tasks whose reply was lost.
                 self._adopt(project, names)
         if self._server.project(project.number).tasks != len(project.tasks):
             self._adopt(project, names)
         return len(project.tasks) - before
 
-    def _send_missing(self, project: StoredProject, kind: Kind, names: Mapping[str, int]) -> None:
+    def _send_missing(
+        self, project: StoredProject, kind: ProjectKind, names: Mapping[str, int]
+    ) -> None:
         missing = [(name, r) for name, r in names.items() if r not in project.tasks]
-        for start in range(0, len(missing), _TOGETHER):
-            some = missing[start : start + _TOGETHER]
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
             with self._study.read() as connection:
-                data = task_data(connection, [r for _, r in some], kind.fields)
-            tasks = [{"data": {**data[r], NAME: name}} for name, r in some]
+                data = task_data(connection, [r for _, r in batch], kind.fields)
+            tasks = [{"data": {**data[r], NAME: name}} for name, r in batch]
             numbers = self._server.import_tasks(project.number, tasks)
-            sent = {r: number for (_, r), number in zip(some, numbers, strict=True)}
+            sent = {r: number for (_, r), number in zip(batch, numbers, strict=True)}
             self._store(project, sent)
             self._sent += len(sent)
             self._advance(self._sent, self.total)
 
     def _adopt(self, project: StoredProject, names: Mapping[str, int]) -> None:
-        """Learn which tasks are there; remove those that are there twice and nobody rated."""
-        there: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+        """Store the tasks that the server has; delete untouched ones that it has twice."""
+        by_name: dict[str, list[tuple[int, bool]]] = defaultdict(list)
         for task in self._server.export(project.number):
             name = task.get("data", {}).get(NAME)
             touched = bool(task.get("annotations") or task.get("drafts"))
             if isinstance(name, str):
-                there[name].append((int(task["id"]), touched))
-        known = set(project.tasks.values())
-        found: dict[int, int] = {}
-        for name, tasks in there.items():
-            first, *others = sorted(tasks, key=lambda task: (task[0] not in known, task[0]))
+                by_name[name].append((int(task["id"]), touched))
+        stored = set(project.tasks.values())
+        adopted: dict[int, int] = {}
+        for name, tasks in by_name.items():
+            first, *others = sorted(tasks, key=lambda task: (task[0] not in stored, task[0]))
             for number, touched in others:
                 if not touched and self._server.delete_unrated(number, name):
-                    self._result.doubled += 1
-            if first[0] not in known and name in names:
-                found[names[name]] = first[0]
-        new = {r: number for r, number in found.items() if r not in project.tasks}
+                    self._result.duplicates += 1
+            if first[0] not in stored and name in names:
+                adopted[names[name]] = first[0]
+        new = {r: number for r, number in adopted.items() if r not in project.tasks}
         self._store(project, new)
         self._result.adopted += len(new)
 
@@ -199,17 +202,17 @@ class Sender:
 
 
 def instructions(study: Study, constructs: Sequence[ConstructSpec], place: str) -> str:
-    """Return the instructions of a project as HTML that can do nothing but be read.
+    """Return the instructions of a project as HTML without active content.
 
-    `place` says which of the projects it is.
+    `place` is the line that names the project.
     """
     parts = [f"<p>{escape(place)}</p>"]
-    own = texts_of(study).instructions
-    if own is not None:
-        parts.append(str(markdown(own.markdown)))
+    text = texts_of(study).instructions
+    if text is not None:
+        parts.append(str(markdown(text.markdown)))
     parts += [
-        "<p>Give a number for everything that is asked. Where you cannot judge a response at all, "
-        "skip it. Leave a task only after submitting: what was typed seconds before is lost.</p>"
+        "<p>Give a number for every question. If you cannot judge a response at all, skip the "
+        "task. Submit before you leave a task: unsubmitted values may be lost.</p>"
     ]
     for construct in constructs:
         parts.append(f"<h3>{escape(construct.name)}</h3><p>{escape(construct.question)}</p>")

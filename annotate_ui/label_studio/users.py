@@ -1,4 +1,4 @@
-"""Which rater a user of a server is: a code, and nothing else of them."""
+"""The users of a server as raters of the study; only their number and a code are stored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ from study.schema import ElsewhereRater, Rater, RaterBase, Score, table
 
 @dataclass
 class Raters:
-    """The users of one server as raters of the study; who is new gets a code."""
+    """The raters that the users of one server are; new users get a code."""
 
     connection: Connection
     server: str
     instance: str
-    """Which server it is, whatever its address."""
+    """Identity of the server, whatever its address."""
     by_user: dict[int, int | None] = field(default_factory=dict)
     """None: erased from the study."""
     new: dict[str, int] = field(default_factory=dict)
-    """Code of each rater that was made to the user's number."""
+    """New raters: code to the user's number."""
     _left: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -33,81 +33,83 @@ class Raters:
         )
         self.by_user = {int(row.external_id): row.rater_id for row in rows}
 
-    def name(self, codes: Mapping[int, str]) -> None:
-        """Say beforehand which user is which rater; one who is not there yet is made.
+    def assign(self, codes: Mapping[int, str]) -> None:
+        """Assign raters to users in advance; unknown raters are added.
 
         Raises
         ------
         StudyError
-            The user is another rater already, or the code can't be one.
+            The user is another rater already, or the code is not valid for a rater.
         """
         w = table(Rater)
         for user, code in codes.items():
-            found = self.connection.execute(select(w.c.id).where(w.c.code == code)).scalar()
+            rater_id = self.connection.execute(select(w.c.id).where(w.c.code == code)).scalar()
             if user in self.by_user:
                 if self.by_user[user] is None:
                     raise StudyError(
-                        f"User {user} of {self.server} is erased from the study, and nothing of "
-                        f"theirs is taken any more. Leave --rater {user}={code} out."
+                        f"User {user} of {self.server} was erased from the study; their values "
+                        f"are no longer pulled. Leave out --rater {user}={code}."
                     )
-                if found is None or self.by_user[user] != found:
+                if rater_id is None or self.by_user[user] != rater_id:
                     raise StudyError(
-                        f"User {user} of {self.server} is another rater already; what a rater "
-                        "gave stays theirs."
+                        f"User {user} of {self.server} is already another rater, whose "
+                        "ratings cannot be moved."
                     )
                 continue
-            if found is None and code in machine_names(self.connection):
+            if rater_id is None and code in machine_names(self.connection):
                 raise StudyError(f"{code!r} is the name of a judge or metric; choose another.")
-            self._store(user, self._made(code) if found is None else int(found))
+            self._store(user, self._add(code) if rater_id is None else int(rater_id))
 
-    def rater(self, user: int) -> int | None:
-        """Return the rater that a user is; None: whoever it was is erased from the study."""
+    def rater_of(self, user: int) -> int | None:
+        """Return the rater that a user is, adding a new one; None: erased from the study."""
         if user not in self.by_user:
-            taken = set(self.connection.execute(select(table(Rater).c.code)).scalars())
-            taken |= set(scorer_names(self.connection))
-            code, further = f"ls-{user}", 2
-            while code in taken:
-                code, further = f"ls-{user}-{further}", further + 1
+            codes = set(self.connection.execute(select(table(Rater).c.code)).scalars())
+            codes |= set(scorer_names(self.connection))
+            code, number = f"ls-{user}", 2
+            while code in codes:
+                code, number = f"ls-{user}-{number}", number + 1
             self.new[code] = user
-            self._store(user, self._made(code))
+            self._store(user, self._add(code))
         return self.by_user[user]
 
     def without_account(self) -> list[str]:
-        """Return the people whose values are here and who are no user of this server, by code.
+        """Return the codes of people with ratings who are not a user of this server.
 
-        Those whose ratings were imported are among them.
+        They include people whose ratings were imported.
         """
         w, e, s = table(Rater), table(ElsewhereRater), table(Score)
         users = select(e.c.rater_id).where(e.c.instance == self.instance, e.c.rater_id.is_not(None))
-        found = set(self.connection.execute(select(w.c.code).where(w.c.id.not_in(users))).scalars())
+        people = set(
+            self.connection.execute(select(w.c.code).where(w.c.id.not_in(users))).scalars()
+        )
         imported = select(s.c.scorer).where(s.c.scorer_kind == "human").distinct()
-        known = select(w.c.code).where(w.c.id.in_(users))
-        found |= set(self.connection.execute(imported).scalars())
-        return sorted(found - set(self.connection.execute(known).scalars()))
+        with_account = select(w.c.code).where(w.c.id.in_(users))
+        people |= set(self.connection.execute(imported).scalars())
+        return sorted(people - set(self.connection.execute(with_account).scalars()))
 
-    def known(self, user: int | None) -> int | None:
-        """Return the rater that a user is already; nobody is made."""
+    def existing(self, user: int | None) -> int | None:
+        """Return the rater that a user already is, without adding one."""
         return None if user is None else self.by_user.get(user)
 
     def is_erased(self, user: int | None) -> bool:
-        """Say whether a user is erased from the study."""
+        """Whether a user was erased from the study."""
         return user in self.by_user and self.by_user[user] is None
 
-    def left(self, rater_id: int) -> bool:
-        """Say whether a rater has left the study."""
+    def has_left(self, rater_id: int) -> bool:
+        """Whether a rater has left the study."""
         if rater_id not in self._left:
             self._left[rater_id] = has_left(self.connection, rater_id)
         return self._left[rater_id]
 
-    def _made(self, code: str) -> int:
+    def _add(self, code: str) -> int:
         try:
-            noun = RaterBase.model_validate({"code": code})
+            rater = RaterBase.model_validate({"code": code})
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise StudyError(f"Rater code {code!r}: {problem}.") from None
         w = table(Rater)
-        made = insert(w).values(**noun.model_dump()).returning(w.c.id)
-        return int(self.connection.execute(made).scalar_one())
+        row = insert(w).values(**rater.model_dump()).returning(w.c.id)
+        return int(self.connection.execute(row).scalar_one())
 
     def _store(self, user: int, rater_id: int) -> None:
         self.connection.execute(

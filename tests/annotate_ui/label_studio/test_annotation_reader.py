@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from annotate_ui.label_studio.annotation_reader import (
-    ALONE,
-    LONG,
+    COMMENT_ONLY,
+    GIVEN_TWICE,
     MISSING,
     NO_NUMBER,
-    NO_REMARK,
     NOT_STORABLE,
-    TWICE,
+    TOO_LONG,
+    UNKNOWN_FLAG,
     UNREADABLE,
     Annotation,
     read_task,
@@ -58,7 +58,7 @@ def test_values_are_read_by_name_and_not_by_place() -> None:
     (answer,) = found.answers
     assert (answer.value, answer.flags, answer.construct_version) == (66.5, ("a", "b"), 2)
     assert (found.comment, found.lead_seconds, found.name) == ("one\ntwo", 4.0, "x")
-    assert (found.user, found.unfit) == (3, [])
+    assert (found.user, found.invalid) == (3, [])
 
 
 @pytest.mark.parametrize(
@@ -79,30 +79,33 @@ def test_values_are_read_by_name_and_not_by_place() -> None:
 def test_what_is_no_point_of_the_scale_is_no_answer(value: Any, reason: str) -> None:
     found = read(("QR", {"number": value}))
     assert found.answers == []
-    (unfit,) = found.unfit
-    assert (unfit.construct_key, unfit.reason) == ("QR", reason)
+    (invalid,) = found.invalid
+    assert (invalid.construct_key, invalid.reason) == ("QR", reason)
 
 
 def test_everything_else_that_may_be_wrong() -> None:
-    assert [one.reason for one in read().unfit] == [MISSING]
+    assert [one.reason for one in read().invalid] == [MISSING]
     twice = read(("QR", {"number": 1}), ("QR", {"number": 2}))
-    assert (twice.answers, [one.reason for one in twice.unfit]) == ([], [TWICE, TWICE])
+    assert (twice.answers, [one.reason for one in twice.invalid]) == (
+        [],
+        [GIVEN_TWICE, GIVEN_TWICE],
+    )
     strange = read(("QR", {"number": 1}), ("QR_flags", {"choices": ["c"]}), ("other", {}))
     assert len(strange.answers) == 1
-    assert [one.reason.split(":")[0] for one in strange.unfit] == [
-        "of a control that was not pushed",
-        NO_REMARK,
+    assert [one.reason.split(":")[0] for one in strange.invalid] == [
+        "unknown control",
+        UNKNOWN_FLAG,
     ]
     good = ("QR", {"number": 1})
-    assert read(good, ("comment", {"text": ["x" * 5001]})).unfit[0].reason == LONG
-    assert read(good, ("comment", {"text": ["a\x00"]})).unfit[0].reason == NOT_STORABLE
-    assert read(("comment", {"text": ["alone"]})).unfit[-1].reason == ALONE
+    assert read(good, ("comment", {"text": ["x" * 5001]})).invalid[0].reason == TOO_LONG
+    assert read(good, ("comment", {"text": ["a\x00"]})).invalid[0].reason == NOT_STORABLE
+    assert read(("comment", {"text": ["alone"]})).invalid[-1].reason == COMMENT_ONLY
 
 
 def test_a_skip_says_nothing_of_any_construct() -> None:
     found = read(was_cancelled=True)
     assert [(one.construct_key, one.value) for one in found.answers] == [("QR", None)]
-    assert found.unfit == []
+    assert found.invalid == []
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_an_annotation_that_cannot_be_read_stops_no_other() -> None:
     task = {"id": 1, "data": None, "annotations": [*broken, good]}
     (found,), unreadable, _ = read_task(task, "ccrs_id", CONTROLS, {})
     assert (found.user, found.name) == (4, None)
-    assert [one.unfit.reason for one in unreadable] == [UNREADABLE] * 5
+    assert [one.invalid.reason for one in unreadable] == [UNREADABLE] * 5
     # Nothing of a person is kept but the number.
     assert [(one.number, one.user) for one in unreadable] == [
         (1, 4),
@@ -154,13 +157,13 @@ def test_a_relation_between_results_says_nothing_of_a_control() -> None:
     ]
     found = read(result=body)
     assert [one.value for one in found.answers] == [3]
-    assert found.unfit == []
+    assert found.invalid == []
 
 
 @pytest.mark.parametrize("value", [None, 5, []], ids=str)
 def test_a_result_without_a_value_is_no_number(value: Any) -> None:
     found = read(("QR", value))
-    assert [one.reason for one in found.unfit] == [NO_NUMBER]
+    assert [one.reason for one in found.invalid] == [NO_NUMBER]
 
 
 @pytest.mark.parametrize(
@@ -178,14 +181,16 @@ def test_an_export_is_read_task_by_task(text: str) -> None:
     ids=["empty", "object", "open", "unended", "comma", "no-comma", "number", "bytes"],
 )
 def test_an_export_that_is_cut_off_is_refused(text: str) -> None:
-    with pytest.raises(ServerError, match="The export of project 1 is no whole list of tasks"):
+    with pytest.raises(
+        ServerError, match="The export of project 1 is not a complete list of tasks"
+    ):
         list(tasks_in(BytesIO(text.encode("latin-1")), 1))
 
 
 @pytest.mark.parametrize("name", ["annotations", "drafts"], ids=["annotations", "drafts"])
 def test_a_task_whose_lists_are_none_is_an_error_with_words(name: str) -> None:
     task = {"id": 4, "data": {}, "annotations": [], "drafts": [], name: {"id": 1}}
-    with pytest.raises(StudyError, match=f"Task 4 of an export: its {name} are .*no list"):
+    with pytest.raises(StudyError, match=f"Task 4 of an export: its {name} are .*not a list"):
         read_task(task, "ccrs_id", CONTROLS, {})
 
 
@@ -195,12 +200,12 @@ def test_an_odd_comment_or_remark_takes_no_value_along(odd: Any) -> None:
         ("comment", {"text": odd}), ("QR_flags", {"choices": odd}), ("QR", {"number": 66.5})
     )
     assert [answer.value for answer in found.answers] == [66.5]
-    assert [unfit.reason for unfit in found.unfit] == [NO_REMARK]
+    assert [invalid.reason for invalid in found.invalid] == [UNKNOWN_FLAG]
     assert found.comment is not None
 
 
 def test_an_edit_by_another_account_is_told() -> None:
-    assert [read(updated_by=user).by_another for user in (None, 3, 4, {"id": 4})] == [
+    assert [read(updated_by=user).edited_by_other for user in (None, 3, 4, {"id": 4})] == [
         False,
         False,
         True,

@@ -78,14 +78,14 @@ def test_both_databases_store_the_same(any_study: Study) -> None:
     server.annotate(project.number, second, 5, "10:01", QR=250)
     server.annotate(project.number, first, 6, "10:02", QR=20)
     done = pull(study, server)
-    assert (done.new, done.aside_new, len(done.aside)) == (2, 1, 1)
-    assert pull(study, server).anything is False
+    assert (done.new, done.rejected_new, len(done.rejected)) == (2, 1, 1)
+    assert pull(study, server).stored_anything is False
     made["result"][0]["value"]["number"] = 75
     made["updated_at"] = "2026-01-01T11:00:00Z"
     server.tasks[project.number][first]["annotations"].pop()
     done = pull(study, server)
     assert (done.changed, done.withdrawn) == (1, 1)
-    assert pull(study, server).anything is False
+    assert pull(study, server).stored_anything is False
     assert [(r.revision, r.value, r.status) for r in ratings(study)] == [
         (1, 70.0, "rated"),
         (1, 20.0, "rated"),
@@ -202,14 +202,14 @@ def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study) -> None:
     pull(study, server)
     annotations = server.tasks[project.number][task]["annotations"]
     server.annotate(project.number, task, 6, "10:30", QR=10)
-    assert [one.reason for one in pull(study, server).aside] == [NO_SLOT]
+    assert [one.reason for one in pull(study, server).rejected] == [NO_SLOT]
     annotations.pop(0)
     done = pull(study, server)
-    assert (done.new, done.withdrawn, done.aside) == (1, 1, [])
+    assert (done.new, done.withdrawn, done.rejected) == (1, 1, [])
     # Who comes back goes on where they were; nobody's value is lost.
     server.annotate(project.number, task, 5, "11:00", QR=71)
     assert pull(study, server).changed == 1
-    assert pull(study, server).anything is False
+    assert pull(study, server).stored_anything is False
     assert [r.value for r in told(study, "ls-5", "QR")] == [70.0, None, 71.0]
 
 
@@ -222,7 +222,7 @@ def test_who_comes_back_takes_a_place_that_is_open_again(study: Study) -> None:
         given.clear()
         server.annotate(project.number, task, user, at, QR=70)
         assert pull(study, server).new >= 1
-        assert pull(study, server).anything is False
+        assert pull(study, server).stored_anything is False
     with study.read() as connection:
         live = [
             slot for slot in slots(connection, study) if task == project.tasks[slot.response_id]
@@ -244,7 +244,7 @@ def test_who_has_left_gives_nothing_more(study: Study) -> None:
     server.annotate(project.number, second, 5, "10:30", QR=10)
     done = pull(study, server)
     assert (done.new, done.withdrawn) == (0, 0)
-    assert {one.reason for one in done.aside} == {LEFT}
+    assert {one.reason for one in done.rejected} == {LEFT}
     assert study.score_table()["value"].tolist() == [70.0]
 
 
@@ -254,7 +254,7 @@ def test_a_task_that_is_nobodys_is_told(study: Study) -> None:
     (strange,) = server.import_tasks(project.number, [{"data": {"ccrs_id": "0" * 32}}])
     server.annotate(project.number, strange, 5, "10:00", QR=70)
     done = pull(study, server)
-    assert (done.new, [one.reason for one in done.aside]) == (0, [UNKNOWN_TASK])
+    assert (done.new, [one.reason for one in done.rejected]) == (0, [UNKNOWN_TASK])
 
 
 def test_of_a_task_that_is_there_twice_the_known_one_stays(study: Study) -> None:
@@ -266,7 +266,7 @@ def test_of_a_task_that_is_there_twice_the_known_one_stays(study: Study) -> None
     tasks[unknown] = {**deepcopy(tasks[known]), "id": unknown}
     fill(study, queries=2, systems=2)
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
-    assert push(study, server).doubled == 1
+    assert push(study, server).duplicates == 1
     assert known in tasks
     assert unknown not in tasks
 
@@ -283,7 +283,7 @@ def test_a_task_that_is_there_twice_is_removed_unless_somebody_rated_it(study: S
     fill(study, queries=2, systems=2)
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
     done = push(study, server)
-    assert (done.tasks, done.doubled) == (2, 1)
+    assert (done.tasks, done.duplicates) == (2, 1)
     assert copies[0] in server.tasks[project.number]
     assert copies[1] not in server.tasks[project.number]
     assert pull(study, server).new == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, select
 
-from annotate_ui.label_studio.access_token import VARIABLE, read_token
+from annotate_ui.cli.label_studio import VARIABLE, read_token
 from annotate_ui.label_studio.client import Server, address
 from annotate_ui.label_studio.users import Raters
 from study import Study
@@ -25,7 +25,7 @@ def pulled(study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stu
     """Return a study into which a value of user 5 was pulled that is no rating."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with study.write() as connection:
-        rater = Raters(connection, SERVER, "x").rater(5)
+        rater = Raters(connection, SERVER, "x").rater_of(5)
         project = {
             "server": SERVER,
             "external_id": "1",
@@ -47,7 +47,7 @@ def test_who_is_erased_stays_erased_at_the_next_pull(pulled: Study, sever: bool)
     erase(pulled, "ls-5", sever=sever)
     with pulled.write() as connection:
         people = Raters(connection, SERVER, "x")
-        assert people.rater(5) is None
+        assert people.rater_of(5) is None
         assert people.new == {}
         assert connection.execute(select(table(SetAside))).all() == []
         (row,) = connection.execute(select(table(ElsewhereRater))).all()
@@ -74,14 +74,16 @@ def test_a_deposit_holds_nothing_of_the_server(pulled: Study, tmp_path: Path) ->
 def test_users_and_raters(study: Study) -> None:
     with study.write() as connection:
         people = Raters(connection, SERVER, "x")
-        people.name({5: "anna"})
-        assert people.rater(5) != people.rater(6)
-        people.name({5: "anna"})
-        with pytest.raises(StudyError, match="another rater already"):
-            people.name({5: "ben"})
+        people.assign({5: "anna"})
+        assert people.rater_of(5) != people.rater_of(6)
+        people.assign({5: "anna"})
+        with pytest.raises(StudyError, match="already another rater"):
+            people.assign({5: "ben"})
         assert people.new == {"ls-6": 6}
         # The same number on another server is somebody else.
-        assert Raters(connection, "https://other.example.org", "y").rater(6) != people.rater(6)
+        assert Raters(connection, "https://other.example.org", "y").rater_of(6) != people.rater_of(
+            6
+        )
 
 
 def test_a_token_is_read_from_outside_the_study_only(

@@ -76,7 +76,7 @@ def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
         ],
     }
     (found,), _, _ = read_task({"id": 1, "annotations": [body]}, "x", made.controls, {})
-    assert (found.answers[0].flags, found.unfit) == (("$price",), [])
+    assert (found.answers[0].flags, found.invalid) == (("$price",), [])
 
 
 @pytest.mark.parametrize("key", ["comment", "response", "QR_flags", "Ä", "a b", "1"])

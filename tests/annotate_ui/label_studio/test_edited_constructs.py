@@ -43,18 +43,18 @@ def test_tasks_that_nobody_touched_ask_what_study_toml_says_by_now(study: Study)
 
     edited = asking(study, "well")
     done = push(edited, server)
-    assert (done.renewed, done.earlier, done.tasks) == (1, 2, 1)
+    assert (done.replaced, done.outdated, done.tasks) == (1, 2, 1)
     assert set(server.tasks[project.number]) == {rated, begun}
     again = push(edited, server)
-    assert (again.renewed, again.tasks) == (0, 0)
+    assert (again.replaced, again.tasks) == (0, 0)
     after = projects(edited)[1]
     (task,) = after.tasks.values()
     server.annotate(after.number, task, 5, "11:00", FL=4)
     server.annotate(project.number, begun, 5, "11:10", FL=2)
     done = pull(edited, server)
-    assert (done.new, done.earlier, done.aside) == (2, 2, [])
+    assert (done.new, done.outdated, done.rejected) == (2, 2, [])
     assert edited.score_table()["value"].tolist() == [4.0]
-    assert pull(edited, server).anything is False
+    assert pull(edited, server).stored_anything is False
 
 
 def test_a_task_that_is_rated_at_that_moment_stays(study: Study) -> None:
@@ -77,7 +77,7 @@ def test_a_task_that_is_rated_at_that_moment_stays(study: Study) -> None:
     server.export = rated_meanwhile
     edited = asking(study, "well")
     done = push(edited, server)
-    assert (done.renewed, done.tasks) == (0, 1)
+    assert (done.replaced, done.tasks) == (0, 1)
     assert (list(server.tasks[project.number]), pull(edited, server).new) == ([task], 1)
 
 
@@ -88,7 +88,7 @@ def test_what_runs_with_an_earlier_study_toml_leaves_later_tasks(study: Study) -
     assign(running, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
     push(running, server)
     edited = asking(study, "well")
-    assert (push(edited, server).renewed, push(running, server).renewed) == (2, 0)
+    assert (push(edited, server).replaced, push(running, server).replaced) == (2, 0)
     assert (push(running, server).tasks, push(edited, server).tasks) == (0, 0)
 
 
@@ -106,5 +106,5 @@ def test_new_tasks_are_there_before_the_others_go(study: Study) -> None:
         delete(number, tasks)
 
     server.delete_tasks = looked_at
-    assert push(asking(study, "well"), server).renewed == 2
+    assert push(asking(study, "well"), server).replaced == 2
     assert there == [4]

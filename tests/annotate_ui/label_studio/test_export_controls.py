@@ -47,7 +47,9 @@ def test_two_controls_called_like_one_construct_are_refused(study: Study, tmp_pa
     path = written(tmp_path, task(1, annotation(1, 5, QR=5, qr=6, question_relevance=7)))
     with pytest.raises(InputError, match="'QR', 'qr', 'question_relevance' all rate QR"):
         import_file(study, path)
-    with pytest.raises(InputError, match="such as --control QR= --control question_relevance=;"):
+    with pytest.raises(
+        InputError, match="such as with --control QR= --control question_relevance=;"
+    ):
         import_file(study, path, controls={"qr": "QR"})
     assert len(study.score_table()) == 0
     import_file(study, path, controls={"QR": "", "qr": ""})
@@ -65,15 +67,15 @@ def test_a_control_that_is_said_must_rate(study: Study, tmp_path: Path) -> None:
     one = annotation(1, 5, QR=80)
     one["result"].append(result("quality", "choices", ["4"]))
     path = written(tmp_path, task(1, one))
-    with pytest.raises(InputError, match=r"no control 'qualty' gave.* 'quality'.*rate: 'QR'"):
+    with pytest.raises(InputError, match=r"'qualty' has no result.* 'quality'.*rate: 'QR'"):
         import_file(study, path, controls={"qualty": "AC"})
-    with pytest.raises(InputError, match=r"'quality' gives choices, and only numbers"):
+    with pytest.raises(InputError, match=r"'quality' gives choices, but only numbers"):
         import_file(study, path, controls={"quality": "AC"})
     with pytest.raises(InputError, match="the control 'QR' is left out"):
         import_file(study, path, controls={"QR": ""}, ranges={"QR": (1, 5)})
     done = import_file(study, path, controls={"quality": ""})
     assert done.left_out == {
-        "results of the control 'quality', which gives choices and no number": 1
+        "results of the control 'quality', which gives choices rather than numbers": 1
     }
     assert study.score_table()["value"].tolist() == [80]
 
@@ -122,7 +124,7 @@ def test_stars_are_five_only_where_the_file_agrees(
 ) -> None:
     good = task(1, stars(1, 5, 2), stars(2, 6, 5))
     most = "10" if odd > 5 else "5"
-    with pytest.raises(InputError, match=rf"row 2: .* gave {odd} stars.*--scale stars=1:{most} "):
+    with pytest.raises(InputError, match=rf"row 2: .* of {odd} stars.*--scale stars=1:{most};"):
         import_file(
             fluency,
             written(tmp_path, good, task(2, stars(3, 7, odd))),
@@ -173,7 +175,7 @@ def test_numbers_of_a_tenth_of_the_scale_are_warned_of(study: Study, tmp_path: P
         *(task(n, annotation(n, 5, QR=n, AC=10 * n, CC=80 + n % 2)) for n in range(1, 11)),
     )
     (warning,) = [line for line in import_file(study, path).warnings if "--scale" in line]
-    assert "all 10 values of the control 'QR' lie in 0 to 10" in warning
+    assert "all 10 values of the control 'QR' are between 0 and 10" in warning
     assert "--scale QR=LOW:HIGH" in warning
 
 
@@ -183,5 +185,5 @@ def test_where_most_values_miss_the_points_the_range_is_wrong(
     path = written(
         tmp_path, *(task(n, annotation(n, 5, f=value)) for n, value in enumerate([0, 0.2, 0.7]))
     )
-    with pytest.raises(InputError, match=r"row 2: .*'f' don't fall on the points of FL.*0\.2"):
+    with pytest.raises(InputError, match=r"row 2: .*'f' are not points of FL.*0\.2"):
         import_file(fluency, path, controls={"f": "FL"}, ranges={"f": (0, 1)})

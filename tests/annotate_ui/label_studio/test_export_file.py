@@ -65,14 +65,14 @@ def test_what_is_no_rating_is_missing_with_its_reason(study: Study, tmp_path: Pa
         "ls-7": "no_number",
         "ls-9": "skipped",
     }
-    assert summary.left_out == {"annotations of a task by somebody who annotated it again later": 1}
+    assert summary.left_out == {"annotations of a task that the same user annotated again later": 1}
 
 
 def test_stars_are_points_only_where_somebody_says_how(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, stars(1, 5, 4), stars(2, 6, 1), stars(3, 7, 6)))
     with pytest.raises(InputError, match="--scale stars=1:10"):
         import_file(study, path, controls={"stars": "AC"})
-    with pytest.raises(InputError, match="no control 'other' rates"):
+    with pytest.raises(InputError, match="'other' does not rate in this file"):
         import_file(study, path, controls={"stars": ""}, ranges={"other": (1, 5)})
     import_file(study, path, controls={"stars": "AC"}, ranges={"stars": (1, 5)})
     scores = study.score_table().set_index("scorer")
@@ -82,9 +82,11 @@ def test_stars_are_points_only_where_somebody_says_how(study: Study, tmp_path: P
 
 def test_a_rater_who_is_said_must_be_there(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, QR=20), annotation(2, 6, QR=30)))
-    with pytest.raises(InputError, match=r"no user 9 rated in this file\. Its users: 5, 6"):
+    with pytest.raises(
+        InputError, match=r"user 9 has no annotation in this file\. Its users: 5, 6"
+    ):
         import_file(study, path, raters={"9": "anna"})
-    with pytest.raises(InputError, match="Correct --rater 9=, or leave it out"):
+    with pytest.raises(InputError, match="Correct or leave out --rater 9=;"):
         import_file(study, path, raters={"9": ""})
 
 
@@ -111,7 +113,7 @@ def test_a_user_of_a_long_number_is_no_other(study: Study, tmp_path: Path) -> No
     path = written(tmp_path, task(1, annotation(1, 10**18, QR=2)))
     said = f"{10**18 + 7}=anna"
     done = CliRunner().invoke(import_, [str(study.folder), str(path), "--rater", said])
-    assert f"no user {10**18 + 7}" in str(done.exception)
+    assert f"user {10**18 + 7} has no annotation" in str(done.exception)
     import_file(study, path)
     assert study.score_table()["scorer"].tolist() == [f"ls-{10**18}"]
 
@@ -123,8 +125,8 @@ def test_people_of_two_servers_are_not_one(
     path = written(tmp_path, task(1, annotation(1, 5, QR=20), annotation(2, 6, QR=30)))
     with study.write() as connection:
         people = Raters(connection, "http://one.example.org", "x")
-        people.rater(5)
-        people.name({6: "anna"})
+        people.rater_of(5)
+        people.assign({6: "anna"})
     with pytest.raises(InputError, match=r"user 5 of http://one\.example\.org is the rater ls-5"):
         import_file(study, path)
     erase(study, "anna")
@@ -137,7 +139,7 @@ def test_people_of_two_servers_are_not_one(
     assert sorted(study.score_table()["scorer"]) == ["bo", "two-5", "two-6"]
     more = written(tmp_path, task(2, annotation(3, 5, QR=20)))
     warnings = import_file(study, more, rater_prefix="two-").warnings
-    assert "two-5: values of theirs are in the study already" in str(warnings)
+    assert "two-5: the study already has values" in str(warnings)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ def test_a_broken_annotation_is_no_traceback(study: Study, tmp_path: Path, broke
 def test_a_task_without_a_number_is_a_fault(study: Study, tmp_path: Path) -> None:
     good = task(1, annotation(1, 5, QR=20))
     path = written(tmp_path, good, {name: good[name] for name in ("data", "annotations")})
-    with pytest.raises(InputError, match="the task holds no number"):
+    with pytest.raises(InputError, match="the task has no number"):
         import_file(study, path)
 
 

@@ -63,7 +63,7 @@ class History:
         if what == "push":
             push(self.study, self.server)
             again = push(self.study, self.server)
-            assert (again.tasks, again.gone, again.renewed) == (0, 0, 0)
+            assert (again.tasks, again.deleted, again.replaced) == (0, 0, 0)
         elif what == "pull":
             self.pull()
         elif what in {"annotate", "skip", "out of range", "twice"}:
@@ -75,7 +75,7 @@ class History:
         """Pull twice: the second time changes nothing, and everything is where it belongs."""
         pull(self.study, self.server, raters=self.names)
         again = pull(self.study, self.server)
-        assert not again.anything
+        assert not again.stored_anything
         self._everything_is_somewhere(again)
 
     def _annotate(self, what: str) -> None:
@@ -136,7 +136,7 @@ class History:
         counted = {
             (row.response_id, row.construct, row.scorer): row.value for row in scores.itertuples()
         }
-        aside = {(one.response, one.construct, one.rater, one.annotation) for one in done.aside}
+        aside = {(one.response, one.construct, one.rater, one.annotation) for one in done.rejected}
         given: dict[Any, set[float]] = {}
         for project in projects(self.study):
             if project.number not in self.server.made:

@@ -39,8 +39,8 @@ def test_a_server_set_up_anew_gives_nothing_of_another_study(study: Study, tmp_p
     for task in theirs.tasks.values():
         anew.annotate(theirs.number, task, 6, "12:00", QR=11)
     done = pull(study, anew)
-    assert (done.missing, done.anything) == ([project.number], False)
-    assert push(study, anew).missing == [project.number]
+    assert (done.missing_projects, done.stored_anything) == ([project.number], False)
+    assert push(study, anew).missing_projects == [project.number]
     assert study.score_table()["value"].tolist() == [70.0, 70.0]
     # Both studies go on there, beside each other.
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
@@ -59,7 +59,7 @@ def test_users_of_a_server_set_up_anew_are_other_people(study: Study) -> None:
     before: Any = StandIn()
     project = rated(study, before)
     anew: Any = StandIn()
-    assert pull(study, anew).missing == [project.number]
+    assert pull(study, anew).missing_projects == [project.number]
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
     push(study, anew)
     again = projects(study)[1]
@@ -67,10 +67,10 @@ def test_users_of_a_server_set_up_anew_are_other_people(study: Study) -> None:
     for task in again.tasks.values():
         anew.annotate(again.number, task, 5, "10:00", QR=10)
     met = []
-    done = pull(study, anew, meets=lambda users, here: met.append((users, here)))
+    done = pull(study, anew, confirm_new_raters=lambda users, here: met.append((users, here)))
     assert met == [([5], ["ls-5"])]
     assert (done.new, done.changed, done.raters) == (2, 0, {"ls-5-2": 5})
-    assert pull(study, anew).anything is False
+    assert pull(study, anew).stored_anything is False
     assert sorted(study.score_table()["value"]) == [10.0, 10.0, 70.0, 70.0]
 
 
@@ -82,7 +82,7 @@ def test_a_server_is_the_same_at_another_address(study: Study, command: Any) -> 
         server.url = address
         command(study, server)
         assert [one.server for one in projects(study)] == [address]
-        assert (pull(study, server).anything, push(study, server).tasks) == (False, 0)
+        assert (pull(study, server).stored_anything, push(study, server).tasks) == (False, 0)
     assert len(study.score_table()) == len(project.tasks)
 
 
@@ -91,8 +91,8 @@ def test_a_server_is_known_without_any_project_and_moves_without(study: Study) -
     project = rated(study, server)
     server.delete_project(project.number)
     server.url = "http://moved.example.org"
-    assert push(study, server).missing == [project.number]
-    assert push(study, server).missing == []
+    assert push(study, server).missing_projects == [project.number]
+    assert push(study, server).missing_projects == []
     assert [one.server for one in projects(study)] == [server.url]
     assert len(study.score_table()) == 2
 
@@ -101,9 +101,9 @@ def test_a_project_that_is_only_not_listed_is_not_taken_for_deleted(study: Study
     server: Any = StandIn()
     project = rated(study, server)
     server.unlisted = {project.number}
-    assert pull(study, server).missing == []
+    assert pull(study, server).missing_projects == []
     done = push(study, server)
-    assert (done.missing, done.tasks) == ([], 0)
+    assert (done.missing_projects, done.tasks) == ([], 0)
 
 
 def test_a_deleted_project_is_told_by_a_push(study: Study) -> None:
@@ -111,7 +111,7 @@ def test_a_deleted_project_is_told_by_a_push(study: Study) -> None:
     project = rated(study, server)
     server.delete_project(project.number)
     done = push(study, server)
-    assert (done.missing, done.tasks) == ([project.number], 0)
+    assert (done.missing_projects, done.tasks) == ([project.number], 0)
 
 
 def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_pa
     assign(restored, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
     assert (push(restored, server).adopted, len(server.tasks[project.number])) == (0, 4)
     done = pull(restored, server)
-    assert (done.new, {one.reason for one in done.aside}) == (0, {UNKNOWN_TASK})
+    assert (done.new, {one.reason for one in done.rejected}) == (0, {UNKNOWN_TASK})
     restored.close()
 
 
@@ -145,11 +145,11 @@ def test_a_project_that_an_earlier_backup_knows_nothing_of_is_told(
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
     backup(study, tmp_path / "backup")
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
-    assert push(study, server).unknown == []
+    assert push(study, server).unknown_projects == []
     (project,) = projects(study)
     restore(tmp_path / "backup", tmp_path / "restored")
     restored = Study.open(tmp_path / "restored")
-    assert push(restored, server).unknown == [project.number]
+    assert push(restored, server).unknown_projects == [project.number]
     restored.close()
 
 
@@ -169,5 +169,5 @@ def test_a_task_whose_name_is_lost_takes_and_gives_nothing(study: Study) -> None
     made[0]["result"][0]["value"]["number"] = 10
     done = pull(study, server)
     assert (done.withdrawn, done.changed) == (0, 0)
-    assert [one.reason for one in done.aside] == [UNKNOWN_TASK] * 2
+    assert [one.reason for one in done.rejected] == [UNKNOWN_TASK] * 2
     assert study.score_table()["value"].tolist() == [70.0, 70.0]

@@ -58,7 +58,7 @@ def test_a_pull_from_one_server_takes_nothing_of_another_back(study: Study) -> N
     done = pull(study, second)
     assert (done.new, done.withdrawn) == (2, 0)
     for server in (first, second, first, second):
-        assert pull(study, server).anything is False
+        assert pull(study, server).stored_anything is False
     first.tasks[project.number][min(project.tasks.values())]["annotations"].clear()
     assert pull(study, second).withdrawn == 0
     assert pull(study, first).withdrawn == 1
@@ -76,7 +76,7 @@ def test_who_is_on_two_servers_counts_where_they_rated_first(study: Study) -> No
     there = projects(study)[1]
     second.annotate(there.number, min(there.tasks.values()), 5, "11:00", QR=10)
     done = pull(study, second, raters={5: "anna"})
-    assert [one.reason for one in done.aside] == [OTHER_SERVER]
+    assert [one.reason for one in done.rejected] == [OTHER_SERVER]
     assert [r.value for r in told(study, "anna", "QR")] == [70.0]
 
 
@@ -89,8 +89,8 @@ def test_a_deleted_account_takes_no_values_along(study: Study) -> None:
     server.annotate(project.number, second, 6, "10:00", QR=5)["completed_by"] = None
     made["completed_by"] = None
     done = pull(study, server)
-    assert (done.withdrawn, [one.reason for one in done.aside]) == (0, [NO_ACCOUNT])
-    assert pull(study, server).anything is False
+    assert (done.withdrawn, [one.reason for one in done.rejected]) == (0, [NO_ACCOUNT])
+    assert pull(study, server).stored_anything is False
     assert study.score_table()["value"].tolist() == [70.0]
 
 
@@ -105,7 +105,7 @@ def test_the_account_of_a_value_given_anew_is_known_by_it(study: Study, twice: s
         server.tasks[project.number][task]["annotations"].clear()
     server.annotate(project.number, task, 5, "11:00", QR=70)
     assert pull(study, server).changed == 1
-    assert pull(study, server).anything is False
+    assert pull(study, server).stored_anything is False
     for annotation in server.tasks[project.number][task]["annotations"]:
         annotation["completed_by"] = None
     assert pull(study, server).withdrawn == 0
@@ -121,7 +121,7 @@ def test_an_annotation_that_can_t_be_read_any_more_is_not_gone(study: Study) -> 
     made[0]["created_at"] = "soon"
     made[1]["id"] = "?"
     done = pull(study, server)
-    assert (done.withdrawn, [one.reason for one in done.aside]) == (0, [UNREADABLE] * 2)
+    assert (done.withdrawn, [one.reason for one in done.rejected]) == (0, [UNREADABLE] * 2)
 
 
 def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
@@ -137,7 +137,7 @@ def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
     erase(study, "anna")
     assert b"71717" not in (study.folder / "study.db").read_bytes()
     done = pull(study, server)
-    assert (done.erased, len(done.aside)) == (1, 1)
+    assert (done.erased, len(done.rejected)) == (1, 1)
     held = (study.folder / "study.db").read_bytes()
     assert b"71717" not in held
     assert b"81818" in held
@@ -158,7 +158,7 @@ def test_of_who_is_erased_nothing_comes_back_when_their_account_is_deleted(
     if not readable:
         made["created_at"] = "?"
     done = pull(study, server)
-    assert [(one.value, one.construct) for one in done.aside] == [(None, None)]
+    assert [(one.value, one.construct) for one in done.rejected] == [(None, None)]
     with study.read() as connection:
         kept = connection.execute(select(table(SetAside).c.value)).scalars().all()
     assert kept == [None]
@@ -172,7 +172,7 @@ def test_a_narrower_scale_is_none_of_what_was_pushed_before(study: Study) -> Non
     pull(study, server)
     edited = settings(study, *construct("AC", "scale = { min = 0, max = 10 }"))
     done = pull(edited, server)
-    assert (done.withdrawn, done.aside, done.unchanged) == (0, [], 2)
+    assert (done.withdrawn, done.rejected, done.unchanged) == (0, [], 2)
 
 
 def test_a_project_with_a_construct_that_is_gone_goes_on(study: Study) -> None:
@@ -187,7 +187,7 @@ def test_a_project_with_a_construct_that_is_gone_goes_on(study: Study) -> None:
     made["result"][0]["value"]["number"] = 30
     server.annotate(project.number, second, 6, "10:00", AC=20, IR=10)
     done = pull(edited, server)
-    assert (done.new, done.changed, done.aside) == (2, 1, [])
+    assert (done.new, done.changed, done.rejected) == (2, 1, [])
     fill(edited, queries=2, systems=2)
     open_for(edited, 1, "AC")
     assert push(edited, server).tasks == 2
@@ -231,8 +231,8 @@ def test_two_accounts_of_one_rater_are_one(study: Study) -> None:
     server.annotate(project.number, task, 5, "10:00", QR=70)
     server.annotate(project.number, task, 6, "11:00", QR=20)
     done = pull(study, server, raters={5: "anna", 6: "anna"})
-    assert (done.new, [one.reason for one in done.aside]) == (1, [DUPLICATE])
-    assert pull(study, server).anything is False
+    assert (done.new, [one.reason for one in done.rejected]) == (1, [DUPLICATE])
+    assert pull(study, server).stored_anything is False
     assert [r.value for r in told(study, "anna", "QR")] == [20.0]
 
 
@@ -245,7 +245,7 @@ def test_who_is_assigned_a_response_later_is_followed_where_they_rated_it(study:
     made[0]["result"][0]["value"]["number"] = 30
     made[0]["updated_at"] = "2026-01-01T11:00:00Z"
     done = pull(study, server)
-    assert (done.changed, done.aside) == (1, [])
+    assert (done.changed, done.rejected) == (1, [])
 
 
 def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: Study) -> None:
@@ -269,7 +269,7 @@ def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: S
     assert pull(study, server).withdrawn == 1
     assert counts() == [11.0, "own"]
     server.annotate(project.number, task, 5, "12:00", QR=44)
-    assert [one.reason for one in pull(study, server).aside] == [OTHER_CHANNEL]
+    assert [one.reason for one in pull(study, server).rejected] == [OTHER_CHANNEL]
     assert counts() == [11.0, "own"]
 
 
@@ -283,5 +283,5 @@ def test_of_a_task_only_what_counts_elsewhere_is_set_aside(study: Study) -> None
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", CC=70, ID=30)
     done = pull(study, server, raters={5: "anna"})
     assert done.new == 1
-    assert [(one.construct, one.reason) for one in done.aside] == [("CC", OTHER_CHANNEL)]
-    assert pull(study, server).anything is False
+    assert [(one.construct, one.reason) for one in done.rejected] == [("CC", OTHER_CHANNEL)]
+    assert pull(study, server).stored_anything is False

@@ -41,7 +41,7 @@ def test_a_project_of_another_configuration_is_not_taken_for_this(study: Study) 
     before = path.read_text()
     path.write_text(f'{before}\n[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "Other?"\n')
     edited = Study.open(study.folder)
-    assert push(edited, server).projects[0].made
+    assert push(edited, server).projects[0].is_new
     assert "Other?" in server.made[projects(edited)[0].number]["xml"]
     assert len(server.made) == 2
 
@@ -91,17 +91,17 @@ def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
     first, second = sorted(project.tasks.values())
     server.delete_task(second)
     done = push(study, server)
-    assert (done.gone, done.tasks) == (1, 1)
+    assert (done.deleted, done.tasks) == (1, 1)
     server.delete_task(first)
     assert pull(study, server).withdrawn == 1
     done = push(study, server)
-    assert (done.gone, done.tasks) == (1, 1)
+    assert (done.deleted, done.tasks) == (1, 1)
     again = projects(study)[0]
     for task in again.tasks.values():
         server.annotate(again.number, task, 6, "11:00", QR=20)
     assert pull(study, server).new == 2
-    assert pull(study, server).anything is False
-    assert (push(study, server).gone, push(study, server).tasks) == (0, 0)
+    assert pull(study, server).stored_anything is False
+    assert (push(study, server).deleted, push(study, server).tasks) == (0, 0)
 
 
 def test_what_nobody_rated_of_a_deleted_project_is_sent_again(any_study: Study) -> None:
@@ -110,12 +110,12 @@ def test_what_nobody_rated_of_a_deleted_project_is_sent_again(any_study: Study) 
     project = rated(study, server)
     server.delete_project(project.number)
     done = pull(study, server)
-    assert (done.missing, done.withdrawn) == ([project.number], 0)
+    assert (done.missing_projects, done.withdrawn) == ([project.number], 0)
     again = push(study, server)
-    assert (again.missing, again.tasks) == ([project.number], 1)
-    assert again.projects[0].made
+    assert (again.missing_projects, again.tasks) == ([project.number], 1)
+    assert again.projects[0].is_new
     assert study.score_table()["value"].tolist() == [70.0]
-    assert pull(study, server).anything is False
+    assert pull(study, server).stored_anything is False
 
 
 def test_what_was_rated_where_nothing_is_any_more_is_not_asked_twice(study: Study) -> None:
@@ -136,7 +136,7 @@ def test_a_server_that_moved_is_the_same(any_study: Study) -> None:
     rated(study, server)
     server.url = "https://moved.example.org"
     done = pull(study, server)
-    assert (done.anything, done.unchanged) == (False, 1)
+    assert (done.stored_anything, done.unchanged) == (False, 1)
     other: Any = StandIn()
     other.url = "https://other.example.org"
     with pytest.raises(StudyError, match=r"Nothing of .* was pushed to https://other"):
@@ -170,10 +170,10 @@ def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
         raise StudyError("stopped")
 
     with pytest.raises(StudyError, match="stopped"):
-        pull(study, server, meets=stop)
+        pull(study, server, confirm_new_raters=stop)
     assert met == [([5], ["anna", "ls-5"])]
-    done = pull(study, server, raters={5: "anna"}, meets=stop)
+    done = pull(study, server, raters={5: "anna"}, confirm_new_raters=stop)
     assert (done.new, done.raters) == (1, {})
     erase(study, "anna")
-    with pytest.raises(StudyError, match=r"User 5 of .* is erased"):
+    with pytest.raises(StudyError, match=r"User 5 of .* was erased"):
         pull(study, server, raters={5: "anna"})

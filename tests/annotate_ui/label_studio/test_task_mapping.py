@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from annotate_ui.label_studio.matching import lost_places
+from annotate_ui.label_studio.matching import blocked_places
 from annotate_ui.label_studio.projects import LEFT, OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -39,7 +39,7 @@ def test_a_place_that_is_there_is_not_split_when_others_are_gone(study: Study) -
     for user in (6, 7):
         server.annotate(there.number, min(there.tasks.values()), user, "11:00", QR=20, CC=30)
     done = pull(staged, server)
-    assert (done.new, done.aside) == (4, [])
+    assert (done.new, done.rejected) == (4, [])
 
 
 def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
@@ -50,9 +50,9 @@ def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
     server.annotate(project.number, first, 5, "10:00", QR=70)
     server.annotate(project.number, second, 5, "10:00", QR=70)["was_cancelled"] = True
     done = pull(study, server, raters={5: "anna"})
-    assert {one.reason for one in done.aside} == {OTHER_CHANNEL}
+    assert {one.reason for one in done.rejected} == {OTHER_CHANNEL}
     again = push(study, server)
-    assert (again.tasks, again.lost) == (2, 2)
+    assert (again.tasks, again.blocked) == (2, 2)
     assert push(study, server).tasks == 0
     further = projects(study)[1]
     for task in further.tasks.values():
@@ -81,7 +81,7 @@ def test_places_from_which_nothing_comes_are_made_again(study: Study, why: str) 
     people = {"no account": {}, "two accounts": {5: "anna", 6: "anna"}, "two servers": {9: "anna"}}
     pull(study, server, raters=people[why])
     done = push(study, server)
-    assert (done.lost, done.tasks) == (1, 1)
+    assert (done.blocked, done.tasks) == (1, 1)
     assert push(study, server).tasks == 0
 
 
@@ -102,7 +102,7 @@ def test_a_place_whose_value_stands_is_not_made_again(study: Study, why: str) ->
             one["created_at"] = "soon"
     assert pull(study, server).withdrawn == 0
     done = push(study, server)
-    assert (done.lost, done.tasks) == (0, 0)
+    assert (done.blocked, done.tasks) == (0, 0)
     for task in project.tasks.values():
         server.annotate(project.number, task, 6, "11:00", QR=50)
     assert pull(study, server).new == 2
@@ -116,10 +116,10 @@ def test_a_place_is_lost_only_while_its_annotation_is_there(study: Study) -> Non
     task = min(project.tasks.values())
     server.annotate(project.number, task, 5, "10:00", QR=70)
     pull(study, server, raters={5: "anna"})
-    assert projects(study)[0].lost
+    assert projects(study)[0].blocked
     server.tasks[project.number][task]["annotations"].clear()
     pull(study, server)
-    assert projects(study)[0].lost == {}
+    assert projects(study)[0].blocked == {}
     assert push(study, server).tasks == 0
 
 
@@ -140,9 +140,9 @@ def test_more_annotations_than_places_lose_no_more_places_than_there_are(
     pull(study, server, raters=raters)
     lost = {response: 1 for response, number in project.tasks.items() if number == task}
     lost |= {response: 1 for response, number in project.tasks.items() if number == other}
-    assert projects(study)[0].lost == ({} if rated_here else lost)
+    assert projects(study)[0].blocked == ({} if rated_here else lost)
     done = push(study, server)
-    assert (done.lost, done.tasks) == ((0, 0) if rated_here else (2, 2))
+    assert (done.blocked, done.tasks) == ((0, 0) if rated_here else (2, 2))
 
 
 def test_work_that_was_taken_back_elsewhere_keeps_nobody_out(study: Study) -> None:
@@ -154,7 +154,7 @@ def test_work_that_was_taken_back_elsewhere_keeps_nobody_out(study: Study) -> No
         connection.execute(update(a).where(a.c.channel == "own").values(released_at=now()))
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
     done = pull(study, server, raters={5: "anna"})
-    assert (done.new, done.aside) == (1, [])
+    assert (done.new, done.rejected) == (1, [])
 
 
 def test_lost_places_are_counted_by_users_and_never_beyond_the_overlap(study: Study) -> None:
@@ -162,12 +162,12 @@ def test_lost_places_are_counted_by_users_and_never_beyond_the_overlap(study: St
     first, second = sorted(project.tasks)
     assert project.overlap == 2
     # Two annotations of one user hold one place, and one value is enough to fill it.
-    assert lost_places(project, [(first, 5, False), (first, 5, True)]) == {}
-    assert lost_places(project, [(first, 5, False), (first, 6, True)]) == {first: 1}
+    assert blocked_places(project, [(first, 5, False), (first, 5, True)]) == {}
+    assert blocked_places(project, [(first, 5, False), (first, 6, True)]) == {first: 1}
     more = [(first, user, False) for user in (5, 6, 7)] + [(second, 5, True)]
-    assert lost_places(project, more) == {first: 2}
-    assert lost_places(project, [*more, (first, 8, True)]) == {first: 1}
-    assert lost_places(project, [(first, user, True) for user in (5, 6, 7)]) == {}
+    assert blocked_places(project, more) == {first: 2}
+    assert blocked_places(project, [*more, (first, 8, True)]) == {first: 1}
+    assert blocked_places(project, [(first, user, True) for user in (5, 6, 7)]) == {}
 
 
 @pytest.mark.parametrize("gone", ["left", "erased"])
@@ -189,9 +189,9 @@ def test_who_is_gone_holds_no_place_for_good(
     server.annotate(project.number, second, 5, "10:30", QR=10)
     done = pull(study, server)
     if gone == "left":
-        assert {one.reason for one in done.aside} == {LEFT}
+        assert {one.reason for one in done.rejected} == {LEFT}
     else:
-        assert (done.erased, done.aside, done.aside_new) == (2, [], 0)
+        assert (done.erased, done.rejected, done.rejected_new) == (2, [], 0)
     open_for(study, 1)
     before = push(study, server).tasks
     assert before == (1 if gone == "left" else 2)

@@ -5,7 +5,12 @@ from typing import Any
 from sqlalchemy import select
 
 from annotate_ui.label_studio.annotation_reader import MISSING, NO_NUMBER, SKIPPED
-from annotate_ui.label_studio.annotation_store import DELETED, DUPLICATE, NO_SLOT, UNFIT
+from annotate_ui.label_studio.annotation_store import (
+    CHANGED_TO_INVALID,
+    DELETED,
+    DUPLICATE,
+    NO_SLOT,
+)
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.projects import OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
@@ -68,7 +73,7 @@ def test_stages_come_one_after_another_and_show_nothing_of_the_next(
         rate_all(label_studio, member, projects(campaign)[2], 50)
     done = pull(campaign, server)
 
-    assert (done.new, done.unchanged, done.aside) == (16, 24, [])
+    assert (done.new, done.unchanged, done.rejected) == (16, 24, [])
     shown = []
     for project in projects(campaign):
         (number, *_) = project.tasks.values()
@@ -105,13 +110,13 @@ def test_an_edit_a_skip_and_a_deletion(
     mine = rate_all(label_studio, ada, project, 40)
     one, two, *_ = sorted(project.tasks)
     annotate(label_studio, bo, project.tasks[one], {}, skip=True)
-    assert (pull(campaign, server).new, pull(campaign, server).anything) == (5, False)
+    assert (pull(campaign, server).new, pull(campaign, server).stored_anything) == (5, False)
 
     edit(label_studio, ada, mine[one], {"QR": 45})
     delete(label_studio, ada, mine[two])
     done = pull(campaign, server)
     assert (done.new, done.changed, done.withdrawn) == (0, 1, 1)
-    assert pull(campaign, server).anything is False
+    assert pull(campaign, server).stored_anything is False
 
     assert [r.value for r in revisions(campaign, ada, one, "QR")] == [40, 45]
     taken = revisions(campaign, ada, two, "QR")
@@ -139,15 +144,15 @@ def test_what_the_server_takes_and_a_rating_can_t_be_is_kept_aside(
 
     done = pull(campaign, server)
     assert done.new == 1
-    assert sorted((one.value, one.reason) for one in done.aside if one.value) == [
+    assert sorted((one.value, one.reason) for one in done.rejected if one.value) == [
         ('"77"', NO_NUMBER),
         ("10.0", DUPLICATE),
         ("250", "250 lies outside the scale 0 to 100"),
         ("null", NO_NUMBER),
     ]
-    assert [one.reason for one in done.aside if one.value is None] == [MISSING]
+    assert [one.reason for one in done.rejected if one.value is None] == [MISSING]
     again = pull(campaign, server)
-    assert (again.anything, len(again.aside), again.aside_new) == (False, 5, 0)
+    assert (again.stored_anything, len(again.rejected), again.rejected_new) == (False, 5, 0)
     with campaign.read() as connection:
         rows = connection.execute(select(table(SetAside))).all()
     assert len(rows) == 5
@@ -165,7 +170,7 @@ def test_a_rating_that_becomes_impossible_is_taken_back(
     edit(label_studio, members[0], made, {"QR": 400})
     assert pull(campaign, server).withdrawn == 1
     last = revisions(campaign, members[0], response, "QR")[-1]
-    assert (last.status, last.reason) == ("withdrawn", UNFIT)
+    assert (last.status, last.reason) == ("withdrawn", CHANGED_TO_INVALID)
 
 
 def test_new_responses_and_new_slots_come_with_the_next_push(
@@ -185,12 +190,12 @@ def test_new_responses_and_new_slots_come_with_the_next_push(
     rate_all(label_studio, members[1], projects(study)[0], 80)
     done = pull(study, server)
     assert done.new == 2
-    assert [one.reason for one in done.aside] == [NO_SLOT, NO_SLOT]
+    assert [one.reason for one in done.rejected] == [NO_SLOT, NO_SLOT]
 
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
     assert push(study, server).tasks == 4
     assert pull(study, server).new == 2
-    assert pull(study, server).aside == []
+    assert pull(study, server).rejected == []
 
 
 def test_the_own_pages_go_before_a_rating_of_the_same_response_over_there(
@@ -205,7 +210,7 @@ def test_the_own_pages_go_before_a_rating_of_the_same_response_over_there(
     done = pull(campaign, server, raters={ada.id: "anna"})
     assert done.raters == {f"ls-{bo.id}": bo.id}
     assert done.new == 4
-    assert [(one.rater, one.reason) for one in done.aside] == [("anna", OTHER_CHANNEL)] * 4
+    assert [(one.rater, one.reason) for one in done.rejected] == [("anna", OTHER_CHANNEL)] * 4
     assert set(campaign.score_table()["scorer"]) == {f"ls-{bo.id}"}
 
 
@@ -226,7 +231,7 @@ def test_a_skip_holds_its_place_and_a_deleted_task_comes_again(
     with label_studio.client() as owner:
         assert owner.delete(f"/api/tasks/{second}/").status_code == 204
     done = push(study, server)
-    assert (done.gone, done.tasks) == (1, 1)
+    assert (done.deleted, done.tasks) == (1, 1)
     assert pull(study, server).new == 1
 
 
@@ -242,7 +247,7 @@ def test_a_deleted_project_is_named_and_its_rest_sent_again(
     with label_studio.client() as owner:
         assert owner.delete(f"/api/projects/{project.number}/").status_code == 204
     done = pull(study, server)
-    assert (done.missing, done.anything) == ([project.number], False)
+    assert (done.missing_projects, done.stored_anything) == ([project.number], False)
     assert push(study, server).tasks == 1
     assert study.score_table()["value"].tolist() == [40.0]
 
@@ -258,7 +263,7 @@ def test_a_relation_takes_no_rating_back(
     relation = {"type": "relation", "from_id": "QR", "to_id": "QR", "direction": "right"}
     annotate(label_studio, members[0], task, {"QR": 40}, extra=[relation])
     done = pull(study, server)
-    assert (done.new, done.aside) == (1, [])
+    assert (done.new, done.rejected) == (1, [])
 
 
 def test_tasks_that_nobody_touched_follow_an_edited_construct(
@@ -277,7 +282,7 @@ def test_tasks_that_nobody_touched_follow_an_edited_construct(
     pull(first, server)
     edited = asking(study, "well")
     done = push(edited, server)
-    assert (done.renewed, done.earlier, done.tasks) == (1, 2, 1)
+    assert (done.replaced, done.outdated, done.tasks) == (1, 2, 1)
     assert {int(task["id"]) for task in server.export(project.number)} == {rated, begun}
     (task,) = projects(edited)[1].tasks.values()
     # Numbers are counted on from the last that is there: those of deleted tasks are not given again
@@ -288,4 +293,4 @@ def test_tasks_that_nobody_touched_follow_an_edited_construct(
     assert edited.score_table()["value"].tolist() == [4.0]
     assert server.delete_unrated(task, "another name") is True
     assert server.delete_unrated(task, "another name") is True
-    assert pull(edited, server).anything is False
+    assert pull(edited, server).stored_anything is False

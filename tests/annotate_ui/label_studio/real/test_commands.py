@@ -27,7 +27,7 @@ def test_push_pull_and_sync_say_what_they_did(
 ) -> None:
     folder, to = str(campaign.folder), ("--url", label_studio.url)
     told = ccrs("label-studio", "push", folder, *to).output
-    assert "Stage 1 (QR): 4 tasks for 2 each, made now." in told
+    assert "Stage 1 (QR): 4 tasks with 2 places each, new project." in told
     assert "16 of 24 slots wait until the earlier stages" in told
     assert "kept for Label Studio" in ccrs("status", folder).output
     project = projects(campaign)[0]
@@ -35,11 +35,11 @@ def test_push_pull_and_sync_say_what_they_did(
     annotate(label_studio, members[1], next(iter(project.tasks.values())), {"QR": 700})
     named = ("--rater", f"{members[0].id}=ada")
     told = ccrs("label-studio", "pull", folder, *to, *named).output
-    assert "4 new values, 0 edited, 0 taken back, 0 unchanged; from 5 annotations." in told
+    assert "4 new values, 0 edited, 0 withdrawn, 0 unchanged; from 5 annotations." in told
     assert "700 lies outside the scale 0 to 100" in told
     data = json.loads(ccrs("label-studio", "pull", folder, *to, "--json").output)
-    assert (data["new"], data["unchanged"], data["aside_new"]) == (0, 4, 0)
-    assert data["aside"][0]["rater"] == f"ls-{members[1].id}"
+    assert (data["new"], data["unchanged"], data["rejected_new"]) == (0, 4, 0)
+    assert data["rejected"][0]["rater"] == f"ls-{members[1].id}"
     told = ccrs("label-studio", "sync", folder, *to, "--rounds", "1").output
     assert "Next: ccrs report" in told
     assert "ada" in ccrs("watch", folder).output
@@ -58,7 +58,9 @@ def test_what_an_owner_may_get_wrong(
     folder = str(campaign.folder)
     token = {"LABEL_STUDIO_API_KEY": OWNER}
     assert "Name the server with --url" in refused("push", folder, **token)
-    assert "No token" in refused("push", folder, "--url", label_studio.url, LABEL_STUDIO_API_KEY="")
+    assert "token is missing" in refused(
+        "push", folder, "--url", label_studio.url, LABEL_STUDIO_API_KEY=""
+    )
     inside = campaign.folder / "token"
     inside.write_text(OWNER)
     file = ("--token-file", str(inside))

@@ -131,7 +131,7 @@ def test_another_name_of_the_same_server_is_known(
         push(campaign, server)
     alias = label_studio.url.replace("127.0.0.1", "localhost")
     with Server(alias, OWNER) as server:
-        assert (pull(campaign, server).anything, push(campaign, server).tasks) == (False, 0)
+        assert (pull(campaign, server).stored_anything, push(campaign, server).tasks) == (False, 0)
 
 
 def test_an_address_below_the_servers_is_told(

@@ -88,7 +88,7 @@ def test_ten_deaths_of_sync_leave_study_and_project_as_one(
     for _ in range(2):
         pull(study, server)
         push(study, server)
-    assert pull(study, server).anything is False
+    assert pull(study, server).stored_anything is False
     assert push(study, server).tasks == 0
     for project in projects(study):
         tasks = list(server.export(project.number))

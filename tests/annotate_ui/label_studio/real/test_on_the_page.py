@@ -75,7 +75,7 @@ def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
     context.close()
 
     done = pull(study, server)
-    assert (done.new, done.aside) == (5, [])
+    assert (done.new, done.rejected) == (5, [])
     scores = study.score_table().set_index("construct")["value"].to_dict()
     assert scores == {**{key: 10.0 * place for place, key in enumerate(ALL)}, ALL[-1]: 88.0}
     study.close()

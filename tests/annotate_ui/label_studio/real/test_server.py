@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.cli.label_studio import _opened
+from annotate_ui.cli.label_studio import VARIABLE, _opened
 from annotate_ui.label_studio import client as module
-from annotate_ui.label_studio.access_token import VARIABLE
 from annotate_ui.label_studio.client import Server, ServerError
 from study import Study
 from study.study import PinnedStudy
@@ -94,7 +93,7 @@ def test_a_page_in_place_of_values_passes_and_is_told(
         there.answer = status, "text/html", b"<html>Bad Gateway</html>"
         with pytest.raises(ServerError, match="could not sign in") as told:
             server.check()
-        assert told.value.passes
+        assert told.value.is_temporary
 
 
 def test_a_command_works_under_the_constructs_that_it_began_with(
