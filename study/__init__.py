@@ -1,4 +1,4 @@
-"""The campaign: its nouns, its memory, and the tables it hands to `analysis`."""
+"""Studies: settings, database, import and export, and the tables that `analysis` takes."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -46,4 +46,4 @@ PROBE_COLUMNS = {
 }
 
 EXPECTED = " (expected)"
-"""What follows a judge's name where the means of its distributions stand in tables."""
+"""Suffix of a judge's name in tables, for the means of its distributions."""

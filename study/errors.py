@@ -1,4 +1,4 @@
-"""What can go wrong, drawn as one small hierarchy."""
+"""The errors that a user can cause or repair."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from difflib import get_close_matches
 
 
 class StudyError(Exception):
-    """A study could not do what was asked; the message names the thing and the remedy."""
+    """A request could not be carried out; the message names the cause and the remedy."""
 
 
 class StudyExistsError(StudyError):
-    """A study is already where one was to be made."""
+    """A study exists where a new one was to be created."""
 
 
 class StorageError(StudyError):
-    """The disk is full or can't be written; what was to be stored was not."""
+    """The disk is full or can't be written; nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Fault:
 class InputError(StudyError):
     """A file was refused as a whole; nothing of it was stored.
 
-    `faults` holds every fault that was found, in the order of the file. The message lists them
-    all; many of one kind are shown by their first ones and the rows of the others.
+    `faults` are all faults, in the order of the file. The message lists them all; of many faults
+    of one kind it shows the first ones, and the rows of the others.
     """
 
     def __init__(self, source: str, faults: Sequence[Fault], notes: Sequence[str] = ()) -> None:
@@ -52,19 +52,19 @@ class InputError(StudyError):
 
 
 # Up to this many faults are listed one by one; beyond, this many of each kind.
-_TOLD, _OF_A_KIND = 50, 5
+_MOST_LISTED, _MOST_OF_A_KIND = 50, 5
 
 
 def _listed(faults: Sequence[Fault]) -> list[str]:
-    if len(faults) <= _TOLD:
+    if len(faults) <= _MOST_LISTED:
         return [str(fault) for fault in faults]
     kinds: dict[tuple[str | None, str], list[Fault]] = {}
     for fault in faults:
         kinds.setdefault((fault.column, fault.remedy), []).append(fault)
     lines = []
     for alike in kinds.values():
-        lines += [str(fault) for fault in alike[:_OF_A_KIND]]
-        others = alike[_OF_A_KIND:]
+        lines += [str(fault) for fault in alike[:_MOST_OF_A_KIND]]
+        others = alike[_MOST_OF_A_KIND:]
         rows = [fault.row for fault in others if fault.row is not None]
         lines += [str(fault) for fault in others if fault.row is None]
         if rows:
@@ -83,9 +83,8 @@ def _ranges(numbers: Iterable[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return "Did you mean 'x'?" for the known name closest to `name`, or an empty string."""
-    candidates = list(known)
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """Return "Did you mean 'x'?" for the candidate closest to `name`, or an empty string."""
     folded = {candidate.lower(): candidate for candidate in candidates}
     close = get_close_matches(name.lower(), list(folded), n=1, cutoff=0.6)
     return f"Did you mean {folded[close[0]]!r}?" if close else ""

@@ -1,4 +1,4 @@
-"""The example study that travels with the package."""
+"""The example study, which is part of the package."""
 
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -8,10 +8,10 @@ from study.study import Study
 
 
 def build_example(folder: Path | str) -> Study:
-    """Make the example study in `folder`.
+    """Create the example study in `folder`.
 
-    Its raters and its judge are simulated and named so; data/example/README.md says how, and
-    which facts are planted in them.
+    Its raters and its judge are simulated and named accordingly; data/example/README.md describes
+    how, and which effects are built in.
     """
     with as_file(files("study._example")) as source:
         study = Study.create(folder, (source / "study.toml").read_text(encoding="utf-8"))

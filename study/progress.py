@@ -1,4 +1,4 @@
-"""A progress bar with rate and time left; nothing at all where there is no terminal."""
+"""A progress bar with rate and remaining time, in a terminal only."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ Advance = Callable[[int, int], None]
 
 @contextmanager
 def progress_bar(title: str, *, hidden: bool = False) -> Iterator[Advance]:
-    """Show how far a long piece of work has come, on standard error."""
+    """Show the progress of a long task on standard error."""
     if hidden or not sys.stderr.isatty():
         yield lambda done, total: None  # noqa: ARG005
         return

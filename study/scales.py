@@ -1,4 +1,4 @@
-"""The scale of a construct, and the one range check that every door goes through."""
+"""The scale of a construct, and the range check of all its values."""
 
 import math
 from typing import Literal, Self
@@ -11,8 +11,8 @@ Level = Literal["nominal", "ordinal", "interval", "ratio"]
 class RatingScale(BaseModel):
     """A closed range of points with its level of measurement.
 
-    `step` is the grid that people are offered; stored values may lie between its points, since
-    means over repeats and expected scores do.
+    `step` is the grid of values that people can choose; stored values may be between its points,
+    as means over repeats and expected scores are.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,21 +27,21 @@ class RatingScale(BaseModel):
         if not (math.isfinite(self.min) and math.isfinite(self.max)):
             raise ValueError("min and max must be finite numbers")
         if self.min >= self.max:
-            raise ValueError(f"min {self.min:.15g} must lie below max {self.max:.15g}")
+            raise ValueError(f"min {self.min:.15g} must be below max {self.max:.15g}")
         if self.step is not None and not 0 < self.step <= self.max - self.min:
             raise ValueError(f"step {self.step:.15g} must be positive and fit between min and max")
         return self
 
     def problem(self, value: float) -> str | None:
-        """Say why `value` is not a point of this scale; None when it is one."""
+        """Return why `value` is not a point of this scale; None if it is one."""
         if not math.isfinite(value):
             return f"{value} is not a finite number"
         if not self.min <= value <= self.max:
-            return f"{value:.15g} lies outside the scale {self}"
+            return f"{value:.15g} is outside the scale {self}"
         return None
 
     def off_grid(self, value: float) -> str | None:
-        """Say why people are not offered `value`, a point of the scale; None when they are."""
+        """Return why people cannot choose `value`, a point of the scale; None if they can."""
         if self.step is None:
             return None
         steps = (value - self.min) / self.step

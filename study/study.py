@@ -1,4 +1,4 @@
-"""A study: a folder with study.toml and its database, opened or made."""
+"""A study: a folder with study.toml and its database."""
 
 import weakref
 from collections.abc import Iterator, Mapping
@@ -46,12 +46,12 @@ class Study:
 
     @classmethod
     def create(cls, folder: Path | str, settings: str | None = None) -> Self:
-        """Make a study in `folder`, with `settings` as its study.toml.
+        """Create a study in `folder`, with `settings` as its study.toml.
 
         Raises
         ------
         StudyError
-            The folder already holds a study, or the settings can't be used.
+            The folder already contains a study, or the settings can't be used.
         """
         from study.schema.creation import create_schema
         from study.settings.template import study_toml
@@ -61,7 +61,7 @@ class Study:
         text = study_toml(folder.resolve().name) if settings is None else settings
         config = parse_config(text)
         if path.exists():
-            raise StudyExistsError(f"{folder} already holds a study; choose another folder.")
+            raise StudyExistsError(f"{folder} already contains a study; choose another folder.")
         if "://" not in config.database and (folder / config.database).exists():
             raise StudyError(f"{folder / config.database} already exists; move it away first.")
         if folder.exists() and not folder.is_dir():
@@ -75,7 +75,7 @@ class Study:
         except StudyExistsError:
             raise
         except BaseException:
-            # Nothing half made stays behind to be in the way of the next try.
+            # A partly created database would be in the way of the next attempt.
             if "://" not in config.database:
                 for suffix in ("", "-wal", "-shm"):
                     (folder / f"{config.database}{suffix}").unlink(missing_ok=True)
@@ -113,7 +113,7 @@ class Study:
     def engine(self) -> Engine:
         """The database's engine; most callers want `read` or `write`.
 
-        Its connections are closed by `close`, or when nothing refers to the study any more.
+        Its connections are closed by `close`, or when the study is garbage-collected.
         """
         engine = open_engine(self.config.database, self.folder)
         _close_with(self, engine)
@@ -148,8 +148,8 @@ class Study:
     def score_table(self, edits: "Edits" = "before_reveal") -> "DataFrame":
         """Return every score and rating as the long table that `analysis` takes.
 
-        Columns are documented in study/README.md under "The score table". A rating counts as it
-        was before its rater was shown more; `edits="last"` takes the last value instead.
+        Columns are documented in study/README.md under "The score table". Of a rating,
+        the last value before its rater was shown more counts; with `edits="last"`, the last value.
         """
         from study.facts.score_table import score_table
 
@@ -175,10 +175,10 @@ class Study:
             return probe_table(connection, self.construct_versions(connection))
 
     def pinned(self) -> "PinnedStudy":
-        """Return this study with its constructs as they are now, for a long-running process.
+        """Return this study with its constructs fixed, for a long-running process.
 
-        A change of study.toml creates new versions of constructs; this process continues under
-        those it began with, and stores no versions itself.
+        A change of study.toml creates new versions of constructs; this process continues with the
+        versions it began with, and stores no versions itself.
         """
         with self.write() as connection:
             versions = self.construct_versions(connection)
@@ -229,7 +229,7 @@ class Study:
             )
 
     def _changed_constructs(self, connection: Connection) -> list[tuple[ConstructBase, int]]:
-        """Return constructs that study.toml has and the store has not, with their next version."""
+        """Return the changed constructs of study.toml, with their next version."""
         t = table(Construct)
         rows = connection.execute(select(t).order_by(t.c.version))
         current = {row.key: row._mapping for row in rows}
@@ -246,12 +246,12 @@ class Study:
 
 @dataclass(frozen=True)
 class PinnedStudy(Study):
-    """A study whose constructs stay as they were when it was opened."""
+    """A study whose construct versions are those of the moment when it was pinned."""
 
     versions: Mapping[str, int] = field(default_factory=dict)
 
     def construct_versions(self, connection: Connection) -> dict[str, int]:
-        """Return the version of each construct that this process works under."""
+        """Return the version of each construct that this process uses."""
         del connection
         return dict(self.versions)
 

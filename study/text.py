@@ -26,16 +26,16 @@ def shorten(text: str, longest: int = _LONGEST) -> str:
 
 def quoted_names(columns: Iterable[str]) -> str:
     """Return the names of columns with commas between them."""
-    there = list(columns)
-    more = f", and {len(there) - _MOST_NAMES} more" if len(there) > _MOST_NAMES else ""
-    return ", ".join(shorten(name) for name in there[:_MOST_NAMES]) + more
+    names = list(columns)
+    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(shorten(name) for name in names[:_MOST_NAMES]) + more
 
 
 MARK = "_ccrs_export"
-"""Column that tells an export of ours; only where it stands is anything restored."""
+"""Column that marks a CSV export of this package; only such files are unescaped."""
 
-# A spreadsheet runs what begins so as a formula, or drops the leading control character. The
-# apostrophe itself is among them, so that the way back has no exception.
+# A spreadsheet runs text that begins with one of these as a formula, or drops the leading control
+# character. The apostrophe is among them, so that unescaping needs no exception.
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 
 
@@ -45,5 +45,5 @@ def escape_formula(text: str) -> str:
 
 
 def unescape_formula(text: str) -> str:
-    """Undo `defused`."""
+    """Undo `escape_formula`."""
     return text.removeprefix("'")

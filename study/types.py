@@ -1,4 +1,4 @@
-"""Text, names and words that every door checks alike. Knows no database, so it loads fast."""
+"""Validated text, names and attributes. Imports no database, so it loads fast."""
 
 import math
 import re
@@ -14,14 +14,14 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 def storable(text: str) -> str:
-    """Refuse text that SQLite or PostgreSQL can't hold unchanged."""
+    """Refuse text that SQLite or PostgreSQL can't store unchanged."""
     if "\x00" in text:
-        raise ValueError("holds a NUL character, which databases refuse; remove it")
+        raise ValueError("contains a NUL character, which databases refuse; remove it")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"holds half of a surrogate pair at character {error.start + 1}; "
+            f"contains half of a surrogate pair at character {error.start + 1}; "
             "repair the text at its source"
         ) from None
     return text
@@ -37,12 +37,12 @@ def naming(text: str) -> str:
     if text != text.strip():
         raise ValueError(f"{text!r} has white space around it; remove it")
     if _CONTROL.search(text):
-        raise ValueError(f"{text!r} holds a control character; remove it")
+        raise ValueError(f"{text!r} contains a control character; remove it")
     return text
 
 
 def storable_tree(tree: dict[str, Any]) -> dict[str, Any]:
-    """Refuse an object that JSON in SQLite or PostgreSQL can't hold unchanged."""
+    """Refuse an object that JSON in SQLite or PostgreSQL can't store unchanged."""
     _check_tree(tree, "", 0)
     return tree
 
@@ -50,7 +50,7 @@ def storable_tree(tree: dict[str, Any]) -> dict[str, Any]:
 def _check_tree(value: Any, place: str, depth: int) -> None:
     at = f"at {place[:60]!r}: " if place else ""
     if depth > _DEEPEST:
-        raise ValueError(f"is nested more than {_DEEPEST} deep; give it flat")
+        raise ValueError(f"is nested more than {_DEEPEST} levels deep; flatten it")
     if isinstance(value, dict):
         for name, inner in value.items():
             _check_text(str(name), at)
@@ -65,10 +65,12 @@ def _check_tree(value: Any, place: str, depth: int) -> None:
             raise ValueError(f"{at}{value} is not a finite number; write null if it is missing")
     elif isinstance(value, int):
         if value.bit_length() > _LONGEST:
-            raise ValueError(f"{at}holds a number of {value.bit_length()} bits; write it as text")
+            raise ValueError(
+                f"{at}contains a number of {value.bit_length()} bits; write it as text"
+            )
     elif value is not None:
         kind = type(value).__name__
-        raise ValueError(f"{at}holds a {kind}, which JSON has not; write it as text")
+        raise ValueError(f"{at}contains a {kind}, which JSON does not have; write it as text")
 
 
 def _check_text(text: str, at: str) -> None:
@@ -78,7 +80,7 @@ def _check_text(text: str, at: str) -> None:
         raise ValueError(f"{at}{error}") from None
 
 
-# Attributes are labels of a query, such as its domain; whatever lies deeper is no label.
+# Attributes are labels of a query, such as its domain; deeper structures are not labels.
 _DEEPEST = 20
 # As long as the largest float.
 _LONGEST = 1024

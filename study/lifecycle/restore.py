@@ -128,7 +128,7 @@ def restore(
 
 def _check_free(folder: Path) -> None:
     if (folder / "study.toml").exists():
-        raise StudyExistsError(f"{folder} already holds a study; choose another folder.")
+        raise StudyExistsError(f"{folder} already contains a study; choose another folder.")
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise StudyError(f"{folder} is not empty; choose another folder.")
     if not folder.resolve().parent.is_dir():

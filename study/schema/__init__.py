@@ -1,4 +1,4 @@
-"""Every noun of a campaign: a base that validates, and the table that keeps it."""
+"""The tables of a study: for each, a base class that validates and a table class."""
 
 from study.schema.base import Noun, UTCDateTime, now, random_id, table
 from study.schema.content import (

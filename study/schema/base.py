@@ -1,4 +1,4 @@
-"""What all nouns share: one metadata with named constraints, and one type for time."""
+"""The base of all tables: metadata with named constraints, and the type of times."""
 
 import secrets
 from datetime import UTC, datetime
@@ -20,15 +20,15 @@ NAMING = {
 
 
 class Noun(SQLModel, registry=registry(metadata=MetaData(naming_convention=NAMING))):
-    """Root of every stored noun.
+    """Base class of all tables.
 
-    A noun is a pair: a base that validates, and a table class, which by SQLModel's design does
-    not. Rows enter through the base.
+    A table has two classes: a base that validates and a table class, which by SQLModel's design
+    does not. Rows are validated by the base before they are stored.
     """
 
 
 def table(noun: type[Noun]) -> Table:
-    """Return the table of a noun, for statements that go past the ORM."""
+    """Return the table of a table class, for statements without the ORM."""
     return cast(Table, inspect(noun).local_table)
 
 
@@ -60,5 +60,5 @@ def now() -> datetime:
 
 
 def random_id() -> str:
-    """Return 128 random bits in hex: a name for pages and addresses that can't be guessed."""
+    """Return 128 random bits in hex: an identifier for addresses that can't be guessed."""
     return secrets.token_hex(16)

@@ -1,4 +1,4 @@
-"""What is judged: queries, passages, responses, and which system gave which response."""
+"""Tables of what is judged: queries, passages, responses and outputs of systems."""
 
 from hashlib import blake2b
 from typing import Literal
@@ -13,7 +13,7 @@ ResponseRole = Literal["answer", "training", "check"]
 
 
 def digest(*parts: bytes) -> bytes:
-    """Return 16 bytes that stand for the parts in their order.
+    """Return a digest of 16 bytes of the parts in their order.
 
     Each part is preceded by its length, so that moving text from one part to the next
     changes the digest.
@@ -62,8 +62,8 @@ class ResponseBase(Noun):
     version: int = Field(default=1, ge=1)
     text: Text = Field(sa_type=LongText)
     role: ResponseRole = Field(default="answer", sa_type=LongText)
-    """What it came in for: an answer to be measured, or material that raters learn from or are
-    checked with. `study.facts.current_responses` says which responses are measured."""
+    """Why it was imported: as an answer to be measured, or as material for training or checks.
+    `study.facts.current_responses` defines which responses are measured."""
 
 
 class Response(ResponseBase, table=True):
@@ -80,7 +80,7 @@ class Response(ResponseBase, table=True):
 
 
 class ResponseAlias(Noun, table=True):
-    """A further key of a response: the same content came in under another name."""
+    """A further key of a response: the same content was imported under another name."""
 
     __tablename__ = "response_alias"
 

@@ -36,13 +36,13 @@ def create_schema(engine: Engine) -> None:
     Raises
     ------
     StudyExistsError
-        The database holds a study, be it one that another process has just created.
+        The database contains a study, which another process may just have created.
     """
     with writing(engine) as connection:
         lock_until_commit(connection, LockSpace.SCHEMA)
         if connection.dialect.has_table(connection, _VERSION.name):
             raise StudyExistsError(
-                "The database already holds a study; name another in study.toml."
+                "The database already contains a study; name another in study.toml."
             )
         Noun.metadata.create_all(connection, checkfirst=False)
         protect(connection, [t.name for t in Noun.metadata.sorted_tables if t.name not in MUTABLE])
@@ -90,9 +90,9 @@ _TRIGGERS = "SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'trigger
 def append_only_suspended(connection: Connection, tables: Iterable[str]) -> Iterator[None]:
     """Allow UPDATE and DELETE on these tables inside the block.
 
-    The triggers are lifted in the transaction of `connection`, so nobody else ever sees the tables
-    without them, and put back at the end of the block; where it fails, undoing the transaction puts
-    them back.
+    The triggers are removed in the transaction of `connection`, so no other connection sees the
+    tables without them, and are created again at the end of the block. If the block fails, the
+    rollback of the transaction restores them.
     """
     tables = sorted(set(tables))
     if connection.dialect.name == "postgresql":
@@ -118,4 +118,6 @@ def append_only_suspended(connection: Connection, tables: Iterable[str]) -> Iter
     for row in ours:
         connection.exec_driver_sql(row.sql)
     if list(connection.execute(text(_TRIGGERS))) != before:
-        raise StudyError("Append-only tables could not be closed again; everything is undone.")
+        raise StudyError(
+            "The triggers of append-only tables could not be restored; everything was rolled back."
+        )

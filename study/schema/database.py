@@ -1,4 +1,4 @@
-"""The database: how it is opened, and what a transaction is."""
+"""Opening a study's database, and its transactions."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ def open_engine(address: str, folder: Path) -> Engine:
         event.listen(engine, "checkin", _note_use)
         event.listen(engine, "checkout", _check_rested(engine))
         return engine
-    # Built from its parts: a folder's name may hold characters that mean something in an address.
+    # Built from its parts: the name of a folder may contain characters that have a meaning in URLs.
     url = URL.create("sqlite", database=str(folder / address))
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
@@ -66,7 +66,7 @@ def _check_rested(engine: Engine) -> Callable[[Any, ConnectionPoolEntry, Any], N
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    # The driver must not open transactions of its own: _begin_sqlite decides their kind.
+    # The driver must not open transactions itself: _begin_sqlite decides their kind.
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
@@ -119,15 +119,15 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 
 _UNWRITABLE = {
-    "disk is full": "Free some space and run the command again; nothing was stored.",
-    "No space left": "Free some space and run the command again; nothing was stored.",
-    "disk I/O": "Check the disk and its quota, and run the command again; nothing was stored.",
+    "disk is full": "Free some space and run the command again; nothing was written.",
+    "No space left": "Free some space and run the command again; nothing was written.",
+    "disk I/O": "Check the disk and its quota, and run the command again; nothing was written.",
     "readonly": "Make the study's folder and database writable.",
 }
 _REMEDIES = {
     "locked": "Another process is writing; try again when it has finished.",
     "unable to open": "Check that the study's folder exists and can be written.",
-    "not a database": "The file is damaged or no study; restore it from a backup.",
+    "not a database": "The file is damaged or not a study; restore it from a backup.",
     "malformed": "The file is damaged; restore it from a backup.",
     "connection failed": "Check that the server runs and that study.toml names it rightly.",
     "does not exist": "Check that the database exists and that study.toml names it rightly.",
@@ -144,12 +144,12 @@ def _explained() -> Iterator[None]:
         for sign, remedy in (*_UNWRITABLE.items(), *_REMEDIES.items()):
             if sign in cause:
                 kind = StorageError if sign in _UNWRITABLE else StudyError
-                raise kind(f"The study's database says: {cause}. {remedy}") from error
+                raise kind(f"The study's database reports: {cause}. {remedy}") from error
         raise
 
 
 def schema_revision(engine: Engine) -> str | None:
-    """Return the schema revision of the database; None if it holds no study."""
+    """Return the schema revision of the database; None if it contains no study."""
     with reading(engine) as connection:
         if not engine.dialect.has_table(connection, "alembic_version"):
             return None

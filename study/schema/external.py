@@ -1,4 +1,4 @@
-"""What is rated in another place than the project's own pages, and how it is found again there."""
+"""Tables of ratings made outside the project's own pages, such as in Label Studio."""
 
 from datetime import datetime
 from typing import Any
@@ -47,8 +47,7 @@ class ElsewhereTask(Noun, table=True):
     response_id: int = Field(foreign_key="response.id", index=True)
     external_id: Text
     lost: int = 0
-    """Of its places, those that annotations hold from which the study fills nothing, as far as
-    the last pull saw."""
+    """Number of its places taken by annotations that fill no slot, as of the last pull."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
@@ -64,7 +63,7 @@ class ElsewhereRater(Noun, table=True):
     external_id: Text
     """The user's number over there; no name, no e-mail address."""
     rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
-    """Null: whoever it was is erased from the study, and nothing of theirs is taken any more."""
+    """Null: the person was erased from the study; their annotations are ignored."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 

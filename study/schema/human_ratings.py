@@ -1,4 +1,4 @@
-"""Human ratings: raters, what they were asked to rate, and every value they gave."""
+"""Tables of human ratings: raters, assignments, ratings, invitations and reveals."""
 
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -28,7 +28,7 @@ class RaterBase(Noun):
 
     code: Key = Field(unique=True)
     attributes: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
-    """Nothing personal is needed; languages, for one, decide what may be assigned."""
+    """No personal data is needed; languages decide which queries may be assigned."""
 
 
 class Rater(RaterBase, table=True):
@@ -39,7 +39,7 @@ class Rater(RaterBase, table=True):
         unique=True,
         sa_column_kwargs={"default": random_id},
     )
-    """Stands for the rater in pages."""
+    """Identifier of the rater in pages."""
 
 
 class AssignmentBase(Noun):
@@ -50,8 +50,7 @@ class AssignmentBase(Noun):
     position: int = Field(default=0, ge=0)
     """Place in the rater's order of work."""
     round: int = Field(default=0, ge=0)
-    """Rounds are done one after another; a query met again in a later round is a pass of its own.
-    In training, the attempt."""
+    """Rounds are done one after another; in training, the attempt."""
     repeat: int = Field(default=0, ge=0)
     layout: Layout = Field(default="single", sa_type=LongText)
     channel: Key = "own"
@@ -69,19 +68,19 @@ class Assignment(AssignmentBase, table=True):
         unique=True,
         sa_column_kwargs={"default": random_id},
     )
-    """Stands for the assignment in pages and addresses."""
+    """Identifier of the assignment in pages and addresses."""
     rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
     """Null while the slot is reserved for a rater not known yet."""
     response_id: int = Field(foreign_key="response.id", index=True)
     leased_until: datetime | None = Field(default=None, sa_type=UTCDateTime)
-    """Until when a slot that was open is the rater's; null: theirs for good."""
+    """End of the lease of a slot that was open; null: the slot is the rater's without a limit."""
     replaces_id: int | None = Field(
         default=None, foreign_key="assignment.id", index=True, unique=True
     )
     """The expired slot that this one was handed on from. Each is handed on once at most."""
     released_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
-    """When it was taken back unfinished: its rater left, or the owner took it. What was saved
-    stays theirs and counts; somebody else may be given the response."""
+    """When it was taken back unfinished, because its rater left or the owner released it. Saved
+    values remain the rater's and count; the response may be assigned to another rater."""
     config_hash: str
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
@@ -95,18 +94,18 @@ class RatingBase(Noun):
     value: float | None = None
     status: Status = Field(default="rated", sa_type=LongText)
     reason: Text | None = Field(default=None, sa_type=LongText)
-    """Why there is no value, in a word or the rater's own words."""
+    """Why there is no value: a keyword or the words of the rater."""
     input_kind: Key | None = None
     """How the value was entered: typed, slider, imported, ..."""
     active_seconds: float | None = Field(default=None, ge=0)
     """With the page in view and without pauses."""
     wall_seconds: float | None = Field(default=None, ge=0)
-    """From the moment the construct was turned to until its value was entered, all included."""
+    """From the moment the rater turned to the construct until its value was entered."""
     comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
     revealed: list[Key] = Field(default_factory=list, sa_type=JSON)
     """Fields of this query that the rater had seen when the value was committed."""
     after_reveal: bool = False
-    """Committed after fields of a later stage were shown: kept, but not what counts."""
+    """Committed after fields of a later stage were shown: kept, but not counted."""
     seen_more: bool = False
     """Committed by a rater who had been shown more of this query than the step shows."""
     late: bool = False
@@ -145,7 +144,7 @@ class Rating(RatingBase, table=True):
 
 
 class Invitation(Noun, table=True):
-    """A link that lets a rater in. The link holds a random token; here is only its SHA-256."""
+    """A link with which a rater logs in. Only the SHA-256 of its random token is stored."""
 
     id: int | None = Field(default=None, primary_key=True)
     rater_id: int = Field(foreign_key="rater.id", index=True)
@@ -181,7 +180,7 @@ class OpenedPassage(Noun, table=True):
 
 
 class ClosingAnswerBase(Noun):
-    """What a rater says at the end: whether a system was recognized behind the responses."""
+    """A rater's answer at the end: whether they recognized a system by its responses."""
 
     recognized: Literal["yes", "no", "unsure"] = Field(sa_type=LongText)
     comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)

@@ -1,4 +1,4 @@
-"""What came from elsewhere: scores of any scorer, preferences, and the files that held them."""
+"""Tables of imports: scores of any scorer, preferences, and the imported files."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -43,9 +43,9 @@ class ScoreBase(ScoredBase):
     stratum: Key | None = None
     source: Key | None = None
     rule: Key | None = None
-    """How a judge's answer was read, where the file says it."""
+    """How a judge's answer was read, if the file states it."""
     layout: Layout | None = Field(default=None, sa_type=LongText)
-    """What a rater saw on a page, where the file says it."""
+    """What a rater saw on a page, if the file states it."""
 
 
 class Score(ScoreBase, table=True):
@@ -63,7 +63,7 @@ class Score(ScoreBase, table=True):
 
 
 class PreferenceBase(ScoredBase):
-    """A comparison of two responses to one query; a positive value says that b is better.
+    """A comparison of two responses to one query; a positive value means that b is better.
 
     Two systems may have given the same response: then it is compared with itself.
     """
@@ -93,7 +93,7 @@ class Preference(PreferenceBase, table=True):
 
 
 class ImportedFile(Noun, table=True):
-    """A file that was taken in: its digest, how it was read, and what came of it."""
+    """An imported file: its digest, how it was read, and what was stored."""
 
     __tablename__ = "imported_file"
 

@@ -21,9 +21,9 @@ PROMPT_NOT_WHOLE = ("truncated_by_server", "too_long")
 other attempt is the score before them."""
 
 CONTROL_TOKENS = "control_tokens"
-"""Flag of a judgment whose judged text holds what may be control tokens of a chat template."""
+"""Flag of a judgment whose judged text contains possible control tokens of a chat template."""
 SUSPECTED = "suspected_injection"
-"""Flag of a judgment whose judged text holds what may be an instruction to the judge."""
+"""Flag of a judgment whose judged text contains a possible instruction to the judge."""
 
 
 class JudgeRunBase(Noun):
@@ -39,12 +39,12 @@ class JudgeRunBase(Noun):
     prompt_version: Key
     prompt_hash: Text
     decoding: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
-    """What is sent beside the prompt, and what the server refused or ignored of it."""
+    """Parameters sent with the prompt, and those of them that the server refused or ignored."""
     seed: int | None = None
     repeats: int = Field(default=1, ge=1)
     """How often each prompt is asked."""
     identity: Text | None = Field(default=None, unique=True, index=True)
-    """Digest of all that makes this run another than the next; null in studies of version 0.1."""
+    """Digest of all settings that distinguish this run from others."""
     observed: Attributes = Field(default_factory=dict, sa_type=JSON)
     """What the start-up probe found that is not part of the identity."""
     software: dict[str, str] = Field(default_factory=dict, sa_type=JSON)
@@ -65,7 +65,7 @@ class JudgmentBase(Noun):
     construct_version: int = Field(default=1, ge=1)
     repeat: int = Field(default=0, ge=0)
     attempt: int = Field(default=1, ge=1)
-    """The first attempt at the whole prompt is the score; others are kept beside it."""
+    """The first attempt at the whole prompt is the score; others are kept in addition."""
     value: float | None = None
     missing_reason: Key | None = None
     rule: Key | None = None
@@ -73,9 +73,9 @@ class JudgmentBase(Noun):
     parser_version: Key | None = None
     raw_answer: Text | None = Field(default=None, sa_type=LongText)
     finish_reason: Text | None = None
-    """Why the server says that the answer ended."""
+    """Why the answer ended, as reported by the server."""
     served_model: Text | None = None
-    """Model that the server says it used."""
+    """Model that the server reports."""
     fingerprint: Text | None = None
     """The server's own name for its configuration at that moment."""
     flags: list[Key] = Field(default_factory=list, sa_type=JSON)
@@ -138,7 +138,7 @@ class StepAnswerBase(Noun):
     """SHA-256 (hexadecimal) of the prompt."""
     raw_answer: Text | None = Field(default=None, sa_type=LongText)
     missing_reason: Key | None = None
-    """Why the answer can't be used, as the server or the window says; null where it can."""
+    """Why the answer can't be used (server error, context window); null if it can."""
     finish_reason: Text | None = None
     served_model: Text | None = None
     fingerprint: Text | None = None
@@ -216,7 +216,7 @@ class JudgeCall(JudgeCallBase, table=True):
 
 
 class JudgeCallEndBase(Noun):
-    """How a call ended; one that was killed has no such row."""
+    """How a call ended; a call that was killed has no row here."""
 
     ended: Literal["done", "interrupted", "stopped"] = Field(sa_type=LongText)
     """To its end; by its user; or since going on made no sense."""
@@ -231,7 +231,7 @@ class JudgeCallEndBase(Noun):
     retries: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
     """Tries of one prompt beyond its first, by what the try before them met."""
     tokens: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
-    """prompt, completion, reasoning and cached, of the answers; without a name: none was told."""
+    """prompt, completion, reasoning and cached, of the answers; a missing name: not reported."""
     overhead: dict[str, int] = Field(default_factory=dict, sa_type=JSON)
     """calls, and tokens as above, of the engine's own requests: its probe, prompts counted
     again."""
@@ -239,9 +239,9 @@ class JudgeCallEndBase(Noun):
     """Answers without a count of prompt tokens."""
     seconds: float = Field(ge=0)
     cost: float | None = None
-    """By the prices of the call, questions of the engine's own included; null without prices."""
+    """By the prices of the call, the engine's own requests included; null without prices."""
     notes: list[str] = Field(default_factory=list, sa_type=JSON)
-    """What the engine said at the end."""
+    """Messages of the engine at the end."""
     figures: dict[str, float] = Field(default_factory=dict, sa_type=JSON)
     """What the engine measured of itself, such as the share of tokens that was computed."""
 
@@ -258,7 +258,7 @@ DRIFT = "drift"
 """Kind, and probe, of prompts of a run that are asked again before and after each call."""
 
 Fault = Literal["rise", "fall", "either"]
-"""Which shift of a score is a fault of the judge: the other one may be honest."""
+"""Which shift of a score is a fault of the judge; the other may be justified."""
 
 
 class ProbeAnswerBase(JudgmentBase):

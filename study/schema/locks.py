@@ -1,4 +1,4 @@
-"""Locks between processes: advisory locks of PostgreSQL, lock files beside an SQLite database.
+"""Locks between processes: advisory locks of PostgreSQL, lock files next to an SQLite database.
 
 An advisory lock is a pair of numbers. The first is the kind of lock and is listed in `LockSpace`
 alone, so that the key of one kind (such as the id of a judge run) never equals that of another.
@@ -53,13 +53,13 @@ def exclusive(
     Parameters
     ----------
     folder
-        Where the lock file of an SQLite study lies.
+        Folder of the lock file of an SQLite study.
     busy
         Raised where another process has the lock.
     """
     if engine.dialect.name == "postgresql":
         names = {"space": int(space), "key": key}
-        # A connection of its own: the server releases the lock when the connection ends.
+        # A separate connection: the server releases the lock when the connection ends.
         with engine.connect() as connection:
             acquired = connection.execute(
                 text("SELECT pg_try_advisory_lock(:space, :key)"), names

@@ -11,7 +11,7 @@ from study.types import Key, Text
 
 
 class Consent(Noun, table=True):
-    """A rater's answer to the study's consent text, whose SHA-256 says which text it was."""
+    """A rater's answer to the study's consent text, identified by its SHA-256."""
 
     id: int | None = Field(default=None, primary_key=True)
     rater_id: int = Field(foreign_key="rater.id", index=True)
@@ -50,7 +50,7 @@ class Enrolment(Noun, table=True):
     link_id: int = Field(foreign_key="enrolment_link.id", index=True)
     rater_id: int = Field(foreign_key="rater.id", index=True, unique=True)
     external_id: Text | None = Field(default=None, sa_type=LongText, max_length=200)
-    """Joins nobody to anything but their payment: it never opens a session."""
+    """Used to pay the rater; it never opens a session."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 

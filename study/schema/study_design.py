@@ -30,7 +30,7 @@ class ConstructBase(Noun):
     scale_step: float | None = None
     scale_level: Level = Field(sa_type=LongText)
     anchors: dict[str, Text] = Field(default_factory=dict, sa_type=JSON)
-    """Point of the scale (as text) to the words that stand beside it."""
+    """Point of the scale (as text) to its label."""
     sees: list[Sees] = Field(default_factory=list, sa_type=JSON)
     rules: list[Text] = Field(default_factory=list, sa_type=JSON)
 
@@ -41,7 +41,7 @@ class Construct(ConstructBase, table=True):
 
 
 class ExpectedValueBase(Noun):
-    """The range in which a trained rater's value lies, as the owner declares it beforehand."""
+    """The range in which the owner expects the value of a trained rater."""
 
     construct_key: Key
     purpose: Literal["training", "check"] = Field(sa_type=LongText)
@@ -53,7 +53,7 @@ class ExpectedValueBase(Noun):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.low > self.high:
-            raise ValueError(f"expected range {self.low:g} to {self.high:g}: low lies above high")
+            raise ValueError(f"expected range {self.low:g} to {self.high:g}: low is above high")
         return self
 
 
@@ -76,14 +76,14 @@ class CheckPair(Noun, table=True):
     original_id: int = Field(foreign_key="response.id")
     damaged_id: int = Field(foreign_key="response.id", index=True)
     construct_keys: list[Key] = Field(sa_type=JSON, min_length=1)
-    """On which the copy must lie below."""
+    """Constructs on which the copy must be rated lower."""
     damage: Key
-    """What was done to the copy."""
+    """How the copy was damaged."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
 class ComparisonBase(Noun):
-    """Two responses to one query put before a rater, who says which is better."""
+    """Two responses to one query of which a rater decides which is better."""
 
     construct_key: Key
     position: int = Field(default=0, ge=0)
@@ -121,7 +121,7 @@ class Comparison(ComparisonBase, table=True):
 
 
 class DecisionBase(Noun):
-    """What a rater said of a comparison; a changed decision is the next revision."""
+    """A rater's decision on a comparison; a changed decision is the next revision."""
 
     construct_version: int = Field(default=1, ge=1)
     revision: int = Field(default=1, ge=1)

@@ -20,12 +20,12 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 @dataclass(frozen=True)
 class Upgrade:
-    """What an upgrade did."""
+    """Result of an upgrade."""
 
     before: str
     after: str
     copy: Path | None
-    """The database as it was; None when nothing was to be done, or on PostgreSQL."""
+    """Copy of the database before the upgrade; None without an upgrade, or on PostgreSQL."""
 
 
 def upgrade_study(
@@ -33,7 +33,7 @@ def upgrade_study(
 ) -> Upgrade:
     """Bring a study's database to this version's schema, whole or not at all.
 
-    A copy is kept beside the database. Inside one exclusive transaction the migrations run,
+    A copy is kept next to the database. Inside one exclusive transaction the migrations run,
     foreign keys are checked and the rows of every table counted again; any difference rolls
     everything back. On PostgreSQL the owner confirms a backup with `backup_confirmed`.
 
@@ -56,12 +56,12 @@ def _upgrade(
 ) -> Upgrade:
     before = schema_revision(engine)
     if before is None:
-        raise StudyError(f"{folder}: the database holds no study; restore it from a backup.")
+        raise StudyError(f"{folder}: the database contains no study; restore it from a backup.")
     target = _newest(migrations)
     if before == target:
         return Upgrade(before, before, None)
     if before > target:
-        raise StudyError(f"{folder} was made by a later version; install that one to open it.")
+        raise StudyError(f"{folder} was made by a later version; install that version to open it.")
     copy = None
     if engine.dialect.name == "sqlite":
         copy = _upgrade_sqlite(engine, folder / database, before, migrations)
@@ -88,7 +88,7 @@ def _upgrade_sqlite(engine: Engine, path: Path, before: str, migrations: Path) -
         driver.execute("PRAGMA foreign_keys=OFF")
         try:
             with connection.begin():
-                # The transaction holds other writers off, so the copy is of this very state.
+                # The transaction excludes other writers, so the copy is of this state.
                 with (
                     closing(sqlite3.connect(path)) as source,
                     closing(sqlite3.connect(copy)) as target,
@@ -96,7 +96,7 @@ def _upgrade_sqlite(engine: Engine, path: Path, before: str, migrations: Path) -
                     source.backup(target)
                 _migrate_checked(connection, migrations)
         except BaseException:
-            # Nothing changed, so there is nothing for the copy to preserve.
+            # The database is unchanged, so no copy is needed.
             copy.unlink(missing_ok=True)
             raise
         finally:

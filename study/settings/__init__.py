@@ -4,6 +4,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class SettingsSection(BaseModel):
-    """What all of them have in common: unknown settings are refused, nothing changes later."""
+    """Base of all sections: unknown settings are refused, and values are immutable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -14,7 +14,7 @@ from study.types import Key, Sees, Text
 
 
 class ConstructSpec(BaseModel):
-    """A construct as study.toml gives it under `[[constructs]]`."""
+    """`[[constructs]]`: a construct."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,13 +23,13 @@ class ConstructSpec(BaseModel):
     question: Text
     scale: RatingScale = RatingScale()
     anchors: dict[str, Text] = {}
-    """Point of the scale (as text) to the words beside it."""
+    """Point of the scale (as text) to its label."""
     sees: tuple[Sees, ...] = ("question", "response", "context", "reference")
     rules: tuple[Text, ...] = ()
     flags: tuple[Key, ...] = ()
-    """Remarks that a rater may tick beside the value; no part of the construct's version."""
+    """Remarks that a rater may tick, such as "too long"; not part of the construct's version."""
     control: Key | None = None
-    """The control of the rating page, such as "slider"; no part of the construct's version."""
+    """The control of the rating page, such as "slider"; not part of the construct's version."""
 
     @model_validator(mode="after")
     def _anchors_lie_on_the_scale(self) -> Self:

@@ -8,7 +8,7 @@ from study.settings import SettingsSection
 
 
 class DesignSpec(SettingsSection):
-    """`[design]`: who is to rate what. Options of `ccrs assign` go before it."""
+    """`[design]`: which responses are rated by whom. Options of `ccrs assign` take precedence."""
 
     sample: int | None = Field(
         default=None,
@@ -78,15 +78,14 @@ class DesignSpec(SettingsSection):
     )
     layout: Literal["single", "side_by_side"] = Field(
         default="single",
-        description="one response a page, or all of a rater's responses to a query beside each "
-        "other",
+        description="one response a page, or all of a rater's responses to a query side by side",
     )
     comparisons: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="share of the pairs of systems a query that are compared directly, as a task "
-        "of its own after the ratings",
+        description="share of the pairs of systems a query that are compared directly, as a "
+        "separate task after the ratings",
     )
     comparison_constructs: tuple[str, ...] = Field(
         default=(), description="constructs on which pairs are compared; default: all"

@@ -25,25 +25,27 @@ class RatingSpec(SettingsSection):
         default=120,
         gt=0,
         le=60 * 24 * 366,
-        description="how long an open slot stays a rater's without anything being saved",
+        description="minutes for which an open slot is reserved for a rater who saves nothing",
     )
     base_url: str = Field(
         default="http://127.0.0.1:8350",
-        description="address that raters reach the pages at; links begin with it",
+        description="address of the pages, with which links begin",
     )
     language: str = Field(
         default="en",
         pattern=LANGUAGE_TAG,
-        description="language of the texts, as in HTML; a query's attribute `language` goes first",
+        description="language of the texts, as in HTML; the attribute `language` of a query "
+        "takes precedence",
     )
     interface_language: str = Field(
         default="en",
         pattern=LANGUAGE_TAG,
-        description="language of the pages' own words; another than English has a catalogue",
+        description="language of the pages' own words; other languages than English need a "
+        "catalogue",
     )
     catalogue: str | None = Field(
         default=None,
-        description="gettext catalogue (.po) beside study.toml with the pages' words in "
+        description="gettext catalogue (.po) next to study.toml with the pages' words in "
         "interface_language",
     )
     words_per_minute: float = Field(
@@ -53,11 +55,11 @@ class RatingSpec(SettingsSection):
     )
     consent: str | None = Field(
         default=None,
-        description="Markdown file beside study.toml that raters agree to before anything else",
+        description="Markdown file next to study.toml that raters must agree to first",
     )
     instructions: str | None = Field(
         default=None,
-        description="Markdown file beside study.toml that raters read before they rate",
+        description="Markdown file next to study.toml that raters read before they rate",
     )
     session_minutes: float | None = Field(
         default=None,
@@ -70,18 +72,18 @@ class RatingSpec(SettingsSection):
     adjudicators_see: str | None = Field(
         default=None,
         min_length=1,
-        description="judge run whose score and reason an adjudicator sees beside what others "
-        "said, once the blind value is stored",
+        description="judge run whose score and reason an adjudicator sees, with other raters' "
+        "values, once the blind value is stored",
     )
     completion_code: str | None = Field(
         default=None,
         min_length=1,
         max_length=200,
-        description="code that raters see when all is done, to claim their payment",
+        description="code that raters are shown at the end, to claim their payment",
     )
     completion_url: str | None = Field(
         default=None,
-        description="https address to which the last page leads back; {code} stands for the code",
+        description="https address that the last page links to; {code} is replaced by the code",
     )
 
     @field_validator("base_url")
@@ -95,7 +97,7 @@ class RatingSpec(SettingsSection):
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ValueError("begin with http:// or https:// and a host")
         if "@" in parts.netloc:
-            raise ValueError("holds a user or password; leave it out")
+            raise ValueError("contains a user or password; leave it out")
         if parts.path not in {"", "/"} or parts.query or parts.fragment:
             raise ValueError("give scheme, host and port only, without a path")
         return f"{parts.scheme}://{parts.netloc}"
@@ -111,16 +113,16 @@ class RatingSpec(SettingsSection):
     @classmethod
     def _beside_the_settings(cls, name: str | None) -> str | None:
         if name is not None and (Path(name).name != name or name in {"", ".", ".."}):
-            raise ValueError("name a file beside study.toml, without a folder")
+            raise ValueError("name a file next to study.toml, without a folder")
         return name
 
 
 class RaterSpec(SettingsSection):
-    """`[raters."CODE"]`: what is known of a rater beforehand; nothing personal is needed."""
+    """`[raters."CODE"]`: a rater; no personal data is needed."""
 
     languages: tuple[str, ...] = Field(
         default=(),
-        description="languages of queries that the rater is given; default: all",
+        description="languages of the queries assigned to the rater; default: all",
     )
 
 
@@ -146,5 +148,5 @@ class LabelStudioSpec(SettingsSection):
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ValueError("begin with http:// or https:// and a host")
         if "@" in parts.netloc:
-            raise ValueError("holds a user or password; leave it out")
+            raise ValueError("contains a user or password; leave it out")
         return address

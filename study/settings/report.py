@@ -26,21 +26,23 @@ class AnalysisSpec(SettingsSection):
     )
     second_metrics: tuple[str, ...] = Field(
         default=(),
-        description="constructs or scorers that are a second set of metrics, beside the study's "
-        "own",
+        description="constructs or scorers that form a second set of metrics, compared with the "
+        "study's",
     )
     published: bool = Field(
         default=False,
-        description="whether the CCRS paper's own figures stand beside those of systems A to F",
+        description="whether the CCRS paper's figures are shown next to those of systems A to F",
     )
     non_inferiority_margin: float | None = Field(
         default=None,
         gt=0,
         lt=1,
-        description="how much lower than a rater's a judge's correlation with people may be",
+        description="how much lower a judge's correlation with people may be than a rater's",
     )
     bias_margin: float | None = Field(
-        default=None, gt=0, description="points within which a judge's bias counts as none"
+        default=None,
+        gt=0,
+        description="largest bias of a judge, in points, that is treated as none",
     )
     alt_test_epsilon: float = Field(
         default=0.15,
@@ -51,33 +53,37 @@ class AnalysisSpec(SettingsSection):
     )
     overall: str | None = Field(
         default=None,
-        description="construct that holds an overall human rating, from which a composite's "
-        "weights are learned",
+        description="construct of an overall human rating, from which the weights of a composite "
+        "are estimated",
     )
     target_width: float | None = Field(
         default=None,
         gt=0,
-        description="half-width in points that corrected means should reach; 5% of the scale "
-        "unless given",
+        description="half-width in points that corrected means should reach; default: 5% of "
+        "the scale",
     )
 
 
 class StoppingSpec(SettingsSection):
-    """`[stopping]`: when enough is rated, declared before any interim analysis."""
+    """`[stopping]`: the stopping rule, declared before any interim analysis."""
 
     quantity: Literal["human_mean", "judge_error"] = Field(
         default="human_mean",
-        description="the mean over queries whose interval counts: of people's values, or of the "
+        description="the mean over queries whose interval is used: of people's values, or of the "
         "judge's values minus people's",
     )
     constructs: tuple[str, ...] = Field(
-        default=(), description="constructs that must all be there; default: all"
+        default=(), description="constructs that must all reach it; default: all"
     )
     judge: str | None = Field(default=None, description="scorer of judge_error")
     half_width: float | None = Field(
-        default=None, gt=0, description="points to each side of the mean that are enough"
+        default=None,
+        gt=0,
+        description="half-width of the interval, in points, that is sufficient; default: no rule",
     )
-    least_queries: int = Field(default=30, ge=30, description="queries before which nobody stops")
+    least_queries: int = Field(
+        default=30, ge=30, description="least number of queries before rating may stop"
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -87,9 +93,9 @@ class StoppingSpec(SettingsSection):
 
 
 class HypothesisSpec(SettingsSection):
-    """`[[hypotheses]]`: a claim about pairs of systems, declared before the scores are there."""
+    """`[[hypotheses]]`: a hypothesis about pairs of systems, declared before there are scores."""
 
-    name: str = Field(min_length=1, description="what the report calls it")
+    name: str = Field(min_length=1, description="name in the report")
     pairs: tuple[tuple[str, str], ...] = Field(
         min_length=1, description="pairs of systems; the first is expected above the second"
     )
@@ -98,10 +104,10 @@ class HypothesisSpec(SettingsSection):
         description="greater tests each pair one-sided, different two-sided",
     )
     constructs: tuple[str, ...] = Field(
-        default=(), description="keys of the constructs it speaks of; default: all"
+        default=(), description="keys of the constructs that it is about; default: all"
     )
     scorer: str | None = Field(
-        default=None, description="whose scores test it; default: each judge's"
+        default=None, description="scorer whose scores test it; default: each judge"
     )
     aggregation: Literal["maximum", "bonferroni_minimum"] = Field(
         default="maximum",
@@ -118,20 +124,21 @@ class HypothesisSpec(SettingsSection):
 
 
 class CheckSpec(SettingsSection):
-    """`[[check]]`: what `ccrs check` demands of a figure of the report."""
+    """`[[check]]`: a requirement of `ccrs check` on a figure of the report."""
 
     statistic: str = Field(min_length=1, description="id of the figure, as in report.json")
-    construct_key: str | None = Field(default=None, description="of this construct; else of each")
-    scorer: str | None = Field(default=None, description="of this scorer; else of each")
-    system: str | None = Field(default=None, description="of this system; else whatever systems")
+    construct_key: str | None = Field(default=None, description="construct; default: each")
+    scorer: str | None = Field(default=None, description="scorer; default: each")
+    system: str | None = Field(default=None, description="system; default: any")
     scope: str | None = Field(
-        default=None, description="pooled, within_query, ...; needed where a figure has several"
+        default=None, description="pooled, within_query, ...; needed if a figure has several"
     )
     target: Literal["these_raters", "raters_like_these"] | None = Field(
-        default=None, description="whom the interval speaks of; needed where a figure has both"
+        default=None,
+        description="the raters that the interval refers to; needed if a figure has both",
     )
     params: dict[str, str | float] = Field(
-        default={}, description="further choices as in report.json, such as level or form"
+        default={}, description="further parameters as in report.json, such as level or form"
     )
     on: Literal["value", "ci_low", "ci_high"] = Field(
         default="value", description="the number that is bounded: the value, or an interval's end"
@@ -139,8 +146,8 @@ class CheckSpec(SettingsSection):
     minimum: float | None = Field(default=None, description="smallest number that passes")
     maximum: float | None = Field(default=None, description="largest number that passes")
     allowed_drop: float | None = Field(
-        default=None, ge=0, description="how far the value may lie below the baseline's"
+        default=None, ge=0, description="how far the value may be below the baseline's"
     )
     allowed_rise: float | None = Field(
-        default=None, ge=0, description="how far the value may lie above the baseline's"
+        default=None, ge=0, description="how far the value may be above the baseline's"
     )

@@ -11,7 +11,7 @@ from study.types import Key, ScorerKind
 
 
 class ScorerSpec(SettingsSection):
-    """What is known of a scorer beforehand: `[scorers."NAME"]`."""
+    """`[scorers."NAME"]`: a scorer whose values are imported or computed."""
 
     kind: ScorerKind | None = Field(
         default=None, description="human, adjudicated, judge or metric; files may then leave it out"
@@ -37,18 +37,18 @@ class ScorerSpec(SettingsSection):
             raise ValueError("is blank; write a remark, or leave the setting out")
         if any(category(character) == "Cc" for character in text):
             # It is printed on terminals, which obey some of them.
-            raise ValueError("holds a control character; remove it")
+            raise ValueError("contains a control character; remove it")
         return text
 
 
 class JurySpec(SettingsSection):
-    """`[juries."NAME"]`: several judges whose scores make those of one scorer."""
+    """`[juries."NAME"]`: several judges whose scores are combined into those of one scorer."""
 
     of: tuple[Key, ...] = Field(
-        min_length=2, description="the judges; what one of them left out the jury has no score of"
+        min_length=2, description="the judges; where one of them has no score, the jury has none"
     )
     by: Literal["median", "mean"] = Field(
-        default="median", description="what the jury says of its judges' first scores"
+        default="median", description="how the judges' first scores are combined"
     )
 
     @field_validator("of")
@@ -61,7 +61,7 @@ class JurySpec(SettingsSection):
 
 
 class JudgeSpec(SettingsSection):
-    """How a judge is run."""
+    """`[judge]`: how a judge is run."""
 
     vllm: dict[Key, Any] = Field(
         default={},
@@ -71,7 +71,7 @@ class JudgeSpec(SettingsSection):
 
 
 class SystemSpec(SettingsSection):
-    """What is known of a system beforehand: `[systems."NAME"]`."""
+    """`[systems."NAME"]`: a system."""
 
     family: Key = Field(description="family of the model that writes its responses, such as llama")
 
@@ -81,5 +81,5 @@ class PreferenceSpec(SettingsSection):
 
     scale: RatingScale = Field(
         default=RatingScale(min=-2, max=2, step=1, level="ordinal"),
-        description="range of a preference; a positive value says that response b is better",
+        description="range of a preference; a positive value means that response b is better",
     )

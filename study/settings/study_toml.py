@@ -37,35 +37,31 @@ class StudyConfig(SettingsSection):
     )
     database: str = Field(
         default="study.db",
-        description="file beside study.toml, or a postgresql+psycopg:// address without password",
+        description="file next to study.toml, or a postgresql+psycopg:// address without password",
     )
     constructs: tuple[ConstructSpec, ...] = Field(
         default=CCRS, description="what is measured; default: the five CCRS constructs"
     )
     scorers: dict[Key, ScorerSpec] = Field(
-        default={}, description="what is known of scorers beforehand"
+        default={}, description="kind, scale and family of scorers"
     )
     juries: dict[Key, JurySpec] = Field(
-        default={}, description="scorers that are made of several judges"
+        default={}, description="scorers that combine several judges"
     )
-    systems: dict[Key, SystemSpec] = Field(
-        default={}, description="what is known of systems beforehand"
-    )
+    systems: dict[Key, SystemSpec] = Field(default={}, description="model families of systems")
     preferences: PreferenceSpec = PreferenceSpec()
     judge: JudgeSpec = JudgeSpec()
     design: DesignSpec = DesignSpec()
-    raters: dict[Key, RaterSpec] = Field(
-        default={}, description="what is known of raters beforehand"
-    )
+    raters: dict[Key, RaterSpec] = Field(default={}, description="languages of raters")
     rating: RatingSpec = RatingSpec()
     label_studio: LabelStudioSpec = LabelStudioSpec()
     stopping: StoppingSpec = StoppingSpec()
     analysis: AnalysisSpec = AnalysisSpec()
     check: tuple[CheckSpec, ...] = Field(
-        default=(), description="what `ccrs check` demands of the report's figures"
+        default=(), description="requirements of `ccrs check` on the report's figures"
     )
     hypotheses: tuple[HypothesisSpec, ...] = Field(
-        default=(), description="claims about systems, declared beforehand"
+        default=(), description="hypotheses about systems, declared in advance"
     )
 
     @field_validator("database")
@@ -73,7 +69,7 @@ class StudyConfig(SettingsSection):
     def _reachable_and_without_secret(cls, address: str) -> str:
         if "://" not in address:
             if Path(address).name != address or address in {"", ".", "..", "study.toml"}:
-                raise ValueError("name a file beside study.toml, without a folder")
+                raise ValueError("name a file next to study.toml, without a folder")
             if any(character in address for character in "?#%\x00"):
                 raise ValueError("name a file without ?, # or %")
             return address
@@ -81,7 +77,7 @@ class StudyConfig(SettingsSection):
         if parts.scheme not in {"postgresql", "postgresql+psycopg"}:
             raise ValueError(f"{parts.scheme}:// is not supported; use postgresql+psycopg://")
         if parts.password:
-            raise ValueError("holds a password; use PGPASSWORD or a ~/.pgpass file instead")
+            raise ValueError("contains a password; use PGPASSWORD or a ~/.pgpass file instead")
         return address
 
     @model_validator(mode="after")
@@ -111,7 +107,7 @@ class StudyConfig(SettingsSection):
                 return f"{judge!r} is a jury itself; name its judges instead"
             kind = self.scorers.get(judge, ScorerSpec()).kind
             if kind not in {None, "judge"}:
-                return f"{judge!r} is declared {kind}; a jury is made of judges"
+                return f"{judge!r} is declared {kind}; a jury consists of judges"
         first, *others = jury.of
         for construct in self.constructs:
             scale = self.scale(construct.key, first)
@@ -145,7 +141,7 @@ class StudyConfig(SettingsSection):
 
 
 def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
-    """Return the settings that the TOML `text` holds.
+    """Return the settings in the TOML `text`.
 
     Raises
     ------
@@ -167,13 +163,13 @@ def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
 def read_config(path: Path) -> tuple[StudyConfig, str]:
     """Read study.toml; return its settings and the SHA-256 of its text."""
     try:
-        # Some editors begin a file with a byte order mark; it is no part of the settings.
+        # Some editors begin a file with a byte order mark; it is not part of the settings.
         text = path.read_text(encoding="utf-8-sig")
     except IsADirectoryError:
         raise StudyError(f"{path} is a folder; move it away.") from None
     except (FileNotFoundError, NotADirectoryError):
         raise StudyError(
-            f"{path.parent} holds no study.toml. Make a study with `ccrs init {path.parent}`."
+            f"{path.parent} contains no study.toml. Create a study with `ccrs init {path.parent}`."
         ) from None
     except UnicodeDecodeError as error:
         raise StudyError(
@@ -183,35 +179,35 @@ def read_config(path: Path) -> tuple[StudyConfig, str]:
 
 
 def read_checks(path: Path) -> tuple[CheckSpec, ...]:
-    """Read the `[[check]]` of a file of their own, in the form they have in study.toml.
+    """Read the `[[check]]` of a separate file, in the form they have in study.toml.
 
     Raises
     ------
     StudyError
-        The file can't be read, holds another setting, or no check.
+        The file can't be read, has other settings, or has no check.
     """
     return _alone(path, "check").check
 
 
 def read_hypotheses(path: Path) -> tuple[HypothesisSpec, ...]:
-    """Read the `[[hypotheses]]` of a file of their own, in the form they have in study.toml.
+    """Read the `[[hypotheses]]` of a separate file, in the form they have in study.toml.
 
     Raises
     ------
     StudyError
-        The file can't be read, holds another setting, or no hypothesis.
+        The file can't be read, has other settings, or has no hypothesis.
     """
     return _alone(path, "hypotheses").hypotheses
 
 
 def _alone(path: Path, section: str) -> StudyConfig:
-    """Read a file that holds this section of study.toml and nothing else."""
+    """Read a file that contains this section of study.toml alone."""
     config, _ = read_config(path)
     others = sorted(config.model_fields_set - {section})
     if others:
         raise StudyError(f"{path}: {', '.join(others)} belongs in study.toml; leave it out here")
     if not getattr(config, section):
-        raise StudyError(f"{path} holds no [[{section}]]")
+        raise StudyError(f"{path} contains no [[{section}]]")
     return config
 
 
@@ -224,7 +220,7 @@ def _describe(detail: ErrorDetails) -> str:
             ".  ", ". "
         )
     message = detail["msg"].removeprefix("Value error, ")
-    # An address may hold a password, so it is not repeated; nor are whole sections.
+    # An address may contain a password, so it is not repeated; nor are whole sections.
     shown = location != "database" and isinstance(detail["input"], str | int | float | bool)
     return f"{location} = {detail['input']!r}: {message}" if shown else f"{location}: {message}"
 

@@ -24,7 +24,7 @@ def test_a_study_is_made_and_opened_again(tmp_path: Path) -> None:
 
 
 def test_no_study_is_made_over_another(study: Study) -> None:
-    with pytest.raises(StudyError, match="already holds a study"):
+    with pytest.raises(StudyError, match="already contains a study"):
         Study.create(study.folder)
 
 
@@ -61,10 +61,10 @@ def test_of_two_that_make_one_study_one_succeeds(any_study: Study, tmp_path: Pat
     from study.schema.creation import create_schema
 
     settings = (any_study.folder / "study.toml").read_text()
-    with pytest.raises(StudyError, match="already holds a study"):
+    with pytest.raises(StudyError, match="already contains a study"):
         create_schema(any_study.engine)
     if any_study.engine.dialect.name == "postgresql":
-        with pytest.raises(StudyError, match="already holds a study"):
+        with pytest.raises(StudyError, match="already contains a study"):
             Study.create(tmp_path / "other", settings)
     Study.open(any_study.folder).close()
 

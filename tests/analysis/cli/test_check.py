@@ -56,7 +56,7 @@ def test_exit_1_where_one_falls_short(scores: Path) -> None:
         (HOLDS.replace("minimum", "minimun"), "unknown setting"),
         (HOLDS.replace("minimum = -1", ""), "demands nothing"),
         (HOLDS.replace("minimum = -1", "allowed_drop = 1"), "--baseline"),
-        ("", "holds no [[check]]"),
+        ("", "contains no [[check]]"),
         ("[[check]", "not valid TOML"),
         ("seed = 1" + HOLDS, "belongs in study.toml"),
     ],

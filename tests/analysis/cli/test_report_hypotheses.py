@@ -61,7 +61,7 @@ def test_a_file_of_hypotheses_beside_a_table(scores: Path, tmp_path: Path) -> No
         ('[[hypotheses]]\nname = "H"\npairs = [["A", "A"]]', "paired with itself"),
         ('[[hypotheses]]\nname = "H"\npair = [["A", "B"]]', "pairs"),
         ('seed = 3\n[[hypotheses]]\nname = "H"\npairs = [["A", "B"]]', "seed belongs in study"),
-        ("", r"holds no [[hypotheses]]"),
+        ("", r"contains no [[hypotheses]]"),
     ],
 )
 def test_what_the_table_lacks_is_refused_by_name(

@@ -64,8 +64,8 @@ def test_values_are_read_by_name_and_not_by_place() -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (250, "250 lies outside the scale 0 to 100"),
-        (-1, "-1 lies outside the scale 0 to 100"),
+        (250, "250 is outside the scale 0 to 100"),
+        (-1, "-1 is outside the scale 0 to 100"),
         (66.6, "66.6 is not a point of the scale 0 to 100 in steps of 0.5"),
         ("77", NO_NUMBER),
         (None, NO_NUMBER),

@@ -178,7 +178,7 @@ def test_the_same_value_under_a_new_construct_version_is_a_new_revision(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (commit("QR", 101.0), "101 lies outside the scale 0 to 100"),
+        (commit("QR", 101.0), "101 is outside the scale 0 to 100"),
         (commit("QR", -1.0), "outside"),
         (commit("QR"), "Give a value"),
         (commit("QR", 5.0, status="cannot_judge"), "Give a value"),

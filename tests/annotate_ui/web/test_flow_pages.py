@@ -311,7 +311,7 @@ def test_a_full_disk_says_so_and_the_same_save_goes_through_afterwards(
     key = uuid4().hex
 
     def full(*_: object) -> None:
-        raise StorageError("The study's database says: database or disk is full.")
+        raise StorageError("The study's database reports: database or disk is full.")
 
     with monkeypatch.context() as broken:
         broken.setattr("annotate_ui.web.rater.rating_pages.save_within", full)

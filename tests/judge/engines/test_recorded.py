@@ -284,7 +284,7 @@ def test_probabilities_of_scores_come_as_such_or_as_tokens(
     ("given", "problem"),
     [
         ({"81": 0.9, "90": 0.2}, "add up to 1.1"),
-        ({"101": 1.0}, "101 lies outside the scale 0 to 100"),
+        ({"101": 1.0}, "101 is outside the scale 0 to 100"),
         ({"high": 1.0}, "'high' is not a score"),
         ({"81": "most"}, "'most' is not a probability of 81"),
         ({"81": -0.5}, "-0.5 is not a probability of 81"),

@@ -36,7 +36,7 @@ class TestRefused:
     ) -> None:
         message = refused(filled, write("s.csv", f"{HEAD}r1A,QR,anna,human,0,{value}\n"))
         assert "row 2, column value" in message
-        assert "lies outside the scale 0 to 100" in message
+        assert "is outside the scale 0 to 100" in message
         assert '[scorers."anna"]' in message
 
     @pytest.mark.parametrize("value", ["inf", "-Infinity", "1e400"])

@@ -74,7 +74,7 @@ def test_the_same_again_changes_nothing(filled: Study, write: Write) -> None:
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "unknown construct": ({"expected": {"QQ": [0, 1]}}, "no construct 'QQ'"),
-    "outside the scale": ({"expected": {"QR": [0, 101]}}, "101 lies outside the scale 0 to 100"),
+    "outside the scale": ({"expected": {"QR": [0, 101]}}, "101 is outside the scale 0 to 100"),
     "low above high": ({"expected": {"QR": [50, 40]}}, "low 50 is above high 40"),
     "a system": ({"system": "A"}, "names the system 'A'"),
     "no range": ({"expected": {"QR": 70}}, "70 is not a range"),

@@ -240,7 +240,7 @@ def test_preferences(study: Study) -> None:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (preference(3), "3 lies outside the scale -2 to 2"),
+        (preference(3), "3 is outside the scale -2 to 2"),
         (preference(response_b="rc"), "'rc' is not in the study"),
         (preference(query_id="q9"), "'query q9' is not in the study"),
         (preference(response_b="r2"), "response 'r2' answers query 'q2', not 'q1'"),

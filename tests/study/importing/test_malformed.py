@@ -73,13 +73,13 @@ class TestCells:
     @pytest.mark.parametrize(
         ("attributes", "said"),
         [
-            ('{"a": "\\ud800"}', "at 'a': holds half of a surrogate pair"),
-            ('{"\\ud800": 1}', "holds half of a surrogate pair"),
-            ('{"a": {"b": ["\\u0000"]}}', "at 'a.b': holds a NUL character"),
+            ('{"a": "\\ud800"}', "at 'a': contains half of a surrogate pair"),
+            ('{"\\ud800": 1}', "contains half of a surrogate pair"),
+            ('{"a": {"b": ["\\u0000"]}}', "at 'a.b': contains a NUL character"),
             ('{"a": NaN}', "at 'a': nan is not a finite number. Write null"),
             ('{"a": 1e999}', "at 'a': inf is not a finite number"),
-            (f'{{"a": {"[" * 40}{"]" * 40}}}', "is nested more than 20 deep"),
-            (f'{{"a": 1{"0" * 400}}}', "at 'a': holds a number of 1329 bits"),
+            (f'{{"a": {"[" * 40}{"]" * 40}}}', "is nested more than 20 levels deep"),
+            (f'{{"a": 1{"0" * 400}}}', "at 'a': contains a number of 1329 bits"),
             ('{"a": 1, "a": 2}', "the name 'a' twice"),
         ],
     )

@@ -105,7 +105,7 @@ class TestWide:
 
     def test_faults_name_the_column_of_the_file(self, filled: Study, write: Write) -> None:
         message = refused(filled, write("s.csv", f"{WIDE}r1A,anna,human,500,5\n"))
-        assert "row 2, column QR: 500 lies outside the scale 0 to 100 (QR by 'anna')" in message
+        assert "row 2, column QR: 500 is outside the scale 0 to 100 (QR by 'anna')" in message
         import_file(filled, write("s.csv", f"{WIDE}r1A,anna,human,50,5\n"))
         message = refused(filled, write("s.csv", f"{WIDE}r1A,anna,human,60,5\n"))
         assert "row 2, column QR: 60 for 'r1A' by 'anna' on QR" in message
@@ -117,7 +117,7 @@ class TestWide:
             assert column in message
         results = {"ccrs_results": [{"metrics": {"Question_Relevance": 500}}] * 3}
         message = refused(filled, write("c.json", json.dumps(results)), scorer="l", system="A")
-        assert "column Question_Relevance: 500 lies outside" in message
+        assert "column Question_Relevance: 500 is outside" in message
 
     def test_a_bare_table_names_its_columns_too(self, write: Write) -> None:
         text = "Query_ID,response_id,anna:QR\nq1,r1,good\n"

@@ -234,7 +234,7 @@ def test_a_full_database_is_not_restored_into(planted: Planted, tmp_path: Path) 
     need_pg_dump(study)
     done = backup(study, tmp_path)
     before = everything(study)
-    with pytest.raises(StudyExistsError, match="already holds"):
+    with pytest.raises(StudyExistsError, match="already contains"):
         restore(done.path, tmp_path / "back")
     assert everything(study) == before
     assert not (tmp_path / "back").exists()

@@ -59,7 +59,7 @@ def test_every_fault_is_listed() -> None:
         ("seed = ", "not valid TOML"),
         ('database = "sub/study.db"', "without a folder"),
         ('database = "mysql://x/y"', "not supported"),
-        ('database = "postgresql+psycopg://me:secret@host/db"', "holds a password"),
+        ('database = "postgresql+psycopg://me:secret@host/db"', "contains a password"),
         ("constructs = []", "define at least one"),
         (
             '[[constructs]]\nkey="A"\nname="A"\nquestion="?"\n'
@@ -68,11 +68,11 @@ def test_every_fault_is_listed() -> None:
         ),
         (
             '[[constructs]]\nkey="A"\nname="A"\nquestion="?"\nscale={min=5,max=1}',
-            "min 5 must lie below max 1",
+            "min 5 must be below max 1",
         ),
         (
             '[[constructs]]\nkey="A"\nname="A"\nquestion="?"\nanchors={"500"="x"}',
-            "500 lies outside the scale 0 to 100",
+            "500 is outside the scale 0 to 100",
         ),
     ],
 )

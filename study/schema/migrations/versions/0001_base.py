@@ -1,4 +1,4 @@
-"""The base: the tables as `study.schema.creation` makes them from the models, with nothing to run.
+"""The first revision: the tables that `study.schema.creation` creates from the models.
 
 Every study starts at this revision or a later one; the first migration follows it.
 """
@@ -8,4 +8,4 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Do nothing: a study's tables are created at this revision."""
+    """Leave the database unchanged: a study's tables are created at this revision."""

@@ -147,7 +147,7 @@ def test_what_the_server_takes_and_a_rating_can_t_be_is_kept_aside(
     assert sorted((one.value, one.reason) for one in done.rejected if one.value) == [
         ('"77"', NO_NUMBER),
         ("10.0", DUPLICATE),
-        ("250", "250 lies outside the scale 0 to 100"),
+        ("250", "250 is outside the scale 0 to 100"),
         ("null", NO_NUMBER),
     ]
     assert [one.reason for one in done.rejected if one.value is None] == [MISSING]

@@ -36,7 +36,7 @@ def test_push_pull_and_sync_say_what_they_did(
     named = ("--rater", f"{members[0].id}=ada")
     told = ccrs("label-studio", "pull", folder, *to, *named).output
     assert "4 new values, 0 edited, 0 withdrawn, 0 unchanged; from 5 annotations." in told
-    assert "700 lies outside the scale 0 to 100" in told
+    assert "700 is outside the scale 0 to 100" in told
     data = json.loads(ccrs("label-studio", "pull", folder, *to, "--json").output)
     assert (data["new"], data["unchanged"], data["rejected_new"]) == (0, 4, 0)
     assert data["rejected"][0]["rater"] == f"ls-{members[1].id}"
