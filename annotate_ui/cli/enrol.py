@@ -21,26 +21,34 @@ if TYPE_CHECKING:
     "--quota",
     type=click.IntRange(1, 100_000),
     metavar="N",
-    help="Raters who may join by the link; who leaves without a finished response is not counted.",
+    help="Number of raters who may join by the link. Raters who leave without a finished response "
+    "are not counted.",
 )
 @click.option(
     "--queries",
     type=click.IntRange(1),
     metavar="K",
-    help="Queries that each of them is handed at most; as many as there are unless given.",
+    help="Maximum number of queries for each of them; by default no limit.",
 )
 @click.option(
     "--languages",
     metavar="CODES",
-    help="Languages of the queries that they are given, as in de,en; all unless given.",
+    help="Languages of their queries, as in de,en; by default all.",
 )
-@click.option("--list", "listing", is_flag=True, help="Show the links and how many joined by each.")
-@click.option("--close", "closed", metavar="NAME", help="Let nobody join by this link any more.")
+@click.option(
+    "--list",
+    "listing",
+    is_flag=True,
+    help="Show the links and the number of raters who joined by each.",
+)
+@click.option(
+    "--close", "closed", metavar="NAME", help="Close this link: no more raters can join by it."
+)
 @click.option(
     "--renew",
     "renewed",
     metavar="NAME",
-    help="Make a new address for this link; the old one ends, and a closed link opens again.",
+    help="Create a new address for this link; the old one ends, and a closed link opens again.",
 )
 @AS_JSON
 def enrol(
@@ -56,9 +64,9 @@ def enrol(
 ) -> None:
     """Create one link by which raters join STUDY, up to a quota.
 
-    NAME is what you call the link; nobody else sees it. Its address is shown once: the database
-    keeps only a hash of it. Recruiters add the participant's id to it, as in
-    ?PROLIFIC_PID={{%PROLIFIC_PID%}}; external_id, workerId and participant are understood, too.
+    NAME is your name for the link; raters do not see it. Its address is shown once: the database
+    stores only a hash of it. Recruiters add the participant's id to it, as in
+    ?PROLIFIC_PID={{%PROLIFIC_PID%}}; external_id, workerId and participant are accepted, too.
 
     \b
     Examples:
@@ -70,12 +78,12 @@ def enrol(
     """
     from study.study import Study
 
-    making = name is not None
-    if listing + (closed is not None) + (renewed is not None) + making != 1:
+    is_new = name is not None
+    if listing + (closed is not None) + (renewed is not None) + is_new != 1:
         raise click.UsageError("Give the NAME of a new link, or one of --list, --close, --renew.")
-    if making != (quota is not None):
-        raise click.UsageError("NAME and --quota go together: how many may join by the link?")
-    if not making and (queries is not None or languages is not None):
+    if is_new != (quota is not None):
+        raise click.UsageError("Give both NAME and --quota, the number of raters who may join.")
+    if not is_new and (queries is not None or languages is not None):
         raise click.UsageError("--queries and --languages are for a new link.")
     with Study.open(folder) as study:
         if listing:
@@ -85,10 +93,10 @@ def enrol(
         elif renewed is not None:
             _renew(study, renewed, as_json)
         else:
-            _make(study, str(name), quota or 0, queries, languages, as_json)
+            _create(study, str(name), quota or 0, queries, languages, as_json)
 
 
-def _make(
+def _create(
     study: Study,
     name: str,
     quota: int,
@@ -100,9 +108,9 @@ def _make(
 
     codes = [] if languages is None else languages.split(",")
     link, url = make_link(study, name, quota, queries, codes)
-    bounds = "queries without a bound" if queries is None else f"{queries} queries each at most"
-    spoken = ", ".join(link.attributes.get("languages", ())) or "all languages"
-    lines = [url, f"{link.name}: {_people(quota)} may join; {bounds}; {spoken}."]
+    limit = "queries without a limit" if queries is None else f"at most {queries} queries each"
+    named = ", ".join(link.attributes.get("languages", ())) or "all languages"
+    lines = [url, f"{link.name}: {_people(quota)} may join; {limit}; {named}."]
     data = {
         "name": link.name,
         "quota": quota,
@@ -116,21 +124,21 @@ def _renew(study: Study, name: str, as_json: bool) -> None:
     from annotate_ui.participants.enrolment import renew_link
 
     url = renew_link(study, name)
-    lines = [url, f"{name}: the address of before has ended; who joined by it goes on."]
+    lines = [url, f"{name}: the old address has ended; raters who joined by it continue."]
     _show(study, url, {"name": name}, lines, as_json)
 
 
 def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_json: bool) -> None:
-    """Print an address that is shown once, with what the owner must know of it."""
+    """Print an address that is shown once, with warnings and the next command."""
     from annotate_ui.participants.invitation import open_slots
 
     slots = open_slots(study)
-    lines.append("This address is not shown again. Whoever has it can join.")
+    lines.append("This address is not shown again. Anyone who has it can join.")
     warnings = []
     if not slots:
         warnings.append(
-            "No slot is open, so whoever joins has nothing to rate; `ccrs assign` makes slots "
-            "with --open."
+            "There are no open slots, so raters who join have nothing to rate; "
+            "`ccrs assign --open` creates slots."
         )
     warnings += _on_this_computer(study)
     lines += [f"Warning: {warning}" for warning in warnings]
@@ -149,7 +157,7 @@ def _on_this_computer(study: Study) -> list[str]:
         return []
     return [
         f"This link opens on this computer only ({base}). For others, set rating.base_url in "
-        "study.toml and make a new address with --renew."
+        "study.toml and create a new address with --renew."
     ]
 
 
@@ -162,7 +170,7 @@ def _close(study: Study, name: str, as_json: bool) -> None:
 
     was_open = close_link(study, name)
     line = (
-        f"{name} is closed; who joined by it goes on."
+        f"{name} is closed; raters who joined by it continue."
         if was_open
         else f"{name} was closed already; nothing was changed."
     )
@@ -173,27 +181,27 @@ def _close(study: Study, name: str, as_json: bool) -> None:
 def _list(study: Study, as_json: bool) -> None:
     from annotate_ui.participants.enrolment import list_links
 
-    found = list_links(study)
-    if found and not as_json:
-        _print(found)
+    links = list_links(study)
+    if links and not as_json:
+        _print(links)
         return
     lines = [
         "The study has no enrolment link yet.",
         f"Next: ccrs enrol {study.folder} NAME --quota N",
     ]
-    print_result([link.as_json() for link in found], lines, as_json)
+    print_result([link.as_json() for link in links], lines, as_json)
 
 
-def _print(found: list[LinkState]) -> None:
+def _print(links: list[LinkState]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    rows = Table("link", "state", "made (UTC)", box=None, pad_edge=False)
+    rows = Table("link", "state", "created (UTC)", box=None, pad_edge=False)
     for heading in ("joined", "counted", "quota", "queries each"):
         rows.add_column(heading, justify="right")
     rows.add_column("languages")
-    for link in found:
+    for link in links:
         state = "open" if link.open else "full" if link.closed is None else "closed"
         queries = "all" if link.queries_each is None else str(link.queries_each)
         cells = (link.name, state, link.made.strftime("%Y-%m-%d %H:%M"), str(link.joined))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "--new",
     type=click.IntRange(1, 1000),
     metavar="N",
-    help="Make N new raters with links, for open slots: rater-1, rater-2, ...",
+    help="Create N raters with links, for open slots: rater-1, rater-2, ...",
 )
 @click.option("--renew", is_flag=True, help="Replace the live links of the named raters.")
 @click.option(
@@ -31,28 +31,29 @@ if TYPE_CHECKING:
     help="Write raters and links as CSV to a new file that only you can read.",
 )
 @click.option(
-    "--list", "listing", is_flag=True, help="Show who has a link, and whether it is used."
+    "--list", "listing", is_flag=True, help="Show all raters, their links and when each was used."
 )
 @click.option(
     "--revoke",
     "revoked",
     multiple=True,
     metavar="RATER",
-    help="End a rater's links and sessions at once. Repeatable.",
+    help="Revoke a rater's links and end the sessions. Repeatable.",
 )
 @click.option(
     "--remove",
     "removed",
     multiple=True,
     metavar="RATER",
-    help="End a rater's part: links end, unfinished work goes back, the rest stays. Repeatable.",
+    help="End a rater's part: links end, unfinished work is released, finished work stays. "
+    "Repeatable.",
 )
 @click.option(
     "--readmit",
     "readmitted",
     multiple=True,
     metavar="RATER",
-    help="Let in again who left, was removed or did not pass the training. Repeatable.",
+    help="Readmit a rater who left, was removed or did not pass the training. Repeatable.",
 )
 @AS_JSON
 def invite(
@@ -70,7 +71,7 @@ def invite(
     """Create a link to the rating pages for each RATER.
 
     Without names: for every rater who has assignments and no live link. A link is shown once;
-    the database keeps only a hash of it. Whoever has a link can rate as that rater.
+    the database stores only a hash of it. Anyone who has a link can rate as that rater.
 
     \b
     Examples:
@@ -85,13 +86,14 @@ def invite(
     """
     from study.study import Study
 
-    making = bool(raters or new or renew or out)
-    if sum(map(bool, (listing, revoked, removed, readmitted, making))) > 1:
+    creates_links = bool(raters or new or renew or out)
+    if sum(map(bool, (listing, revoked, removed, readmitted, creates_links))) > 1:
         raise click.UsageError(
-            "--list, --revoke, --remove, --readmit and making links each go alone."
+            "--list, --revoke, --remove and --readmit can't be combined with each other or with "
+            "creating links."
         )
     if renew and not raters:
-        raise click.UsageError("--renew goes with the names of raters; others keep their links.")
+        raise click.UsageError("--renew needs the names of raters.")
     with Study.open(folder) as study:
         if listing:
             _list(study, as_json)
@@ -112,36 +114,36 @@ def _invite(
 
     invited = make_links(study, raters, new=new, renew=renew, out=out)
     idle = _idle(study, invited)
-    assigned = any(one.assignments for one in list_links(study))
+    assigned = any(link.assignments for link in list_links(study))
     warnings = _warnings(study, invited, idle)
-    shown = [{"rater": one.rater, "assignments": one.assignments} for one in invited]
+    rows = [{"rater": link.rater, "assignments": link.assignments} for link in invited]
     lines = []
     if out is not None and invited:
         lines.append(f"{_links(len(invited))} in {out}, which only you can read.")
     else:
-        shown = [{**row, "link": one.link} for row, one in zip(shown, invited, strict=True)]
-        width = max((len(one.rater) for one in invited), default=0)
-        lines += [f"{one.rater:<{width}}  {one.link}" for one in invited]
+        rows = [{**row, "link": link.link} for row, link in zip(rows, invited, strict=True)]
+        width = max((len(link.rater) for link in invited), default=0)
+        lines += [f"{link.rater:<{width}}  {link.link}" for link in invited]
         if invited:
-            lines.append("These links are not shown again. Each lets in whoever has it.")
+            lines.append("These links are not shown again. Anyone who has a link can rate with it.")
         else:
             lines.append(
-                "No link was made: every rater with assignments has a live one."
+                "No link was created: every rater with assignments has a live one."
                 if assigned
-                else "No link was made: nothing is assigned to a rater yet."
+                else "No link was created: nothing is assigned to a rater yet."
             )
     lines += [f"Warning: {warning}" for warning in warnings]
     assign_first = not assigned if not invited else len(idle) == len(invited)
     lines.append(f"Next: ccrs {'assign' if assign_first else 'serve'} {study.folder}")
     file = None if out is None or not invited else str(out)
-    print_result({"links": shown, "file": file, "warnings": warnings}, lines, as_json)
+    print_result({"links": rows, "file": file, "warnings": warnings}, lines, as_json)
 
 
 def _idle(study: Study, invited: list[Invited]) -> list[str]:
-    """Return who has been invited to nothing."""
+    """Return the invited raters who have nothing to rate."""
     from annotate_ui.participants.invitation import open_slots
 
-    idle = [one.rater for one in invited if not one.assignments]
+    idle = [link.rater for link in invited if not link.assignments]
     return [] if idle and open_slots(study) else idle
 
 
@@ -152,9 +154,9 @@ def _warnings(study: Study, invited: list[Invited], idle: list[str]) -> list[str
 
     warnings = []
     if idle:
-        named = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
+        names = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
         warnings.append(
-            f"Nothing is assigned to {named}, and no slot is open; see "
+            f"Nothing is assigned to {names}, and there are no open slots; see "
             f"`ccrs assign {study.folder}`."
         )
     base = study.config.rating.base_url
@@ -175,9 +177,9 @@ def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
 
     done = revoke(study, *raters)
     lines = [
-        f"{rater}: the link is revoked, and sessions begun with it have ended."
+        f"{rater}: the link is revoked, and its sessions have ended."
         if links
-        else f"{rater}: there was no live link; nothing was changed."
+        else f"{rater}: had no live link; nothing was changed."
         for rater, links in done.items()
     ]
     rows = [{"rater": rater, "revoked": links} for rater, links in done.items()]
@@ -188,13 +190,13 @@ def _remove(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
     from annotate_ui.participants.withdrawal import leave, rater_key
 
     with study.read() as connection:
-        # All are looked up first: one that is misspelled removes nobody.
+        # All are looked up first, so that a misspelled code removes no rater.
         keys = {code: rater_key(connection, study, code) for code in raters}
     done = {code: leave(study, key, "removed") for code, key in keys.items()}
     lines = [
-        f"{code}: removed; what is finished stays, {released} unfinished went back."
+        f"{code}: removed; finished work stays, {released} unfinished assignments were released."
         if released is not None
-        else f"{code}: had left already; nothing was changed."
+        else f"{code}: has left already; nothing was changed."
         for code, released in done.items()
     ]
     rows = [{"rater": code, "released": released} for code, released in done.items()]
@@ -210,7 +212,9 @@ def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
     codes = list(dict.fromkeys(raters))
     for code in codes:
         readmit(study, code)
-    lines = [f"{code}: may take part again, with a new link." for code in codes]
+    lines = [
+        f"{code}: is readmitted, and passes the training if it was not passed." for code in codes
+    ]
     lines.append(f"Next: ccrs invite {study.folder} {' '.join(codes)}")
     print_result([{"rater": code} for code in codes], lines, as_json)
 
@@ -218,22 +222,22 @@ def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
 def _list(study: Study, as_json: bool) -> None:
     from annotate_ui.participants.invitation import list_links
 
-    found = list_links(study)
-    if found and not as_json:
-        _print(found)
+    links = list_links(study)
+    if links and not as_json:
+        _print(links)
         return
     lines = ["The study has no rater yet.", f"Next: ccrs assign {study.folder}"]
-    print_result([link.as_json() for link in found], lines, as_json)
+    print_result([link.as_json() for link in links], lines, as_json)
 
 
-def _print(found: list[RaterLink]) -> None:
+def _print(links: list[RaterLink]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    rows = Table("rater", "link", "made (UTC)", "first used", box=None, pad_edge=False)
+    rows = Table("rater", "link", "created (UTC)", "first used", box=None, pad_edge=False)
     rows.add_column("assignments", justify="right")
-    for link in found:
+    for link in links:
         ended = "left" if link.left else "revoked" if link.made else "none"
         state = "live" if link.live else ended
         made, used = (

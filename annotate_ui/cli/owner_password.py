@@ -17,8 +17,8 @@ from study.cli.options import AS_JSON, STUDY, print_result
 def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
     """Set the password of STUDY's owner pages.
 
-    It is asked for twice and not shown. A new password replaces the one before and ends the
-    sessions begun with it. Only a hash of it is stored.
+    The command asks for it twice without showing it. A new password replaces the old one and ends
+    its sessions. Only a hash is stored.
 
     \b
     Examples:

@@ -9,14 +9,14 @@ from study.cli.options import AS_JSON, STUDY, print_result
 
 @click.command()
 @STUDY
-@click.option("--message", metavar="TEXT", help="What raters are told meanwhile.")
-@click.option("--resume", "taking_up", is_flag=True, help="Take the campaign up again.")
+@click.option("--message", metavar="TEXT", help="Message to raters while the campaign is paused.")
+@click.option("--resume", "resuming", is_flag=True, help="Resume the campaign.")
 @AS_JSON
-def pause(folder: Path, message: str | None, taking_up: bool, as_json: bool) -> None:
+def pause(folder: Path, message: str | None, resuming: bool, as_json: bool) -> None:
     """Pause or resume the rating of STUDY.
 
-    While it is paused nothing new is opened for raters; what they have open can be saved. A
-    server that runs needs no restart.
+    While it is paused, nothing new is opened for raters; open pages can be saved. A running server
+    needs no restart.
 
     \b
     Examples:
@@ -26,18 +26,16 @@ def pause(folder: Path, message: str | None, taking_up: bool, as_json: bool) -> 
     from annotate_ui.participation import pause as pause_study, resume
     from study.study import Study
 
-    if taking_up and message is not None:
-        raise click.UsageError("--message is for raters who wait; it does not go with --resume.")
+    if resuming and message is not None:
+        raise click.UsageError("--message can't be combined with --resume.")
     with Study.open(folder) as study:
-        if taking_up:
+        if resuming:
             resume(study)
-            lines = ["The campaign goes on.", f"Next: ccrs watch {folder}"]
+            lines = ["The campaign is resumed.", f"Next: ccrs watch {folder}"]
         else:
             pause_study(study, message or "")
             lines = [
-                "The campaign is paused: nothing new is opened; what is open can be saved.",
+                "The campaign is paused: nothing new is opened; open pages can be saved.",
                 f"Next: ccrs pause {folder} --resume",
             ]
-    print_result(
-        {"paused": not taking_up, "message": None if taking_up else message}, lines, as_json
-    )
+    print_result({"paused": not resuming, "message": None if resuming else message}, lines, as_json)

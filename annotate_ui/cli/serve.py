@@ -22,7 +22,7 @@ from study.cli.options import STUDY
     default=8350,
     show_default=True,
     metavar="N",
-    help="Port to listen on; 0 takes a free one.",
+    help="Port to listen on; with 0 the system chooses a free one.",
 )
 @click.option(
     "--proxies",
@@ -30,27 +30,27 @@ from study.cli.options import STUDY
     default=0,
     show_default=True,
     metavar="N",
-    help="Reverse proxies of yours in front, whose word on address and https is believed.",
+    help="Number of your reverse proxies in front, which are trusted to name the client's address.",
 )
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Keep the secret that signs sessions in this file, outside the study's folder.",
+    help="File of the secret that signs sessions, outside the study's folder.",
 )
 @click.option(
     "--public",
     is_flag=True,
-    help="Strangers can reach the pages: refuse to start without an https address in "
-    "rating.base_url, a stated proxy and a secret file that exists.",
+    help="For pages on the internet: refuse to start without an https address in "
+    "rating.base_url, --proxies and an existing --secret-file.",
 )
 def serve(
     folder: Path, host: str, port: int, proxies: int, secret_file: Path | None, public: bool
 ) -> None:
     """Serve the rating pages of STUDY until Ctrl-C.
 
-    Raters reach them with the links of `ccrs invite`. Ctrl-C and SIGTERM finish the requests
-    under way. study.toml is read once, at the start.
+    Raters open them with the links of `ccrs invite`. After Ctrl-C or SIGTERM, running requests are
+    finished. study.toml is read once, at the start.
 
     \b
     Examples:

@@ -12,28 +12,41 @@ from annotate_ui.monitoring.careless_responding import RaterSignals
 from annotate_ui.monitoring.interim_analysis import InterimResult
 from annotate_ui.monitoring.rater_status import RaterStatus
 
-_SHOWN = 20
-"""Of what needs a hand; `--json` has all."""
-_ALSO_NUMBERS = {"can't\njudge", "to each\nside", "skipped"}
+_MOST_ITEMS = 20
+"""Action items that are printed; `--json` has all."""
+_NUMBERS = {
+    *("values", "hours", "signals", "value", "queries", "finished", "target", "more"),
+    *("can't\njudge", "to each\nside", "skipped", "vacant"),
+}
+_TEXTS = {"rater", "response", "query", "figure", "construct"}
+_FIGURES = {
+    "krippendorff_alpha": "alpha",
+    "icc": "ICC(A,1)",
+    "human_ceiling": "a rater, with the others",
+    "judge_against_others": "the judge, with the same raters",
+    "human_ceiling_difference": "judge minus rater",
+    "pearson": "correlation",
+    "bias": "bias, points",
+}
 
 
 def show_campaign(progress: CampaignProgress, signals: Sequence[RaterSignals]) -> None:
-    """Print what needs a hand, then the raters."""
+    """Print the action items, then the progress by rater and construct."""
     console = Console(highlight=False)
-    hands = progress.needs_a_hand
-    if not hands:
-        console.print("Nothing needs a hand.")
+    items = progress.action_items
+    if not items:
+        console.print("No action is needed.")
     else:
-        console.print(Text("Needs a hand", style="bold"))
-    for one in hands[:_SHOWN]:
-        who = "" if one.who is None else f"{one.who}: "
-        console.print(Text(f"- {who}{one.words}"))
-        if one.command is not None:
-            console.print(Text(f"    {one.command}"))
-    if len(hands) > _SHOWN:
-        console.print(f"- and {len(hands) - _SHOWN} more (--json shows all)")
+        console.print(Text("Action needed", style="bold"))
+    for item in items[:_MOST_ITEMS]:
+        subject = "" if item.subject is None else f"{item.subject}: "
+        console.print(Text(f"- {subject}{item.text}"))
+        if item.command is not None:
+            console.print(Text(f"    {item.command}"))
+    if len(items) > _MOST_ITEMS:
+        console.print(f"- and {len(items) - _MOST_ITEMS} more (--json shows all)")
     if progress.raters:
-        flagged = {one.rater: len(one.flagged) for one in signals}
+        flagged = {rater.rater: len(rater.flagged) for rater in signals}
         console.print(_raters(progress.raters, flagged))
     table = _table("construct", "values", "can't\njudge", "skipped")
     for construct in progress.constructs:
@@ -50,54 +63,52 @@ def show_campaign(progress: CampaignProgress, signals: Sequence[RaterSignals]) -
             f"{after_reveal:,} value{'' if after_reveal == 1 else 's'} entered after the reveal, "
             "kept but not counted."
         )
-    finished = sum(item.finished >= item.wanted for item in progress.items)
+    finished = sum(item.finished >= item.required for item in progress.items)
     console.print(f"{finished:,} of {len(progress.items):,} responses have all their raters.")
 
 
 def show_items(progress: CampaignProgress) -> None:
-    """Print the responses, those furthest from done first."""
-    console = Console(highlight=False)
-    table = _table("response", "query", "finished", "nobody's")
-    for item in sorted(progress.items, key=lambda one: one.finished - one.wanted):
+    """Print the responses, those that lack most raters first."""
+    table = _table("response", "query", "finished", "vacant")
+    for item in sorted(progress.items, key=lambda item: item.finished - item.required):
         table.add_row(
             Text(item.response),
             Text(item.query),
-            f"{item.finished}/{item.wanted}",
-            str(item.nobodys or ""),
+            f"{item.finished}/{item.required}",
+            str(item.vacant or ""),
         )
-    console.print(table)
+    Console(highlight=False).print(table)
 
 
-def show_look(found: InterimResult) -> None:
+def show_agreement(result: InterimResult) -> None:
     """Print interim figures of agreement, by construct."""
     console = Console(highlight=False)
-    title = "Agreement so far" if found.judge is None else f"{found.judge} beside people, so far"
-    console.print(Text(f"{title} ({found.ratings:,} values)", style="bold"))
+    subject = "Agreement" if result.judge is None else f"Agreement of {result.judge} with people"
+    console.print(Text(f"{subject} so far ({result.ratings:,} values)", style="bold"))
     console.print(
-        Text("Not for stopping: these figures hold at one look, not at the best of many.")
+        Text("Not for stopping: the intervals are valid at one moment, not at the best of many.")
     )
-    if found.note is not None:
-        console.print(Text(f"{found.note}."))
+    if result.note is not None:
+        console.print(Text(f"{result.note}."))
     table = _table("construct", "figure", "value", "interval", "queries")
-    each = [one for one in found.figures if one["statistic"] == "rater_against_others"]
-    for one in found.figures:
-        if one in each:
-            continue
+    by_rater = [row for row in result.figures if row["statistic"] == "rater_against_others"]
+    others = [row for row in result.figures if row["statistic"] != "rater_against_others"]
+    for row in others:
         table.add_row(
-            Text(", ".join(one["constructs"])),
-            Text(_figure(one)),
-            _number(one["value"]),
-            _interval(one),
-            str(one["n_queries"]),
+            Text(", ".join(row["constructs"])),
+            Text(_figure(row)),
+            _number(row["value"]),
+            _interval(row),
+            str(row["n_queries"]),
         )
     console.print(table)
-    if each:
-        console.print("Each rater against the mean of the others (--json has the intervals):")
-        console.print(_each_rater([one for one in each if one["scope"] == "pooled"]))
-    for one in found.figures:
-        if one["reason"] and one not in each:
+    if by_rater:
+        console.print("Each rater with the mean of the others (--json has the intervals):")
+        console.print(_by_rater([row for row in by_rater if row["scope"] == "pooled"]))
+    for row in others:
+        if row["reason"]:
             console.print(
-                Text(f"- {', '.join(one['constructs'])}, {_figure(one)}: {one['reason']}")
+                Text(f"- {', '.join(row['constructs'])}, {_figure(row)}: {row['reason']}")
             )
 
 
@@ -109,72 +120,64 @@ def show_stopping(state: Mapping[str, Any]) -> None:
             Text(f"{state['reason']}. Declare it in [stopping] before any interim analysis.")
         )
         return
-    what = (
+    quantity = (
         "mean of people's values"
         if state["quantity"] == "human_mean"
-        else (f"mean of {state['judge']} minus people")
+        else f"mean of {state['judge']} minus people"
     )
-    console.print(Text(f"Stopping rule: {what}, {state['level']:.0%}", style="bold"))
-    table = _table("construct", "value", "to each\nside", "wanted", "queries", "more", "stop")
-    for one in state["constructs"]:
+    console.print(Text(f"Stopping rule: {quantity}, {state['level']:.0%}", style="bold"))
+    table = _table("construct", "value", "to each\nside", "target", "queries", "more", "stop")
+    for row in state["constructs"]:
         table.add_row(
-            Text(one["construct"]),
-            _number(one["value"]),
-            _number(one["half_width"]),
-            f"{one['wanted']:g}",
-            f"{one['queries']}/{one['queries_assigned']}",
-            "" if one["more"] is None else f"{one['more']:,}",
-            "yes" if one["stop"] else "no",
+            Text(row["construct"]),
+            _number(row["value"]),
+            _number(row["half_width"]),
+            f"{row['target']:g}",
+            f"{row['queries']}/{row['queries_assigned']}",
+            "" if row["more_queries"] is None else f"{row['more_queries']:,}",
+            "yes" if row["stop"] else "no",
         )
     console.print(table)
-    for one in state["constructs"]:
-        # What is only too wide stands in the table.
-        if one["reason"] and not one["reason"].startswith("the interval is"):
-            console.print(Text(f"- {one['construct']}: {one['reason']}"))
-    verdict = "Enough is rated: you may stop." if state["stop"] else "Go on rating."
+    for row in state["constructs"]:
+        # The table shows which intervals are too wide.
+        if row["reason"] and not row["reason"].startswith("the interval is"):
+            console.print(Text(f"- {row['construct']}: {row['reason']}"))
+    verdict = "Enough is rated: you may stop." if state["stop"] else "Not enough is rated yet."
     console.print(Text(verdict))
 
 
 def _raters(raters: Iterable[RaterStatus], flagged: Mapping[str, int]) -> Table:
-    table = _table("rater", "part", "values", "hours", "last (UTC)", "link", "signals")
-    for one in raters:
-        last = "" if one.last_activity is None else f"{one.last_activity:%m-%d %H:%M}"
+    table = _table("rater", "phase", "values", "hours", "last (UTC)", "link", "signals")
+    for rater in raters:
+        last = "" if rater.last_activity is None else f"{rater.last_activity:%m-%d %H:%M}"
         table.add_row(
-            Text(one.rater),
-            one.phase.replace("_", " "),
-            f"{one.values}/{one.values_expected}",
-            f"{one.hours_active:.1f}",
+            Text(rater.rater),
+            rater.phase.replace("_", " "),
+            f"{rater.values}/{rater.values_expected}",
+            f"{rater.hours_active:.1f}",
             last,
-            one.link,
-            str(flagged.get(one.rater, 0) or ""),
+            rater.link,
+            str(flagged.get(rater.rater, 0) or ""),
         )
     return table
 
 
-def _each_rater(figures: Sequence[Mapping[str, Any]]) -> Table:
+def _by_rater(figures: Sequence[Mapping[str, Any]]) -> Table:
     """Return each rater's correlation with the mean of the others, a column each construct."""
-    constructs = list(dict.fromkeys(one["constructs"][0] for one in figures))
+    constructs = list(dict.fromkeys(row["constructs"][0] for row in figures))
     table = _table("rater", *constructs)
-    rows: dict[str, dict[str, str]] = {}
-    for one in figures:
-        rows.setdefault(one["scorers"][0], {})[one["constructs"][0]] = _number(one["value"])
-    for rater, cells in rows.items():
+    cells_by_rater: dict[str, dict[str, str]] = {}
+    for row in figures:
+        cells = cells_by_rater.setdefault(row["scorers"][0], {})
+        cells[row["constructs"][0]] = _number(row["value"])
+    for rater, cells in cells_by_rater.items():
         table.add_row(Text(rater), *(cells.get(construct, "") for construct in constructs))
     return table
 
 
-def _figure(one: Mapping[str, Any]) -> str:
-    names = {
-        "krippendorff_alpha": "alpha",
-        "icc": "ICC(A,1)",
-        "human_ceiling": "a rater against others",
-        "judge_against_others": "the judge against the same",
-        "human_ceiling_difference": "judge minus rater",
-        "pearson": "correlation",
-        "bias": "bias, points",
-    }
-    within = ", within queries" if one["scope"] == "within_query" else ""
-    return f"{names.get(one['statistic'], one['statistic'])}{within}"
+def _figure(row: Mapping[str, Any]) -> str:
+    within = ", within queries" if row["scope"] == "within_query" else ""
+    return f"{_FIGURES.get(row['statistic'], row['statistic'])}{within}"
 
 
 def _number(value: float | None) -> str:
@@ -183,22 +186,15 @@ def _number(value: float | None) -> str:
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
 
 
-def _interval(one: Mapping[str, Any]) -> str:
-    if one["ci_low"] is None:
+def _interval(row: Mapping[str, Any]) -> str:
+    if row["ci_low"] is None:
         return "–"
-    return f"{_number(one['ci_low'])} to {_number(one['ci_high'])}"
+    return f"{_number(row['ci_low'])} to {_number(row['ci_high'])}"
 
 
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    numbers = {"values", "hours", "signals", "value", "queries", "finished", "wanted", "more"}
     for name in names:
-        right = name in numbers or name in _ALSO_NUMBERS
-        words = name.startswith("rater") or name in {"response", "query", "figure", "construct"}
-        table.add_column(
-            name,
-            justify="right" if right else "left",
-            overflow="fold",
-            no_wrap=not words,
-        )
+        justify: Any = "right" if name in _NUMBERS else "left"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name not in _TEXTS)
     return table

@@ -1,4 +1,4 @@
-"""What of a campaign needs the owner's hand, most urgent first, each with what helps."""
+"""Action items: what the owner of a campaign should see to, most urgent first, with a command."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _RANKED = (
     "no_live_link",
     "lacking_training",
     "lacking_checks",
-    "nobodys",
+    "vacant_places",
     "checks_missed",
     "straight_lining",
     "little_variation",
@@ -38,124 +38,141 @@ _RANKED = (
 
 
 @dataclass(frozen=True)
-class NeedsAHand:
+class ActionItem:
     """One thing that the owner should see to."""
 
     code: str
-    """What it is: one of the documented words."""
-    who: str | None
+    """One of the documented kinds."""
+    subject: str | None
     """The rater's or the construct's code; null where it concerns the campaign."""
-    words: str
+    text: str
     command: str | None
     """What helps, or shows more."""
 
 
-def needs_a_hand(
+def action_items(
     study: Study,
     raters: Sequence[RaterStatus],
     signals: Sequence[RaterSignals],
-    material: Sequence[tuple[str, str]],
-    given: pd.DataFrame,
+    lacking: Sequence[tuple[str, str]],
+    assignments: pd.DataFrame,
     *,
-    nobodys: int,
+    vacant: int,
     stopping: Mapping[str, Any] | None,
     paused: bool,
-) -> tuple[NeedsAHand, ...]:
-    """Return what needs a hand; `stopping` is what the last look at the rule showed."""
+) -> tuple[ActionItem, ...]:
+    """Return the action items of a campaign.
+
+    Parameters
+    ----------
+    lacking
+        What there is too little of, `training` or `checks`, each with a text.
+    assignments
+        As in `CampaignRecords`.
+    vacant
+        Places of raters who left, which no other rater has taken over.
+    stopping
+        The newest result of the stopping rule.
+    """
     folder = study.folder
-    gone = {one.rater for one in raters if one.phase == "left"}
-    found = [
+    have_left = {rater.rater for rater in raters if rater.phase == "left"}
+    items = [
         *_of_raters(study, raters, paused),
-        *_of_signals(study, [one for one in signals if one.rater not in gone]),
+        *_of_signals(study, [rater for rater in signals if rater.rater not in have_left]),
         *_of_stopping(study, stopping),
     ]
     if paused:
-        words = "the campaign is paused: nothing new is opened for raters"
-        found.append(NeedsAHand("paused", None, words, f"ccrs pause {folder} --resume"))
-    for what, words in material:
-        found.append(NeedsAHand(f"lacking_{what}", None, words, f"ccrs import {folder} FILE"))
-    if nobodys:
-        words = f"{_counted(nobodys, 'place')} of raters who left: nobody has taken over yet"
-        found.append(NeedsAHand("nobodys", None, words, f"ccrs assign {folder}"))
-    apart = _unconnected(given)
-    if apart is not None:
-        found.append(NeedsAHand("unconnected", None, apart, f"ccrs assign {folder}"))
-    return tuple(sorted(found, key=lambda one: _RANKED.index(one.code)))
+        text = "the campaign is paused: nothing new is opened for raters"
+        items.append(ActionItem("paused", None, text, f"ccrs pause {folder} --resume"))
+    for material, text in lacking:
+        items.append(ActionItem(f"lacking_{material}", None, text, f"ccrs import {folder} FILE"))
+    if vacant:
+        text = f"{_counted(vacant, 'place')} of raters who left, not taken over by others yet"
+        items.append(ActionItem("vacant_places", None, text, f"ccrs assign {folder}"))
+    unconnected = _unconnected(assignments)
+    if unconnected is not None:
+        items.append(ActionItem("unconnected", None, unconnected, f"ccrs assign {folder}"))
+    return tuple(sorted(items, key=lambda item: _RANKED.index(item.code)))
 
 
-def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Iterator[NeedsAHand]:
+def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Iterator[ActionItem]:
     folder = study.folder
-    for one in raters:
-        training = one.training
-        if one.phase == "training_failed":
+    for rater in raters:
+        code, training = rater.rater, rater.training
+        if rater.phase == "training_failed":
             share = "" if training is None or training.share is None else f" ({training.share:.0%})"
-            words = f"failed the training in all attempts{share}"
-            yield NeedsAHand(
-                one.phase, one.rater, words, f"ccrs watch {folder} --readmit {one.rater}"
+            text = f"failed the training in all attempts{share}"
+            yield ActionItem(
+                "training_failed", code, text, f"ccrs invite {folder} --readmit {code}"
             )
-        elif one.phase == "training" and training is not None and training.share is not None:
-            words = (
+        elif rater.phase == "training" and training is not None and training.share is not None:
+            text = (
                 f"has not passed the training after {_counted(training.attempt, 'attempt')} of "
-                f"{training.attempts} ({training.share:.0%} of the values met)"
+                f"{training.attempts} ({training.share:.0%} of the values in range)"
             )
-            yield NeedsAHand("training_stuck", one.rater, words, f"ccrs watch {folder}")
-        if one.phase in {"left", "training_failed"}:
+            yield ActionItem("training_stuck", code, text, f"ccrs watch {folder}")
+        if rater.phase in {"left", "training_failed"}:
             continue
-        remove = f"ccrs watch {folder} --remove {one.rater}"
-        if not one.own_left:
-            if one.waiting_since is not None and not paused:
-                days = (now() - one.waiting_since).days
+        remove = f"ccrs invite {folder} --remove {code}"
+        if not rater.own_left:
+            if rater.waiting_since is not None and not paused:
+                days = (now() - rater.waiting_since).days
                 if days >= IDLE.days:
-                    words = f"enrolled and has begun nothing for {days} days; holds a place"
-                    yield NeedsAHand("idle", one.rater, words, remove)
+                    text = (
+                        f"enrolled {days} days ago, has not begun, and keeps a place of the quota"
+                    )
+                    yield ActionItem("idle", code, text, remove)
             continue
-        if one.link != "live":
-            had = "has no link" if one.link == "none" else "has a revoked link"
-            words = f"{had} and {_counted(one.own_left, 'value')} to give"
-            yield NeedsAHand("no_live_link", one.rater, words, f"ccrs invite {folder} {one.rater}")
-        elif one.waiting_since is not None and not paused:
+        if rater.link != "live":
+            link = "has no link" if rater.link == "none" else "has a revoked link"
+            text = f"{link} and {_counted(rater.own_left, 'value')} left to enter"
+            yield ActionItem("no_live_link", code, text, f"ccrs invite {folder} {code}")
+        elif rater.waiting_since is not None and not paused:
             patience = IDLE
-            if one.phase == "repeats":
+            if rater.phase == "repeats":
                 patience += timedelta(hours=study.config.design.repeat_after_hours)
-            idle = now() - one.waiting_since
+            idle = now() - rater.waiting_since
             if idle > patience:
-                words = f"idle for {idle.days} days with {_counted(one.own_left, 'value')} to give"
-                yield NeedsAHand("idle", one.rater, words, remove)
+                text = (
+                    f"idle for {idle.days} days, {_counted(rater.own_left, 'value')} left to enter"
+                )
+                yield ActionItem("idle", code, text, remove)
 
 
-def _of_signals(study: Study, signals: Sequence[RaterSignals]) -> Iterator[NeedsAHand]:
-    for one in signals:
-        kinds: dict[str, list[str]] = {}
-        for signal in one.flagged:
+def _of_signals(study: Study, signals: Sequence[RaterSignals]) -> Iterator[ActionItem]:
+    for rater in signals:
+        texts: dict[str, list[str]] = {}
+        for signal in rater.flagged:
             place = f"{signal.construct}: " if signal.construct else ""
-            kinds.setdefault(signal.kind, []).append(f"{place}{signal.words}")
-        for kind, words in kinds.items():
-            more = f" (and on {len(words) - 1} more)" if len(words) > 1 else ""
-            yield NeedsAHand(
-                kind, one.rater, f"{words[0]}{more}", f"ccrs watch {study.folder} --json"
-            )
+            texts.setdefault(signal.kind, []).append(f"{place}{signal.explanation}")
+        for kind, explanations in texts.items():
+            further = len(explanations) - 1
+            more = f" (and on {further} more)" if further else ""
+            text = f"{explanations[0]}{more}"
+            yield ActionItem(kind, rater.rater, text, f"ccrs watch {study.folder} --json")
 
 
-def _of_stopping(study: Study, stopping: Mapping[str, Any] | None) -> Iterator[NeedsAHand]:
-    for one in (stopping or {}).get("constructs", ()):
-        if one["stop"] or one["half_width"] is None:
+def _of_stopping(study: Study, stopping: Mapping[str, Any] | None) -> Iterator[ActionItem]:
+    for state in (stopping or {}).get("constructs", ()):
+        if state["stop"] or state["half_width"] is None:
             continue
-        more = f"; about {_counted(one['more'], 'more query')} expected" if one["more"] else ""
-        words = (
-            f"{one['half_width']:.3g} points to each side at the last look, wanted "
-            f"{one['wanted']:g}{more}"
+        more = state["more_queries"]
+        expected = f"; about {_counted(more, 'more query')} expected" if more else ""
+        text = (
+            f"the interval was {state['half_width']:.3g} points to each side at the last interim "
+            f"analysis, target {state['target']:g}{expected}"
         )
         command = f"ccrs watch {study.folder} --stopping"
-        yield NeedsAHand("interval_wide", one["construct"], words, command)
+        yield ActionItem("interval_wide", state["construct"], text, command)
 
 
-def _unconnected(given: pd.DataFrame) -> str | None:
-    """Return that raters fall apart into groups that share no response; None where they don't."""
-    main = given[
-        (given["purpose"] == "main")
-        & (given["repeat"] == 0)
-        & given["rater"].notna()
-        & (given["expected"] > 0)
+def _unconnected(assignments: pd.DataFrame) -> str | None:
+    """Return that raters form groups that share no response; None where they do not."""
+    main = assignments[
+        (assignments["purpose"] == "main")
+        & (assignments["repeat"] == 0)
+        & assignments["rater"].notna()
+        & (assignments["expected"] > 0)
     ]
     if main["rater"].nunique() < 2:
         return None
@@ -165,11 +182,11 @@ def _unconnected(given: pd.DataFrame) -> str | None:
     if parts < 2:
         return None
     return (
-        f"raters fall into {parts} groups that share no response: how severe they are can't be "
-        "compared between groups"
+        f"raters form {parts} groups that share no response: their severity can't be compared "
+        "between groups"
     )
 
 
-def _counted(count: int, one: str) -> str:
-    many = f"{one[:-1]}ies" if one.endswith("query") else f"{one}s"
-    return f"{count:,} {one if count == 1 else many}"
+def _counted(count: int, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("query") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"

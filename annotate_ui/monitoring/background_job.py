@@ -3,9 +3,9 @@
 `python -m annotate_ui.monitoring.background_job STUDY KIND [JUDGE]`
 
 Two things are computed here, since raters wait for the same processor. An interim analysis is
-started by a request and stores its own result; one runs at a time, and a note next to study.toml
-says what was started, when, and how it ended, so that a server that was restarted, or another one,
-knows it too. A snapshot (KIND is `snapshot`) is waited for and is written to standard output.
+started by a request and stores its own result. One runs at a time; a note next to study.toml
+records what was started, when, and how it ended, for a server that is restarted and for other
+servers. A snapshot (KIND is `snapshot`) is written to standard output, and the caller waits for it.
 """
 
 import json
@@ -27,14 +27,14 @@ from study.schema import now
 from study.study import Study
 
 if TYPE_CHECKING:
+    from annotate_ui.monitoring.campaign_progress import Snapshot
     from annotate_ui.monitoring.interim_analysis import Kind
-    from annotate_ui.monitoring.snapshot import Snapshot
 
 LONGEST = timedelta(minutes=10)
 """A computation that takes longer is ended."""
 
 _SNAPSHOT = "snapshot"
-# Seconds that a started process may need until it holds the lock.
+# Time that a started process may need until it holds the lock.
 _STARTING = timedelta(seconds=60)
 _NICE = 10
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -43,7 +43,7 @@ _NAME = ".background_job.{}"
 
 @dataclass(frozen=True)
 class Note:
-    """What was started last, and how it ended."""
+    """The last interim analysis that was started, and how it ended."""
 
     kind: str
     started: str
@@ -56,7 +56,7 @@ class Note:
 def start(study: Study, kind: str, judge: str | None = None) -> None:
     """Start the process for an interim analysis, which stores its result itself.
 
-    While one runs, nothing else is started: `running` says which.
+    While one runs, no other is started; `running` returns which.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def start(study: Study, kind: str, judge: str | None = None) -> None:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env=os.environ | _ONE_THREAD,
-                # It goes on when the server stops.
+                # It continues when the server stops.
                 start_new_session=True,
             )
     except Timeout:
@@ -115,7 +115,7 @@ def compute_snapshot(study: Study) -> "Snapshot":
 
 
 def running(study: Study) -> str | None:
-    """Return the kind of interim analysis that is being computed; None where none is."""
+    """Return the kind of interim analysis that is being computed, or None."""
     note = read_note(study.folder)
     if note is None or note.ended is not None:
         return None
@@ -141,7 +141,7 @@ def computing_lock(folder: Path) -> FileLock:
 
 
 def read_note(folder: Path) -> Note | None:
-    """Return the note; None where nothing was ever started, or it can't be read."""
+    """Return the note; None before the first analysis, or if it can't be read."""
     try:
         return Note(**json.loads(_path(folder, "json").read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -180,7 +180,7 @@ def main(folder: Path, kind: str, judge: str | None) -> int:
 
 
 def _write_snapshot(folder: Path) -> None:
-    from annotate_ui.monitoring.snapshot import snapshot
+    from annotate_ui.monitoring.campaign_progress import snapshot
 
     with Study.open(folder) as study:
         pickle.dump(snapshot(study), sys.stdout.buffer)

@@ -1,24 +1,48 @@
-"""How far a campaign is, by rater, item and construct, and what of it needs a hand."""
+"""Progress of a campaign, by rater, response and construct, and the action items that follow."""
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
+from sqlalchemy import Connection, func, select
 
-from annotate_ui.monitoring.action_items import NeedsAHand, needs_a_hand
+from annotate_ui.monitoring.action_items import ActionItem, action_items
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
-from annotate_ui.monitoring.item_progress import ItemProgress, item_progress
-from annotate_ui.monitoring.material import lacking_material
+from annotate_ui.monitoring.interim_analysis import newest
 from annotate_ui.monitoring.rater_status import RaterStatus, rater_statuses
 from annotate_ui.participation import paused
+from study.assignment.checks import LEAST_WORDS
+from study.facts.current_responses import is_answer
 from study.facts.rating_progress import CampaignRecords, read_records
+from study.facts.ratings import values_so_far
+from study.schema import Assignment, CheckPair, ExpectedValue, Query, Response, now, table
+from study.settings.design import DesignSpec
 from study.study import Study
+
+# Values. With fewer, a snapshot is computed before another process would have started.
+_LARGE = 3000
+_MOST_READ = 100
+
+
+@dataclass(frozen=True)
+class ItemProgress:
+    """One response: how many raters have finished it."""
+
+    response: str
+    query: str
+    finished: int
+    required: int
+    """Raters that it was assigned to, with open slots and vacant places."""
+    vacant: int
+    """Of those required: places of raters who left, which no other rater has taken over."""
 
 
 @dataclass(frozen=True)
 class ConstructProgress:
-    """One construct, over the values that measure."""
+    """One construct, over the assignments that measure."""
 
     construct: str
     values: int
@@ -32,54 +56,76 @@ class ConstructProgress:
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """Everything that the owner of a campaign watches, figures of agreement excepted."""
+    """Everything that the owner of a campaign monitors, except figures of agreement."""
 
     raters: tuple[RaterStatus, ...]
     items: tuple[ItemProgress, ...]
     constructs: tuple[ConstructProgress, ...]
-    needs_a_hand: tuple[NeedsAHand, ...]
+    action_items: tuple[ActionItem, ...]
     """Most urgent first."""
     paused: bool
 
     def as_json(self) -> dict[str, Any]:
-        """Return the progress as values that JSON can hold."""
+        """Return the progress as values that JSON can represent."""
         return {
             "paused": self.paused,
-            "needs_a_hand": [asdict(one) for one in self.needs_a_hand],
-            "raters": [one.as_json() for one in self.raters],
-            "items": [asdict(one) for one in self.items],
-            "constructs": [asdict(one) for one in self.constructs],
+            "action_items": [asdict(item) for item in self.action_items],
+            "raters": [rater.as_json() for rater in self.raters],
+            "items": [asdict(item) for item in self.items],
+            "constructs": [asdict(construct) for construct in self.constructs],
         }
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of a campaign at one moment."""
+
+    at: datetime
+    progress: CampaignProgress
+    signals: dict[str, RaterSignals]
+    """By the rater's code."""
+
+
+def snapshot(study: Study) -> Snapshot:
+    """Return the present state of a campaign."""
+    at = now()
+    signals = rater_signals(study)
+    by_rater = {rater.rater: rater for rater in signals}
+    return Snapshot(at, campaign_progress(study, signals), by_rater)
+
+
+def is_large(study: Study) -> bool:
+    """Return whether a snapshot takes so long that raters would wait for the processor."""
+    with study.read() as connection:
+        return values_so_far(connection) > _LARGE
 
 
 def campaign_progress(
     study: Study, signals: Sequence[RaterSignals] | None = None
 ) -> CampaignProgress:
-    """Return how far a campaign is.
+    """Return the progress of a campaign.
 
     `signals` are those of `rater_signals`, where the caller has them already.
     """
-    from annotate_ui.monitoring.interim_analysis import newest
-
     signals = rater_signals(study) if signals is None else signals
     stopping = newest(study, "stopping")
     with study.read() as connection:
         records = read_records(connection, study.construct_versions(connection))
         raters = rater_statuses(connection, study, records)
         items = item_progress(connection, records.assignments)
-        material = lacking_material(connection, study.config.design)
+        lacking = lacking_material(connection, study.config.design)
         is_paused = paused(connection) is not None
     return CampaignProgress(
         tuple(raters),
         items,
         _constructs(study, records),
-        needs_a_hand(
+        action_items(
             study,
             raters,
             signals,
-            material,
+            lacking,
             records.assignments,
-            nobodys=sum(item.nobodys for item in items),
+            vacant=sum(item.vacant for item in items),
             stopping=None if stopping is None else stopping.stopping,
             paused=is_paused,
         ),
@@ -97,9 +143,9 @@ def _constructs(study: Study, records: CampaignRecords) -> tuple[ConstructProgre
     progress = []
     for construct in study.config.constructs:
         of_construct = entered[entered["construct"] == construct.key]
-        asked = [construct.key in keys for keys in assignments["construct_keys"]]
+        assigned = [construct.key in keys for keys in assignments["construct_keys"]]
         rated = assignments["assignment"].isin(of_construct["assignment"])
-        expected = pd.Series(asked, assignments.index, dtype=bool) & (live | rated)
+        expected = pd.Series(assigned, assignments.index, dtype=bool) & (live | rated)
         progress.append(
             ConstructProgress(
                 construct=construct.key,
@@ -111,3 +157,113 @@ def _constructs(study: Study, records: CampaignRecords) -> tuple[ConstructProgre
             )
         )
     return tuple(progress)
+
+
+def item_progress(connection: Connection, assignments: pd.DataFrame) -> tuple[ItemProgress, ...]:
+    """Return each response that is assigned to be rated, in the order of the study."""
+    r, q = table(Response), table(Query)
+    rows = connection.execute(
+        select(r.c.id, r.c.key, q.c.key.label("query"))
+        .join_from(r, q, r.c.query_id == q.c.id)
+        .order_by(q.c.id, r.c.id)
+    )
+    main = assignments[
+        (assignments["purpose"] == "main")
+        & (assignments["repeat"] == 0)
+        & ~assignments["handed_on"]
+    ]
+    by_response: dict[int, list[Any]] = defaultdict(list)
+    slots: list[Any] = list(main.itertuples())
+    for slot in slots:
+        by_response[slot.response].append(slot)
+    return tuple(
+        ItemProgress(row.key, row.query, *_counts(by_response[row.id]))
+        for row in rows
+        if row.id in by_response
+    )
+
+
+def _counts(slots: list[Any]) -> tuple[int, int, int]:
+    """Return how many raters finished, how many are required, and how many places are vacant."""
+    unfinished = [s for s in slots if s.released and s.entered < len(s.construct_keys)]
+    given_back = {s.assignment for s in unfinished}
+    live = [s for s in slots if s.assignment not in given_back]
+    vacant = _most(_uncovered(unfinished, live))
+    by_rater: dict[int, list[bool]] = defaultdict(list)
+    for slot in live:
+        if slot.rater is not None:
+            by_rater[slot.rater].append(slot.entered >= len(slot.construct_keys))
+    finished = sum(all(done) for done in by_rater.values())
+    # One construct a pass: a rater has several slots for a response, each on its constructs.
+    required = _most(key for slot in live for key in slot.construct_keys)
+    return finished, required + vacant, vacant
+
+
+def _uncovered(released: list[Any], live: list[Any]) -> Iterator[str]:
+    """Yield the constructs of slots that were taken back and not replaced by a later slot."""
+    used: set[int] = set()
+    for slot in sorted(released, key=lambda slot: slot.released_at):
+        later = next(
+            (
+                other.assignment
+                for other in live
+                if other.assignment not in used
+                and other.created_at > slot.released_at
+                and set(other.construct_keys) & set(slot.construct_keys)
+            ),
+            None,
+        )
+        if later is None:
+            yield from slot.construct_keys
+        else:
+            used.add(later)
+
+
+def _most(keys: Iterable[str]) -> int:
+    return max(Counter(keys).values(), default=0)
+
+
+def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[str, str]]:
+    """Return what study.toml asks for and the study lacks: `training` or `checks`, with a text."""
+    lacking = []
+    if design.training:
+        available = _responses(connection, "training")
+        needed = design.training * design.training_attempts
+        if available < needed:
+            text = (
+                f"{available} responses with expected values for the training; "
+                f"{design.training_attempts} attempts at {design.training} need {needed}"
+            )
+            lacking.append(("training", text))
+    if design.checks:
+        p = table(CheckPair)
+        pairs = connection.execute(select(func.count()).select_from(p)).scalar_one()
+        available = int(pairs) + _responses(connection, "check")
+        if available < design.checks and not _makes_checks_later(connection):
+            text = f"{available} checks; each rater should get {design.checks}"
+            lacking.append(("checks", text))
+    return lacking
+
+
+def _makes_checks_later(connection: Connection) -> bool:
+    """Return whether there are open slots whose checks are made when a rater takes them."""
+    a, r = table(Assignment), table(Response)
+    texts = (
+        select(r.c.text)
+        .join_from(a, r, a.c.response_id == r.c.id)
+        .where(a.c.rater_id.is_(None), a.c.purpose == "main")
+        .limit(_MOST_READ)
+    )
+    return any(len(text.split()) >= LEAST_WORDS for text in connection.execute(texts).scalars())
+
+
+def _responses(connection: Connection, purpose: str) -> int:
+    e, r = table(ExpectedValue), table(Response)
+    count = (
+        select(func.count(e.c.response_id.distinct()))
+        .join_from(e, r, e.c.response_id == r.c.id)
+        .where(e.c.purpose == purpose)
+    )
+    # A response that is also the output of a system is measured, and not used for training.
+    usable = count.where(~is_answer()) if purpose == "training" else count
+    return int(connection.execute(usable).scalar_one())

@@ -1,32 +1,46 @@
-"""How carefully each rater works, as far as the data can tell."""
+"""Signals of careless responding, by rater."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import Connection
 
-from annotate_ui.monitoring.agreement_with_others import (
-    AgainstOthers,
-    each_against_others,
-    low_agreement,
-)
-from annotate_ui.monitoring.attention_checks import answered, checks_missed, stored_checks
-from annotate_ui.monitoring.reading_pace import reading_shares, too_fast
-from annotate_ui.monitoring.response_patterns import (
+from analysis.core.context import Context
+from analysis.topics.agreement.human_ceiling import raters_against_others
+from annotate_ui.monitoring.attention_checks import checks_missed, missed_checks, stored_checks
+from annotate_ui.monitoring.interim_analysis import human_context
+from annotate_ui.monitoring.signals import (
     ConstructValues,
+    Signal,
     little_variation,
     many_missing,
     run_of,
     straight_lining,
     straight_lining_throughout,
+    too_few,
 )
-from annotate_ui.monitoring.score_tables import people_and
-from annotate_ui.monitoring.signal import Signal
 from study.facts.rating_progress import read_records
 from study.facts.score_table import score_table
+from study.settings.study_toml import StudyConfig
 from study.study import Study
+
+#: With fewer queries of known time, no signal of reading pace is computed.
+LEAST_TIMED = 5
+
+#: A rater who reads everything takes at least this share of the reading time.
+_SHARE = 1 / 3
+
+#: Share of queries below that from which a rater is flagged, and the least number of them.
+_FLAGGED, _LEAST_FAST = 0.25, 3
+
+#: With fewer queries shared with others, no signal of agreement is computed.
+LEAST_SHARED = 10
+
+#: Raters needed to find one who differs: of two raters, both always agree equally.
+LEAST_RATERS = 3
 
 
 @dataclass(frozen=True)
@@ -39,69 +53,174 @@ class RaterSignals:
     @property
     def flagged(self) -> tuple[Signal, ...]:
         """Those that the owner should look at."""
-        return tuple(one for one in self.signals if one.verdict == "flagged")
+        return tuple(signal for signal in self.signals if signal.verdict == "flagged")
 
     def as_json(self) -> dict[str, Any]:
-        """Return the signals as values that JSON can hold."""
-        return {"rater": self.rater, "signals": [one.as_json() for one in self.signals]}
+        """Return the signals as values that JSON can represent."""
+        return {"rater": self.rater, "signals": [signal.as_json() for signal in self.signals]}
 
 
 def rater_signals(study: Study) -> list[RaterSignals]:
     """Return the signals of every rater who has rated, in order of their codes.
 
-    Signals never exclude ratings: a rule for excluding ratings is declared in advance.
+    They are computed from the ratings that count (`study.facts.ratings`), without repeats. Signals
+    never exclude ratings: a rule for excluding ratings is declared in advance.
     """
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        said = read_records(connection, versions).ratings
-        shares = reading_shares(connection, study.config, said)
-        missed = answered(stored_checks(connection), said, study.config.constructs)
+        ratings = read_records(connection, versions).ratings
+        counted = ratings[ratings["counts"] & (ratings["repeat"] == 0)]
+        shares = reading_shares(connection, study.config, counted)
+        missed = missed_checks(stored_checks(connection), counted, study.config.constructs)
         frame = score_table(connection, versions)
-    context = people_and(study, frame)
-    against: dict[str, list[AgainstOthers]] = {}
+    context = human_context(study, frame)
+    by_construct: dict[str, list[AgreementWithOthers]] = {}
     if context is not None:
-        for one in each_against_others(context):
-            against.setdefault(one.construct, []).append(one)
-    main = said[(said["purpose"] == "main") & (said["repeat"] == 0)]
-    by_construct = {str(key): _said(rows) for key, rows in main.groupby("construct", sort=False)}
-    people = said.drop_duplicates("rater_id").set_index("rater_id")["rater"]
-    found = []
-    for rater_id, rater in people.sort_values().items():
-        signals = [
-            *_of_values(rater_id, by_construct, study.config.seed),
-            too_fast(shares.get(rater, [])),
-            checks_missed(missed.get(rater, [])),
-            *_of_agreement(rater, against),
-        ]
-        found.append(RaterSignals(str(rater), tuple(signals)))
-    return found
+        for agreement in agreement_with_others(context):
+            by_construct.setdefault(agreement.construct, []).append(agreement)
+    main = counted[counted["purpose"] == "main"]
+    values = {str(key): _values(rows) for key, rows in main.groupby("construct", sort=False)}
+    raters = ratings.drop_duplicates("rater_id").set_index("rater_id")["rater"].sort_values()
+    return [
+        RaterSignals(
+            str(code),
+            (
+                *_of_values(rater_id, values, study.config.seed),
+                too_fast(shares.get(code, [])),
+                checks_missed(missed.get(code, [])),
+                *_of_agreement(code, by_construct),
+            ),
+        )
+        for rater_id, code in raters.items()
+    ]
 
 
-def _said(rows: pd.DataFrame) -> ConstructValues:
-    # Arrays in place of a frame: a campaign has many raters, each held against all others.
+def _values(rows: pd.DataFrame) -> ConstructValues:
+    # Arrays in place of a frame: a campaign has many raters, each compared with all others.
     rater, response, query = (
         rows[name].to_numpy(dtype=np.int64) for name in ("rater_id", "response", "query")
     )
     return ConstructValues(rater, response, query, rows["value"].to_numpy(dtype=np.float64))
 
 
-def _of_values(rater: Any, by_construct: dict[str, ConstructValues], seed: int) -> Iterator[Signal]:
+def _of_values(rater: Any, values: dict[str, ConstructValues], seed: int) -> Iterator[Signal]:
     runs = []
-    for construct, said in by_construct.items():
-        mine = said.rater == rater
-        if mine.any():
-            own, others = said.where(mine), said.where(~mine)
-            run = run_of(own, seed)
+    for construct, rows in values.items():
+        is_rater = rows.rater == rater
+        if is_rater.any():
+            own_rows, others = rows.where(is_rater), rows.where(~is_rater)
+            run = run_of(own_rows, seed)
             runs += [run] if run is not None else []
-            yield straight_lining(run, own, construct)
-            yield little_variation(own, others, construct)
-            yield many_missing(own, others, construct)
-    if len(by_construct) > 1:
+            yield straight_lining(run, own_rows, construct)
+            yield little_variation(own_rows, others, construct)
+            yield many_missing(own_rows, others, construct)
+    if len(values) > 1:
         yield straight_lining_throughout(runs)
 
 
-def _of_agreement(rater: str, against: dict[str, list[AgainstOthers]]) -> Iterator[Signal]:
-    for everybody in against.values():
-        for own in everybody:
-            if own.rater == rater:
-                yield low_agreement(own, [one for one in everybody if one.rater != rater])
+def reading_shares(
+    connection: Connection, config: StudyConfig, ratings: pd.DataFrame
+) -> dict[str, list[float]]:
+    """Return for each rater, query by query, active seconds as a share of the reading time.
+
+    Question, reference and shared passages are read once for all responses of a query, so time is
+    compared by query. Only the first pass counts: a second one need not be read again. Ratings
+    without a time, such as those from Label Studio, do not enter.
+    """
+    from study.assignment.reading_time import WordCounts
+
+    timed = ratings[
+        ratings["purpose"].isin(["main", "calibration"]) & (ratings["active_seconds"] > 0)
+    ]
+    if timed.empty:
+        return {}
+    first = timed.groupby(["rater", "query"])["round"].transform("min")
+    timed = timed[timed["round"] == first]
+    reading = WordCounts(connection, config.constructs)
+    shares: dict[str, list[float]] = {}
+    passes: Any = timed.groupby(["rater", "query"], sort=False)
+    for (rater, query), rows in passes:
+        rated: dict[int, set[str]] = {}
+        for response, construct in zip(rows["response"], rows["construct"], strict=True):
+            rated.setdefault(response, set()).add(construct)
+        keys = {response: frozenset(constructs) for response, constructs in rated.items()}
+        minutes = reading.words(query, keys) / config.rating.words_per_minute
+        if minutes > 0:
+            share = float(rows["active_seconds"].sum()) / (60 * minutes)
+            shares.setdefault(str(rater), []).append(share)
+    return shares
+
+
+def too_fast(shares: Iterable[float]) -> Signal:
+    """Return whether many of a rater's queries took less than a third of the reading time."""
+    timed = pd.Series(list(shares), dtype="float64")
+    if len(timed) < LEAST_TIMED:
+        return too_few("too_fast", None, len(timed), "queries with a time")
+    fast = int((timed < _SHARE).sum())
+    share = fast / len(timed)
+    flagged = share >= _FLAGGED and fast >= _LEAST_FAST
+    return Signal(
+        "too_fast",
+        None,
+        "flagged" if flagged else "fine",
+        share,
+        float(timed.median()),
+        len(timed),
+        f"{fast} of {len(timed)} queries in less than a third of the time that reading takes; "
+        f"half of them in {timed.median():.0%} of it or less",
+    )
+
+
+@dataclass(frozen=True)
+class AgreementWithOthers:
+    """A rater's correlation with the mean of the others on a construct, with its interval."""
+
+    rater: str
+    construct: str
+    value: float
+    low: float
+    high: float
+    n_queries: int
+
+
+def agreement_with_others(context: Context) -> list[AgreementWithOthers]:
+    """Return the pooled correlation of each rater on each construct."""
+    return [
+        AgreementWithOthers(
+            row.scorers[0], row.constructs[0], row.value, row.ci_low, row.ci_high, row.n_queries
+        )
+        for row in raters_against_others(context, ("pooled",))
+    ]
+
+
+def low_agreement(rater: AgreementWithOthers, others: list[AgreementWithOthers]) -> Signal:
+    """Return whether a rater's interval is below those of the other raters.
+
+    That is: below the median of the lower ends of the others' intervals on the same construct.
+    """
+    lows = [other.low for other in others if np.isfinite(other.low)]
+    if rater.n_queries < LEAST_SHARED or not np.isfinite(rater.high):
+        cases = "queries shared with others"
+        return too_few("low_agreement", rater.construct, rater.n_queries, cases)
+    if len(lows) + 1 < LEAST_RATERS:
+        return too_few("low_agreement", rater.construct, len(lows), "raters to compare with")
+    least = float(np.median(lows))
+    return Signal(
+        "low_agreement",
+        rater.construct,
+        "flagged" if rater.high < least else "fine",
+        rater.value,
+        least,
+        rater.n_queries,
+        f"correlation with the mean of the others {rater.value:.2f} [{rater.low:.2f}, "
+        f"{rater.high:.2f}]; half of the others' intervals begin above {least:.2f}",
+    )
+
+
+def _of_agreement(
+    code: str, by_construct: dict[str, list[AgreementWithOthers]]
+) -> Iterator[Signal]:
+    for raters in by_construct.values():
+        for rater in raters:
+            if rater.rater == code:
+                yield low_agreement(rater, [other for other in raters if other.rater != code])

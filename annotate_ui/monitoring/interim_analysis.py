@@ -1,18 +1,34 @@
-"""Interim analyses: computed outside requests, and each one recorded.
+"""Interim analyses: figures computed while people rate, each of them recorded.
 
-A design is sequential from the first look on, so every look is stored with what it showed. Only
-the stopping rule may decide when to stop: figures of the other looks hold at one moment, not at
-the best of many.
+A design is sequential from the first interim analysis on, so each is stored with its result. Only
+the stopping rule may decide when to stop: the intervals of the other figures are valid at one
+moment, not at the best of many.
 """
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+import numpy as np
+import pandas as pd
 from sqlalchemy import insert, select
 
+from analysis.core.computation import one_blas_thread
+from analysis.core.construct_data import ConstructData
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.layouts import of_one_layout
+from analysis.core.options import Options
+from analysis.core.scales import Scale
+from analysis.core.tables import ScoreTable
+from analysis.statistics.reliability.icc import icc, icc_interval, icc_undefined_reason
+from analysis.topics.agreement.association import judge_against_humans
+from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
+from analysis.topics.reliability.estimates import alphas
+from analysis.topics.reliability.raters import unconnected
 from annotate_ui.monitoring.stopping_rule import stopping_state
-from study.errors import StudyError
+from study.errors import StudyError, nearest
 from study.facts.ratings import values_so_far
 from study.schema import InterimAnalysis, now, table
 from study.study import Study
@@ -20,53 +36,57 @@ from study.study import Study
 Kind = Literal["agreement", "judge", "stopping"]
 KINDS: tuple[Kind, ...] = ("agreement", "judge", "stopping")
 
+#: Resamples are only drawn from 500 queries on; interim figures need fewer than a report.
+_RESAMPLES = 500
+_SCOPES = ("pooled", "within_query")
+
 
 @dataclass(frozen=True)
 class InterimResult:
-    """What a look showed."""
+    """The result of an interim analysis."""
 
-    kind: Kind
+    kind: str
     requested_in: str
     """`page` or `command`."""
-    made: datetime
+    computed_at: datetime
     ratings: int
-    """Values that people had given."""
+    """Number of values that people had entered."""
     not_for_stopping: bool
     """Stopping because of these figures would bias them."""
     judge: str | None
     note: str | None
     """What the figures leave out."""
     figures: tuple[dict[str, Any], ...]
-    """Of agreement and judge: records as `estimates` of report.json has them."""
+    """Of agreement and judge: records as in `estimates` of report.json."""
     stopping: dict[str, Any] | None
     """Of the stopping rule: `StoppingState.as_json()`."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the look as values that JSON can hold."""
-        return {**asdict(self), "made": self.made.isoformat(timespec="seconds")}
+        """Return the result as values that JSON can represent."""
+        return {**asdict(self), "computed_at": self.computed_at.isoformat(timespec="seconds")}
 
     def of(self, statistic: str, construct: str, scope: str = "pooled") -> list[dict[str, Any]]:
         """Return the figures of a statistic on a construct."""
         return [
-            one
-            for one in self.figures
-            if one["statistic"] == statistic
-            and one["constructs"] == [construct]
-            and one["scope"] == scope
+            figure
+            for figure in self.figures
+            if figure["statistic"] == statistic
+            and figure["constructs"] == [construct]
+            and figure["scope"] == scope
         ]
 
 
 def run_interim_analysis(
     study: Study, kind: Kind, requested_in: str, judge: str | None = None
 ) -> InterimResult:
-    """Compute interim figures, and record that somebody looked.
+    """Compute interim figures, and record that they were computed.
 
     `judge` names the scorer of `kind="judge"`.
 
     Raises
     ------
     StudyError
-        There is no such kind or judge, or nothing to look at yet.
+        The kind or the judge is unknown, or people have not entered a value yet.
     """
     if kind not in KINDS:
         raise StudyError(
@@ -82,35 +102,43 @@ def run_interim_analysis(
     else:
         figures, note = _figures(study, judge)
     result = {"judge": judge, "note": note, "figures": figures, "stopping": stopping}
-    made = now()
     with study.write() as connection:
-        count = values_so_far(connection)
-        connection.execute(
-            insert(table(InterimAnalysis)).values(
-                kind=kind, requested_in=requested_in, ratings=count, result=result, created_at=made
-            )
-        )
-    return InterimResult(
-        kind, requested_in, made, count, kind != "stopping", judge, note, tuple(figures), stopping
-    )
+        row = {
+            "kind": kind,
+            "requested_in": requested_in,
+            "ratings": values_so_far(connection),
+            "result": result,
+            "created_at": now(),
+        }
+        connection.execute(insert(table(InterimAnalysis)).values(row))
+    return _result(row)
+
+
+def interim_results(
+    study: Study, kind: Kind | None = None, most: int | None = None
+) -> list[InterimResult]:
+    """Return the results of interim analyses, the newest first: all, or of one kind, or `most`."""
+    t = table(InterimAnalysis)
+    statement = select(t).order_by(t.c.id.desc()).limit(most)
+    if kind is not None:
+        statement = statement.where(t.c.kind == kind)
+    with study.read() as connection:
+        return [_result(row) for row in connection.execute(statement).mappings()]
 
 
 def newest(study: Study, kind: Kind) -> InterimResult | None:
-    """Return the last look of a kind; None where nobody looked."""
-    t = table(InterimAnalysis)
-    with study.read() as connection:
-        row = connection.execute(
-            select(t).where(t.c.kind == kind).order_by(t.c.id.desc()).limit(1)
-        ).one_or_none()
-    if row is None:
-        return None
-    stored = row.result
+    """Return the last result of a kind; None before the first."""
+    return next(iter(interim_results(study, kind, most=1)), None)
+
+
+def _result(row: Any) -> InterimResult:
+    stored = row["result"]
     return InterimResult(
-        kind=row.kind,
-        requested_in=row.requested_in,
-        made=row.created_at,
-        ratings=row.ratings,
-        not_for_stopping=row.kind != "stopping",
+        kind=row["kind"],
+        requested_in=row["requested_in"],
+        computed_at=row["created_at"],
+        ratings=row["ratings"],
+        not_for_stopping=row["kind"] != "stopping",
         judge=stored.get("judge"),
         note=stored.get("note"),
         figures=tuple(stored.get("figures") or ()),
@@ -118,14 +146,90 @@ def newest(study: Study, kind: Kind) -> InterimResult | None:
     )
 
 
-def _figures(study: Study, judge: str | None) -> tuple[list[dict[str, Any]], str | None]:
-    from annotate_ui.monitoring.interim_figures import agreement, beside_people
-    from annotate_ui.monitoring.score_tables import people_and
+def human_context(study: Study, frame: pd.DataFrame, judge: str | None = None) -> Context | None:
+    """Return people's values for analysis, with those of one judge if it is named.
 
-    context = people_and(study, study.score_table(), judge)
+    None where people entered no value. Of values in two layouts, which are never pooled, those of
+    the layout with more values are used; `layout_left_out` of the context names the other.
+
+    Raises
+    ------
+    StudyError
+        The judge is unknown.
+    """
+    config = study.config
+    human = frame["scorer_kind"] == "human"
+    if judge is not None:
+        machines = frame.loc[frame["scorer_kind"].isin(["judge", "metric"]), "scorer"].unique()
+        if judge not in machines:
+            hint = nearest(judge, machines) or f"There are: {', '.join(machines) or 'none'}."
+            raise StudyError(f"Unknown judge {judge!r} in {study.folder}. {hint}")
+    if not frame.loc[human, "value"].notna().any():
+        return None
+    scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
+    scorer_scales = {
+        (name, key): Scale(**scale.model_dump())
+        for name in frame["scorer"].unique()
+        if (scale := config.own_scale(name)) is not None
+        for key in scales
+    }
+    names = {c.key: c.name for c in config.constructs}
+    rows = frame[human | (frame["scorer"] == judge)] if judge is not None else frame[human]
+    scores, left_out = of_one_layout(ScoreTable.from_frame(rows, scales, scorer_scales, names))
+    options = Options(resamples=_RESAMPLES, seed=config.seed, level=config.analysis.ci_level)
+    return Context(scores, None, options, layout_left_out=left_out and left_out.split(";")[0])
+
+
+def _figures(study: Study, judge: str | None) -> tuple[list[dict[str, Any]], str | None]:
+    context = human_context(study, study.score_table(), judge)
     if context is None:
         raise StudyError(
-            f"Nobody has given a value in {study.folder} yet; look again when people have rated."
+            f"People have not entered a value in {study.folder} yet; compute this when they have."
         )
-    found = agreement(context) if judge is None else beside_people(context)
-    return found, context.layout_left_out
+    with one_blas_thread():
+        figures = _agreement(context) if judge is None else _judge_agreement(context)
+        return [figure.as_json() for figure in figures], context.layout_left_out
+
+
+def _agreement(context: Context) -> Iterator[Estimate]:
+    """Yield how far people agree: alpha, ICC(A,1), and each rater against the others."""
+    for construct, data in context.rated.items():
+        if len(data.raters) > 1:
+            yield from alphas(context, data, (context.level(construct),))
+            yield _icc(context, data)
+    yield from raters_against_others(context)
+
+
+def _judge_agreement(context: Context) -> Iterator[Estimate]:
+    """Yield how far the judge agrees with people, and its bias."""
+    yield from judge_against_humans(context, ("pearson", "bias"), _SCOPES)
+    yield from ceilings(context, ("pearson",))
+
+
+def _icc(context: Context, data: ConstructData) -> Estimate:
+    rated = np.isfinite(data.ratings).any(axis=1)
+    values, query = data.ratings[rated], data.query[rated]
+    reason = unconnected(data) or icc_undefined_reason(values, "A,1")
+    record: dict[str, Any] = {
+        "constructs": (data.construct,),
+        "scorers": data.raters,
+        "target": "raters_like_these",
+        "n_responses": len(values),
+        "n_queries": int(np.unique(query).size),
+        "n_raters": len(data.raters),
+        "params": {"form": "A,1"},
+    }
+    if reason is not None:
+        return Estimate("icc", reason=reason, **record)
+    interval = icc_interval(values, query, "A,1", level=context.options.level)
+    has_interval = interval.reason is None
+    return Estimate(
+        "icc",
+        value=icc(values, "A,1"),
+        ci_low=interval.low,
+        ci_high=interval.high,
+        ci_level=interval.level if has_interval else None,
+        method=interval.method if has_interval else None,
+        reason=interval.reason,
+        **record,
+    )

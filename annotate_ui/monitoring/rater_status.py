@@ -1,4 +1,4 @@
-"""The status of each rater: their present part of the work, and their progress in it."""
+"""The status of each rater: their current phase, and their progress."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,9 +31,9 @@ Phase = Literal[
     "waiting",
     "done",
 ]
-"""`waiting`: nothing is theirs yet. `done`: everything that was theirs is."""
+"""`waiting`: nothing is assigned yet. `done`: everything that was assigned is done."""
 
-# In the order of a rater's work. Checks are strewn into the main part.
+# In the order of a rater's work. Checks are mixed into the main part.
 _PHASES: dict[str, Phase] = {
     "calibration": "calibration",
     "main": "main",
@@ -45,29 +45,30 @@ _PHASES: dict[str, Phase] = {
 
 @dataclass(frozen=True)
 class Training:
-    """How a rater does in the training."""
+    """A rater's progress in the training."""
 
     attempt: int
-    """Attempts that were begun."""
+    """Attempts begun."""
     attempts: int
-    """Attempts that there may be."""
+    """Attempts allowed."""
     passed: bool
     failed: bool
     """No further attempt is possible."""
     share: float | None
-    """Of the expected values met in the newest attempt that is finished; null: none is."""
+    """Share of values in their expected range in the newest finished attempt; null before the
+    first."""
 
 
 @dataclass(frozen=True)
 class RaterStatus(RaterProgress):
-    """One rater's progress, with the part of the work that is theirs now."""
+    """One rater's progress, with the current phase."""
 
     phase: Phase
     hours_active: float
-    """With the page in view and without pauses."""
+    """Hours with the page in view, without pauses."""
     waiting_since: datetime | None
-    """Since when open work, or a place that the rater took by enrolling, lies with them untouched;
-    null: nothing does."""
+    """Since when open work, or a place of a quota, has waited for the rater; null where nothing
+    does."""
     training: Training | None
 
 
@@ -85,7 +86,7 @@ def rater_statuses(
     for progress in rater_progress(connection, records):
         rater_id = ids[progress.rater]
         work = by_rater.get(rater_id, records.assignments.iloc[:0])
-        *_, deciding = compared.get(rater_id, (0, 0, 0.0))
+        *_, comparing_seconds = compared.get(rater_id, (0, 0, 0.0))
         training = _training(connection, study, rater_id)
         phase = "left" if rater_id in left else _phase(connection, study, rater_id, work, training)
         if phase in {"repeats", "done", "adjudication"}:
@@ -94,15 +95,15 @@ def rater_statuses(
         open_ = work[work["open"] & (work["channel"] == OWN_CHANNEL)]
         moments = [] if progress.last_activity is None else [progress.last_activity]
         moments += [open_["created_at"].max().to_pydatetime()] if len(open_) else []
-        # Who enrolled and has begun nothing has no open work either, but keeps a place.
-        placed = rater_id in enrolled and work.empty and not progress.comparisons
-        moments += [enrolled[rater_id]] if placed else []
-        waits = (progress.own_left or placed) and phase != "left" and bool(moments)
+        # A rater who enrolled and has not begun has no open work either, but keeps a place.
+        keeps_place = rater_id in enrolled and work.empty and not progress.comparisons
+        moments += [enrolled[rater_id]] if keeps_place else []
+        waits = (progress.own_left or keeps_place) and phase != "left" and bool(moments)
         statuses.append(
             RaterStatus(
                 **vars(progress),
                 phase=phase,
-                hours_active=(float(seconds.get(rater_id, 0.0)) + deciding) / 3600,
+                hours_active=(float(seconds.get(rater_id, 0.0)) + comparing_seconds) / 3600,
                 waiting_since=max(moments) if waits else None,
                 training=training,
             )
@@ -154,10 +155,10 @@ def _left(connection: Connection) -> set[int]:
 
 
 def _enrolled(connection: Connection) -> dict[int, datetime]:
-    """Return when raters enrolled who keep a place of a quota: who declined has none."""
+    """Return when raters enrolled who keep a place of a quota; those who declined keep none."""
     from annotate_ui.participants.consent import declined
 
     n = table(Enrolment)
     rows = connection.execute(select(n.c.rater_id, n.c.created_at)).all()
-    gone = declined(connection, [row.rater_id for row in rows])
-    return {row.rater_id: row.created_at for row in rows if row.rater_id not in gone}
+    have_declined = declined(connection, [row.rater_id for row in rows])
+    return {row.rater_id: row.created_at for row in rows if row.rater_id not in have_declined}

@@ -1,4 +1,4 @@
-"""Whether enough is rated, by the rule that study.toml declared before anybody looked."""
+"""Whether enough is rated, by the stopping rule that study.toml declares in advance."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -24,14 +24,15 @@ class ConstructStopping:
     low: float | None
     high: float | None
     half_width: float | None
-    wanted: float
+    target: float
+    """The half-width that study.toml declares."""
     stop: bool
-    more: int | None
+    more_queries: int | None
     """Queries that are still expected to be needed; null where that is unknown."""
     queries: int
     """Queries that entered."""
     queries_complete: int
-    """Queries that have all their assigned values on the construct."""
+    """Queries whose assigned values on the construct are all entered and count."""
     queries_assigned: int
     method: str
     reason: str | None
@@ -43,7 +44,7 @@ class StoppingState:
     """The state of the study under its stopping rule."""
 
     declared: bool
-    """Whether study.toml says how narrow an interval is wanted."""
+    """Whether study.toml declares a half-width."""
     quantity: str
     judge: str | None
     level: float
@@ -53,7 +54,7 @@ class StoppingState:
     reason: str | None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the state as values that JSON can hold."""
+        """Return the state as values that JSON can represent."""
         return asdict(self)
 
 
@@ -62,7 +63,7 @@ def stopping_state(study: Study) -> StoppingState:
 
     One value per query, in the order in which queries were completed: the mean over its responses
     of the mean over raters, or of the judge's value minus that mean. A query is complete when all
-    its assigned main values are there; slots that were taken back do not count.
+    its assigned main values are entered and count; slots that were taken back are not waited for.
 
     Raises
     ------
@@ -78,35 +79,40 @@ def stopping_state(study: Study) -> StoppingState:
                 f"{nearest(key, keys) or 'There are: ' + ', '.join(keys) + '.'}"
             )
     if rule.half_width is None:
-        return _state(study, (), "study.toml names no stopping.half_width: no rule is declared")
+        return _state(study, (), "study.toml declares no stopping rule (stopping.half_width)")
     with study.read() as connection:
         versions = study.construct_versions(connection)
         records = read_records(connection, versions)
         names = _query_names(connection)
         frame = score_table(connection, versions, juries=study.config.juries)
-    wanted = [key for key in keys if not rule.constructs or key in rule.constructs]
     means = _query_means(study, frame)
-    found = tuple(_of_construct(study, key, records, names, means) for key in wanted)
-    waiting = [one.construct for one in found if not one.stop]
-    reason = f"not narrow enough yet: {', '.join(waiting)}" if waiting else None
-    return _state(study, found, reason)
+    states = tuple(
+        _of_construct(study, key, records, names, means)
+        for key in keys
+        if not rule.constructs or key in rule.constructs
+    )
+    unmet = [state.construct for state in states if not state.stop]
+    reason = f"not narrow enough yet: {', '.join(unmet)}" if unmet else None
+    return _state(study, states, reason)
 
 
 def completed_queries(records: CampaignRecords, construct: str) -> list[int]:
-    """Return the queries with all their assigned main values, in the order of completion.
+    """Return the queries whose assigned main values all count, in the order of completion.
 
-    The order is that in which their last value was first stored, never that of a clock.
+    The order is that in which their last value was first stored, never that of a clock. A value
+    that was first entered after the reveal does not count (`study.facts.ratings`) and does not
+    complete its query.
     """
-    asked = _asked(records, construct)
+    assigned = _assigned(records, construct)
     ratings = records.ratings
-    first = ratings[ratings["construct"] == construct].set_index("assignment")["order"]
-    order = asked["assignment"].map(first)
-    by_query = order.groupby(asked["query"])
+    counted = ratings[ratings["counts"] & (ratings["construct"] == construct)]
+    order = assigned["assignment"].map(counted.set_index("assignment")["order"])
+    by_query = order.groupby(assigned["query"])
     complete = by_query.max()[by_query.count() == by_query.size()]
     return [int(query) for query in complete.sort_values().index]
 
 
-def _asked(records: CampaignRecords, construct: str) -> pd.DataFrame:
+def _assigned(records: CampaignRecords, construct: str) -> pd.DataFrame:
     main = records.assignments
     main = main[(main["purpose"] == "main") & (main["repeat"] == 0)]
     main = main[~main["handed_on"] & ~main["released"]]
@@ -123,23 +129,22 @@ def _of_construct(
     rule, level = study.config.stopping, study.config.analysis.ci_level
     complete = completed_queries(records, construct)
     series = np.array([means.get((construct, names[query]), np.nan) for query in complete])
-    wanted = float(rule.half_width or 0)
-    bounds = _bounds(study, construct)
-    found = stop_by_width(series, wanted, bounds, level, rule.least_queries)
+    target = float(rule.half_width or 0)
+    interval = stop_by_width(series, target, _bounds(study, construct), level, rule.least_queries)
     return ConstructStopping(
         construct=construct,
-        value=_null(found.value),
-        low=_null(found.low),
-        high=_null(found.high),
-        half_width=_null(found.half_width),
-        wanted=wanted,
-        stop=found.stop,
-        more=found.more,
-        queries=found.n_queries,
+        value=_null(interval.value),
+        low=_null(interval.low),
+        high=_null(interval.high),
+        half_width=_null(interval.half_width),
+        target=target,
+        stop=interval.stop,
+        more_queries=interval.more,
+        queries=interval.n_queries,
         queries_complete=len(complete),
-        queries_assigned=int(_asked(records, construct)["query"].nunique()),
-        method=found.method,
-        reason=found.reason,
+        queries_assigned=int(_assigned(records, construct)["query"].nunique()),
+        method=interval.method,
+        reason=interval.reason,
     )
 
 
@@ -155,14 +160,14 @@ def _query_means(study: Study, frame: pd.DataFrame) -> pd.Series:
         human = human[human["layout"].isna() | (human["layout"] == layouts.index[0])]
     people = human.groupby(keys)["value"].mean()
     if rule.quantity == "judge_error":
-        own = once[once["scorer"] == rule.judge]
-        if own.empty:
+        judge = once[once["scorer"] == rule.judge]
+        if judge.empty:
             raise StudyError(
                 f"stopping.judge names {rule.judge!r}, which has no scores in {study.folder}. "
-                f"Bring them in with `ccrs judge {study.folder}` or `ccrs import`."
+                f"Add them with `ccrs judge {study.folder}` or `ccrs import`."
             )
         # A response without one of the two has no difference and does not enter.
-        people = own.groupby(keys)["value"].mean() - people
+        people = judge.groupby(keys)["value"].mean() - people
     return people.dropna().groupby(["construct", "query_id"]).mean()
 
 
@@ -173,8 +178,8 @@ def _bounds(study: Study, construct: str) -> tuple[float, float]:
     rule = study.config.stopping
     if rule.quantity == "human_mean":
         return low, high
-    own = study.config.own_scale(rule.judge or "") or spec.scale
-    return own.min - high, own.max - low
+    scale = study.config.own_scale(rule.judge or "") or spec.scale
+    return scale.min - high, scale.max - low
 
 
 def _query_names(connection: Connection) -> dict[int, str]:
@@ -192,7 +197,7 @@ def _state(
         judge=rule.judge,
         level=study.config.analysis.ci_level,
         constructs=constructs,
-        stop=bool(constructs) and all(one.stop for one in constructs),
+        stop=bool(constructs) and all(construct.stop for construct in constructs),
         reason=reason,
     )
 

@@ -1,1 +1,1 @@
-"""The rating pages as a running server: its secret, its place, its size, its start and end."""
+"""The server of the rating pages."""

@@ -1,4 +1,4 @@
-"""`ccrs serve`: the rating pages, on waitress."""
+"""`ccrs serve`: the rating pages on waitress, sized by the number of raters."""
 
 import select
 import signal
@@ -7,20 +7,24 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import func, select as select_rows
 from waitress.server import create_server
 
-from annotate_ui.server.capacity import Size, fitted, size_for
+from annotate_ui.participants.enrolment_links import list_links as enrolment_links
+from annotate_ui.participants.invitation import list_links
 from annotate_ui.server.error_log import log_errors
-from annotate_ui.server.filesystem_check import check_file_system
-from annotate_ui.server.public_check import check_public
 from annotate_ui.server.secret_key import secret_key
-from annotate_ui.server.sockets import address_of, listen, reached
-from annotate_ui.server.startup_message import opening
-from annotate_ui.web.owner.password import where_told
+from annotate_ui.server.sockets import address_of, listen, reachability
+from annotate_ui.server.start_checks import check_file_system, check_public
+from annotate_ui.web.owner.password import owner_pages_line
+from study.facts.ratings import answered_constructs
+from study.facts.slots import OWN_CHANNEL, is_handed_on
+from study.schema import Assignment, table
 from study.study import Study
 
 if TYPE_CHECKING:
@@ -32,7 +36,28 @@ BODY_LIMIT = 2**20
 """Bytes of a request. A comment of 5,000 characters is 20,000 at most."""
 _HEADER_LIMIT = 2**15
 _IDLE_SECONDS = 60
-"""Until a connection without a request is closed; browsers open another when they need it."""
+"""Until a connection without a request is closed; browsers open another when needed."""
+THREADS = 4
+"""Python runs one thread at a time, and each further waiting thread slows the others: after a
+restart, when all raters return at once, 12 threads take twice as long."""
+CONNECTIONS_OF_A_BROWSER = 6
+"""Connections that today's browsers open to one host."""
+SPARE_CONNECTIONS = 100
+"""For the owner, a rater's second device, raters who are invited while the server runs."""
+FEWEST_CONNECTIONS = 200
+_OTHER_DESCRIPTORS = 128
+"""The database's files and connections, standard streams, libraries, uploads on disk."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Threads and connections of the server."""
+
+    threads: int
+    """Requests that run at once; others wait."""
+    connections: int
+    """Connections open at once; further ones wait until one ends."""
+    warning: str | None = None
 
 
 def serve(
@@ -47,30 +72,30 @@ def serve(
 ) -> None:
     """Serve the rating pages until Ctrl-C, SIGTERM or a closed terminal.
 
-    Requests that are being carried out then have five seconds to end. Their answers are not sent:
-    a browser sends a save again, with the same key, when the server is back.
+    Running requests then have five seconds to end. Their answers are not sent: a browser sends a
+    save again, with the same key, when the server is back.
 
     Parameters
     ----------
     study
         On a local disk, or on PostgreSQL.
     host, port
-        Where to listen. Port 0 takes a free one.
+        Where to listen. With port 0 the system chooses a free one.
     proxies
-        Number of reverse proxies of your own in front. Their X-Forwarded-For and
-        X-Forwarded-Proto are believed; with 0, nobody's are.
+        Number of your own reverse proxies in front. X-Forwarded-For and X-Forwarded-Proto are
+        trusted for as many proxies; with 0, not at all.
     secret_file
         Where the secret that signs sessions is kept, instead of the user's state folder.
     public
-        Strangers can reach the pages: nothing starts without https, a stated proxy and a secret
-        that is there already.
+        For pages on the internet: the server starts only with https, a proxy and an existing
+        secret.
     say
         Called with each line for the owner.
 
     Raises
     ------
     StudyError
-        The study's place, the secret or the port can't be used; the message has the remedy.
+        The study's file system, the secret or the port can't be used.
     """
     check_file_system(study)
     if public:
@@ -79,26 +104,26 @@ def serve(
     log_errors()
     listening = listen(host, port)
     try:
-        from annotate_ui.server.warm_up import warm
+        from annotate_ui.server.wsgi import warm
         from annotate_ui.web.app import create_app
 
         application = create_app(study, secret, proxies=proxies)
         warm(application)
-        found = opening(study)
-        size = fitted(size_for(found.raters))
+        counts = campaign_counts(study)
+        size = fitted(size_for(counts.raters))
         server = waitress_server(application, listening, size, proxies)
     except BaseException:
         listening.close()
         raise
     with stopped_by_signals():
         say(f"Rating pages of {study.config.name}: {address_of(listening)}")
-        for line in reached(listening, study.config.rating.base_url, proxies):
+        for line in reachability(listening, study.config.rating.base_url, proxies):
             say(line)
         if size.warning is not None:
             say(f"Warning: {size.warning}")
-        for line in found.lines(study):
+        for line in counts.lines(study):
             say(line)
-        say(where_told(study))
+        say(owner_pages_line(study))
         say("Stop with Ctrl-C. What raters have saved is kept.")
         sys.stdout.flush()
         run(server)
@@ -107,7 +132,7 @@ def serve(
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Take SIGTERM and a closed terminal like Ctrl-C."""
+    """Treat SIGTERM and a closed terminal like Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -155,4 +180,96 @@ def waitress_server(
         # The pages themselves read the headers of as many proxies as are trusted.
         clear_untrusted_proxy_headers=not proxies,
         ident=None,
+    )
+
+
+@dataclass(frozen=True)
+class CampaignCounts:
+    """Raters and assignments of a campaign when the server starts."""
+
+    raters: int
+    """All known raters, with or without a link, and those who may still join by enrolment links."""
+    with_link: int
+    without_link: int
+    """Raters with assignments and no live link."""
+    assignments: int
+    left: int
+    """Assignments with a construct that is not answered yet."""
+
+    def lines(self, study: Study) -> list[str]:
+        """Return the counts as text, and the next command."""
+        folder = study.folder
+        have = "1 rater has" if self.with_link == 1 else f"{self.with_link} raters have"
+        lines = [f"{have} a live link; {self.left} of {self.assignments} assignments are left."]
+        if not self.assignments:
+            return [*lines, f"Next: ccrs assign {folder}   (who rates what)"]
+        if self.without_link or not self.with_link:
+            return [*lines, f"Next: ccrs invite {folder}   (links for raters)"]
+        return [*lines, f"Next: ccrs status {folder}   (in another terminal)"]
+
+
+def campaign_counts(study: Study) -> CampaignCounts:
+    """Count raters, links and assignments of a study."""
+    links = list_links(study)
+    places = [link.quota - link.counted for link in enrolment_links(study) if link.open]
+    a, r = table(Assignment), answered_constructs()
+    with study.read() as connection:
+        # A slot that was handed on counts for the rater who has it now.
+        assigned = connection.execute(
+            select_rows(a.c.id, a.c.construct_keys).where(
+                a.c.channel == OWN_CHANNEL, ~is_handed_on()
+            )
+        ).all()
+        rows = connection.execute(
+            select_rows(r.c.assignment_id, func.count()).group_by(r.c.assignment_id)
+        )
+        answered = {assignment: int(number) for assignment, number in rows}
+    return CampaignCounts(
+        raters=len(links) + sum(places),
+        with_link=sum(link.live for link in links),
+        without_link=sum(
+            link.assignments > 0 and not link.live and not link.left for link in links
+        ),
+        assignments=len(assigned),
+        left=sum(answered.get(row.id, 0) < len(row.construct_keys) for row in assigned),
+    )
+
+
+def size_for(raters: int) -> Size:
+    """Return threads and connections for a number of raters.
+
+    Connections: 6 for each rater, as many as a browser opens, and 100 more; at least 200.
+    Threads: 4, whatever the number of raters. A rater saves every few seconds, and a save takes
+    milliseconds.
+    """
+    connections = CONNECTIONS_OF_A_BROWSER * raters + SPARE_CONNECTIONS
+    return Size(THREADS, max(connections, FEWEST_CONNECTIONS))
+
+
+def fitted(size: Size) -> Size:
+    """Return a size that this process has descriptors for, after raising its limit if it can.
+
+    Each connection is an open file. A server beyond the limit could not even refuse connections.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit.
+        return size
+    needed = size.connections + _OTHER_DESCRIPTORS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return size
+    limit = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    except (OSError, ValueError):
+        limit = soft
+    if limit >= needed:
+        return size
+    connections = max(limit - _OTHER_DESCRIPTORS, 16)
+    return Size(
+        size.threads,
+        connections,
+        f"The system allows this process {limit} open files, so {connections} connections at "
+        f"once instead of {size.connections}. Raise the limit with `ulimit -n {needed}` first.",
     )

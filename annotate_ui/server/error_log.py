@@ -1,7 +1,7 @@
-"""What the server writes to standard error: when and where something failed, never a text.
+"""The server's log on standard error: when and where an error occurred, without its message.
 
-Messages of errors may quote what was being stored: a comment, a token. They are left out, but for
-those of the system and of the database's connection, which speak of neither.
+Messages may quote what was being stored, such as a comment or a token. They are left out, except
+those of the operating system and of the database connection, which quote neither.
 """
 
 import logging
@@ -13,7 +13,7 @@ from typing import Any
 LOGGERS = ("waitress", "annotate_ui", "flask-limiter", "sqlalchemy")
 
 
-class WithoutTexts(logging.Formatter):
+class WithoutMessages(logging.Formatter):
     """Time, level and message in one line, with an error's kind and place below."""
 
     def __init__(self) -> None:
@@ -30,33 +30,33 @@ class WithoutTexts(logging.Formatter):
         while error is not None and error not in chain:
             chain.append(error)
             error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        return "\n".join(_told(error) for error in reversed(chain))
+        return "\n".join(_described(error) for error in reversed(chain))
 
 
-def _told(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     kind = type(error)
     places = "".join(
         f"  {frame.filename}:{frame.lineno} in {frame.name}\n"
         for frame in traceback.extract_tb(error.__traceback__)
     )
-    said = _harmless(error)
+    message = _harmless(error)
     name = f"{kind.__module__}.{kind.__qualname__}"
-    return f"{places}  {name}: {said}" if said else f"{places}  {name}"
+    return f"{places}  {name}: {message}" if message else f"{places}  {name}"
 
 
 def _harmless(error: BaseException) -> str:
-    home = type(error).__module__.split(".")[0]
+    package = type(error).__module__.split(".")[0]
     if isinstance(error, OSError):
         return error.strerror or ""
-    if home in {"sqlite3", "psycopg"} and type(error).__name__ == "OperationalError":
+    if package in {"sqlite3", "psycopg"} and type(error).__name__ == "OperationalError":
         return " ".join(str(error).split())
     return ""
 
 
 def log_errors(stream: Any = None) -> None:
-    """Write warnings and errors of server and pages to `stream`, standard error unless given."""
+    """Log warnings and errors of server and pages to `stream`, by default standard error."""
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
-    handler.setFormatter(WithoutTexts())
+    handler.setFormatter(WithoutMessages())
     for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers = [handler]

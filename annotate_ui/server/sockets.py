@@ -10,21 +10,23 @@ _BACKLOG = 1024
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; port 0 takes a free one.
+    """Return a listening socket; with port 0 the system chooses a free port.
 
     Raises
     ------
     StudyError
-        The port is taken or may not be used, or the host is none of this computer's.
+        The port is in use or not allowed, or the host is not an address of this computer.
     """
     try:
-        found = socket.getaddrinfo(
+        addresses = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_ADDRCONFIG
         )
     except (socket.gaierror, UnicodeError):
-        raise StudyError(f"--host {host}: no address of that name is known.") from None
-    # A name such as localhost has several addresses; IPv4 is the one that links lead to.
-    family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        raise StudyError(f"--host {host}: unknown host name.") from None
+    # A name such as localhost has several addresses; links use IPv4.
+    family, kind, protocol, _, address = min(
+        addresses, key=lambda entry: entry[0] != socket.AF_INET
+    )
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -43,7 +45,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this computer can reach a host."""
+    """Return whether only this computer can reach a host."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -52,20 +54,20 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def reached(listening: socket.socket, base_url: str, proxies: int) -> list[str]:
-    """Return what the owner must know of who can reach the pages, and through which address."""
+def reachability(listening: socket.socket, base_url: str, proxies: int) -> list[str]:
+    """Return lines for the owner: who can reach the pages, and at which address."""
     host = listening.getsockname()[0]
     base = urlsplit(base_url)
     lines = []
     if not is_loopback(host):
         lines.append(
-            f"Warning: anybody on the network can reach {address_of(listening)}. Without TLS, "
+            f"Warning: anyone on the network can reach {address_of(listening)}. Without TLS, "
             "links and sessions can be read on the way; put a reverse proxy with https in front "
             "(--proxies 1)."
         )
     if not is_loopback(host) and is_loopback(base.hostname or ""):
         lines.append(
-            f"Links lead to {base_url}, which is this computer for whoever opens them. Set "
+            f"Links lead to {base_url}, which leads every rater to their own computer. Set "
             "rating.base_url in study.toml to the address that raters reach."
         )
     elif base_url != address_of(listening):
@@ -91,7 +93,7 @@ def _refused(host: str, port: int, error: OSError) -> str:
 
     if error.errno == errno.EADDRINUSE:
         return (
-            f"Port {port} of {host} is taken, perhaps by another `ccrs serve`. Stop that one, or "
+            f"Port {port} of {host} is in use, perhaps by another `ccrs serve`. Stop that one, or "
             "choose another port with --port and name it in rating.base_url of study.toml."
         )
     if error.errno == errno.EACCES:

@@ -1,4 +1,4 @@
-"""Pages for errors: what happened and what to do, and never a traceback."""
+"""Error pages: what happened and what to do, without a traceback."""
 
 import logging
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ log = logging.getLogger("annotate_ui")
 
 
 class SignedOutError(StudyError):
-    """Nobody is signed in: the session is gone, or the link was revoked."""
+    """No rater is signed in: the session has ended, or the link was revoked."""
 
 
 class OtherRaterError(StudyError):
-    """The page belongs to another rater than the one who is signed in."""
+    """The page is of another rater than the one who is signed in."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A page about what went wrong, or the same as JSON for the page's script."""
+    """An error page, or the same as JSON for a page's script."""
 
     status: int
     code: str
@@ -46,8 +46,8 @@ SIGNED_OUT = Problem(
 BAD_LINK = Problem(
     403,
     "bad_link",
-    mark("This link lets nobody in"),
-    mark("It may have been replaced, withdrawn, or cut short on its way to you."),
+    mark("This link is not valid"),
+    mark("It may have been replaced or revoked, or not copied completely."),
     mark("Open the whole link from your invitation, or ask for a new one."),
     None,
 )
@@ -55,13 +55,13 @@ _CSRF = Problem(
     400,
     "csrf",
     mark("This page is out of date"),
-    mark("You signed in again since it was opened."),
-    mark("Reload the page; what you entered waits in this browser."),
+    mark("You have signed in again since it was opened."),
+    mark("Reload the page; what you entered is kept in this browser."),
 )
 _OTHER_RATER = Problem(
     409,
     "other_rater",
-    mark("Somebody else is signed in"),
+    mark("Another rater is signed in"),
     mark("This page was opened by another rater in the same browser."),
     mark("Open your own link again."),
 )
@@ -75,15 +75,17 @@ _BUSY = Problem(
 _FULL = Problem(
     503,
     "full",
-    mark("Nothing can be stored right now"),
-    mark("The server's disk is full or cannot be written. What you entered waits in this browser."),
-    mark("Please tell the organizer, and try again later."),
+    mark("Saving is not possible at the moment"),
+    mark(
+        "The server's disk is full or cannot be written. What you entered is kept in this browser."
+    ),
+    mark("Please tell the person who runs the study, and try again later."),
 )
 _FAILED = Problem(
     500,
     "failed",
-    mark("Something went wrong here"),
-    mark("The fault is on our side and has been noted; nothing that was saved is lost."),
+    mark("Something went wrong"),
+    mark("The error is on the server and was logged. What you saved is kept."),
     mark("Go back and try again."),
 )
 _BY_STATUS = {
@@ -91,14 +93,17 @@ _BY_STATUS = {
         400, "bad_request", mark("This request can't be read"), mark("Part of it is missing.")
     ),
     404: Problem(
-        404, "not_found", mark("There is no such page"), mark("It may not be your turn yet.")
+        404,
+        "not_found",
+        mark("Page not found"),
+        mark("It does not exist, or is not open for you yet."),
     ),
-    405: Problem(405, "not_allowed", mark("This page can't be asked for like that"), ""),
+    405: Problem(405, "not_allowed", mark("This request is not allowed"), ""),
     413: Problem(
         413,
         "too_large",
-        mark("This is too much at once"),
-        mark("A comment may have 5,000 characters."),
+        mark("This request is too large"),
+        mark("A comment may have up to 5,000 characters."),
     ),
     415: Problem(
         415, "not_json", mark("This request can't be read"), mark("It is not valid JSON.")
@@ -107,25 +112,25 @@ _BY_STATUS = {
         429,
         "too_many",
         mark("Too many requests"),
-        mark("This was asked for too often in a short time."),
+        mark("There were too many requests in a short time."),
         mark("Wait a minute and try again."),
     ),
 }
 _REFUSALS = {
     "not_found": mark("This page was not opened for you. Go on from the start page."),
-    "invalid": mark("This can't be stored here."),
+    "invalid": mark("This value is not valid here."),
     "key_reused": mark("This could not be stored; enter the value again."),
     "stale": mark("Another value was saved here in the meantime."),
 }
 
 
 def wants_json() -> bool:
-    """Say whether the page's script asks, rather than the browser itself."""
+    """Return whether the page's script sent the request, and not the browser itself."""
     return request.is_json
 
 
 def answer(problem: Problem) -> ResponseReturnValue:
-    """Return a problem as the page or the JSON that was asked for."""
+    """Return a problem as a page, or as JSON for a script."""
     if wants_json():
         message = " ".join(_(part) for part in (problem.text, problem.remedy) if part)
         body = {"error": {"code": problem.code, "message": message or _(problem.title)}}
@@ -145,7 +150,7 @@ def answer(problem: Problem) -> ResponseReturnValue:
 
 
 def answer_csrf(_: CSRFError) -> ResponseReturnValue:
-    """Refuse what came without the token of the page, or with one of another session."""
+    """Refuse a request without the page's token, or with one of another session."""
     owner = request.headers.get("X-Rater")
     if owner is not None and g.get("rater") is not None and g.rater.public_id != owner:
         return answer(_OTHER_RATER)
@@ -154,13 +159,13 @@ def answer_csrf(_: CSRFError) -> ResponseReturnValue:
 
 
 def _refusal(error: RefusalError) -> str:
-    # What the work says of a fault is English and exact; in another language its kind must do.
-    told = None if page_language() == "en" else _REFUSALS.get(error.code)
-    return str(error) if told is None else _(told)
+    # The exact message is in English; in another language there is a message for its kind.
+    message = None if page_language() == "en" else _REFUSALS.get(error.code)
+    return str(error) if message is None else _(message)
 
 
 def explain_problems(app: Flask) -> None:
-    """Answer every error with a page or JSON of ours."""
+    """Answer every error with one of these pages, or as JSON."""
 
     @app.errorhandler(RefusalError)
     def _refused(error: RefusalError) -> ResponseReturnValue:
@@ -190,7 +195,7 @@ def explain_problems(app: Flask) -> None:
 
     @app.errorhandler(SecurityError)
     def _other_host(_: SecurityError) -> ResponseReturnValue:
-        # No page of ours can be drawn here: its links would follow the address that was asked.
+        # No template can be rendered here: its links would lead to the address of the request.
         return "This server is not known under this address.\n", 400, {"Content-Type": "text/plain"}
 
     @app.errorhandler(HTTPException)

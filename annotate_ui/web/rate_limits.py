@@ -1,4 +1,4 @@
-"""Rate limits. Counts are kept by each process, and end with it."""
+"""Rate limits. Each process counts for itself."""
 
 from flask import Response, request, session
 from flask_limiter import Limiter
@@ -10,7 +10,7 @@ def address() -> str:
 
 
 def rater() -> str:
-    """Return who is signed in, else the address."""
+    """Return the rater who is signed in, else the address."""
     signed_in = session.get("rater")
     return address() if signed_in is None else f"rater {signed_in}"
 
@@ -18,9 +18,9 @@ def rater() -> str:
 limiter = Limiter(key_func=rater, storage_uri="memory://", default_limits=[])
 
 REFUSED = "/join/refused"
-"""Where a link that lets nobody in leads."""
+"""The page to which an invalid link leads."""
 
-# Counted where a link has failed: whoever has a good one comes in, whatever others try.
+# Only failed links count: a valid one works, whatever others at the address try.
 failed_links = limiter.limit(
     "10 per minute; 100 per hour",
     key_func=address,

@@ -1,17 +1,21 @@
-"""The rater who is signed in: identified by the session, looked up anew for each request."""
+"""The rater who is signed in, looked up for each request, and the JSON that their page sends."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from flask import current_app, g, request, session
 from flask_wtf.csrf import generate_csrf
+from pydantic import BaseModel, ValidationError
 from sqlalchemy import bindparam, select
-from werkzeug.exceptions import SecurityError
+from werkzeug.exceptions import BadRequest, SecurityError
 
-from annotate_ui.web.error_pages import SignedOutError
+from annotate_ui.tasks.refusals import InvalidError
+from annotate_ui.web.error_pages import OtherRaterError, SignedOutError
 from study.schema import Invitation, Rater, table
 from study.study import Study
+
+Body = TypeVar("Body", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -25,17 +29,17 @@ class SignedIn:
 
 def study() -> Study:
     """Return the study that is served."""
-    found: Study = current_app.config["STUDY"]
-    return found
+    served: Study = current_app.config["STUDY"]
+    return served
 
 
 def check_host() -> None:
-    """Refuse a request under another name: a page elsewhere may lead browsers here by its own."""
+    """Refuse a request under another host name, which another site may point to this server."""
     try:
-        asked = urlsplit(f"//{request.environ.get('HTTP_HOST', '')}").hostname
+        host = urlsplit(f"//{request.environ.get('HTTP_HOST', '')}").hostname
     except ValueError:
-        asked = None
-    if asked not in current_app.config["HOSTS"]:
+        host = None
+    if host not in current_app.config["HOSTS"]:
         raise SecurityError
 
 
@@ -43,21 +47,20 @@ _w, _t = table(Rater), table(Invitation)
 _LIVE = (
     select(_w.c.id, _w.c.code, _w.c.public_id)
     .join_from(_w, _t, _t.c.rater_id == _w.c.id)
-    # A number is given anew once its rater was erased; this name never is.
+    # The number of an erased rater may be used again; this id never is.
     .where(_w.c.id == bindparam("rater"), _w.c.public_id == bindparam("name"))
     .where(_t.c.id == bindparam("invitation"), _t.c.revoked_at.is_(None))
 )
 
 
 def load_rater() -> None:
-    """Find the rater of the session; a revoked link ends it at once."""
+    """Look up the rater of the session; a revoked link ends it at once."""
     g.rater = None
     rater_id, invitation_id = session.get("rater"), session.get("invitation")
     if not isinstance(rater_id, int) or not isinstance(invitation_id, int):
         return
     with study().ask() as connection:
-        # Without a row the session itself stays: its token still tells a page that it is signed
-        # out.
+        # Without a row the session stays: its token still shows a page that it is signed out.
         row = connection.execute(
             _LIVE,
             {"rater": rater_id, "name": session.get("rater_name"), "invitation": invitation_id},
@@ -67,7 +70,7 @@ def load_rater() -> None:
 
 
 def sign_in(rater_id: int, invitation_id: int) -> None:
-    """Begin a session; one of the same rater goes on, so that their other tabs still count."""
+    """Begin a session, or continue one of the same rater, so that their other tabs stay valid."""
     w = table(Rater)
     with study().read() as connection:
         name = connection.execute(select(w.c.public_id).where(w.c.id == rater_id)).scalar()
@@ -77,28 +80,59 @@ def sign_in(rater_id: int, invitation_id: int) -> None:
     session["rater"] = rater_id
     session["rater_name"] = name
     session["invitation"] = invitation_id
-    # Complete from now on, so that no page changes it, whatever the order of their answers.
+    # The session is complete now, so that no later answer has to change the cookie.
     generate_csrf()
 
 
 def rater_here() -> SignedIn:
-    """Return who is signed in.
+    """Return the rater who is signed in.
 
     Raises
     ------
     SignedOutError
-        Nobody is, or the link was revoked.
+        No rater is, or the link was revoked.
     """
-    found: SignedIn | None = g.get("rater")
-    if found is None:
+    rater: SignedIn | None = g.get("rater")
+    if rater is None:
         raise SignedOutError
-    return found
+    return rater
+
+
+def rater_of_page() -> SignedIn:
+    """Return the rater who is signed in, if the page that sends the request is theirs.
+
+    Raises
+    ------
+    SignedOutError
+        No rater is signed in.
+    OtherRaterError
+        The page is another rater's.
+    """
+    rater = rater_here()
+    if request.headers.get("X-Rater") != rater.public_id:
+        raise OtherRaterError
+    return rater
+
+
+def body(kind: type[Body]) -> Body:
+    """Return the validated JSON of the request.
+
+    Raises
+    ------
+    InvalidError
+        It is not valid for `kind`; the error names the first invalid field.
+    """
+    try:
+        return kind.model_validate(request.get_json())
+    except RecursionError:
+        raise BadRequest from None
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        field = str(fault["loc"][0]) if fault["loc"] else "body"
+        message = fault["msg"].removeprefix("Value error, ")
+        raise InvalidError(f"{field}: {message}", field) from None
 
 
 def page_context() -> dict[str, Any]:
-    """Return what every page may show."""
-    config = study().config
-    return {
-        "study_name": config.name,
-        "rater": g.get("rater"),
-    }
+    """Return the values that every template gets."""
+    return {"study_name": study().config.name, "rater": g.get("rater")}

@@ -177,7 +177,7 @@ def _still_here(connection: Connection, study: Study, rater: str, rater_id: int)
     if kind in {"withdrew", "removed"}:
         raise StudyError(
             f"Rater {rater!r} has left {study.folder}. Name another adjudicator, or let them in "
-            f"again with `ccrs watch {study.folder} --readmit {rater}`."
+            f"again with `ccrs invite {study.folder} --readmit {rater}`."
         )
 
 

@@ -101,7 +101,7 @@ def raters_by_code(
         if code in gone:
             raise StudyError(
                 f"Rater {code!r} has left {study.folder}. Name others, or let them in again "
-                f"with `ccrs watch {study.folder} --readmit {code}`."
+                f"with `ccrs invite {study.folder} --readmit {code}`."
             )
         if code in machines:
             raise StudyError(

@@ -1,1 +1,1 @@
-"""Controls on which a value is given."""
+"""Controls on which a value is entered."""

@@ -1,7 +1,7 @@
-"""The controls on which raters give a value, such as a slider: what they are, and which is used.
+"""Controls on which raters enter a value, such as a slider, and the choice of one for a construct.
 
 A control is found by its entry point in the group `ccrs.controls`, so that another package can
-bring one. Its template NAME.html and its script NAME.js lie in its folder.
+bring one. Its template NAME.html and its script NAME.js are in its folder.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,18 +23,18 @@ from study.study import Study
 
 GROUP = "ccrs.controls"
 AUTOMATIC = ("points", "slider")
-"""What a construct gets that names no control: the first that fits it."""
+"""For a construct that names no control: the first of these that fits."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """A control on which a value is given."""
+    """A control on which a value is entered."""
 
     name: str
     folder: Path
-    """Where NAME.html and NAME.js lie."""
+    """The folder of NAME.html and NAME.js."""
     input_kind: str
-    """Stored with each value that is given on it."""
+    """Stored with each value that is entered on it."""
     misfit: Callable[[ConstructSpec], str | None]
     """Why the control cannot be used for a construct; None where it can."""
     view: Callable[[ConstructSpec], Any] = lambda _: None
@@ -58,7 +58,7 @@ def controls() -> dict[str, Control]:
     Raises
     ------
     StudyError
-        An entry point leads to something else than a control, or its files are missing.
+        An entry point is not a control, or its files are missing.
     """
     return {point.name: _checked(point.name, point.load()) for point in entry_points(group=GROUP)}
 
@@ -71,13 +71,13 @@ def control_of(spec: ConstructSpec) -> Control:
     StudyError
         study.toml names a control that is not installed or does not fit the construct.
     """
-    known = controls()
+    installed = controls()
     if spec.control is None:
-        return next(known[name] for name in AUTOMATIC if known[name].misfit(spec) is None)
-    control = known.get(spec.control)
+        return next(installed[name] for name in AUTOMATIC if installed[name].misfit(spec) is None)
+    control = installed.get(spec.control)
     place = f"control of the construct {spec.key!r} in study.toml"
     if control is None:
-        hint = nearest(spec.control, known) or f"There are: {', '.join(sorted(known))}."
+        hint = nearest(spec.control, installed) or f"There are: {', '.join(sorted(installed))}."
         raise StudyError(f"{place}: unknown control {spec.control!r}. {hint}")
     misfit = control.misfit(spec)
     if misfit is not None:
@@ -93,7 +93,7 @@ def control_scripts() -> list[Path]:
 
 
 def input_kinds(config: StudyConfig) -> frozenset[str]:
-    """Return how values of this study can be entered: typed, by a button, on a control."""
+    """Return the kinds of input of this study: typed, by a button, on a control."""
     return frozenset({"typed", "button", *(control_of(c).input_kind for c in config.constructs)})
 
 

@@ -1,4 +1,4 @@
-"""Points: the values of a short scale, each to be chosen as a radio button."""
+"""Points: the values of a short scale as radio buttons."""
 
 from dataclasses import dataclass
 from pathlib import Path

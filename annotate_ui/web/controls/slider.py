@@ -15,7 +15,7 @@ _LEAST_GAP = 15.0
 
 @dataclass(frozen=True)
 class AnchorPlace:
-    """An anchor at its place under the slider."""
+    """An anchor with its position under the slider."""
 
     at: float
     """Percent of the way from the lowest value to the highest."""
@@ -26,7 +26,7 @@ class AnchorPlace:
 
 
 def anchor_places(spec: ConstructSpec) -> tuple[AnchorPlace, ...]:
-    """Return the anchors with their places, if some lie between the ends and all have room."""
+    """Return the anchors with their places, if some are between the ends and all have room."""
     scale = spec.scale
     anchors = sorted(spec.anchors.items(), key=lambda anchor: float(anchor[0]))
     at = [100 * (float(point) - scale.min) / (scale.max - scale.min) for point, _ in anchors]

@@ -1,4 +1,4 @@
-"""Catalogues of the pages' words: gettext files, shipped here or beside study.toml."""
+"""Catalogues of the pages' words: gettext files, shipped here or next to study.toml."""
 
 import re
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ TRANSLATIONS = Path(__file__).parents[1] / "translations"
 
 
 def words_of(study: Study) -> NullTranslations:
-    """Return the pages' words as study.toml asks for them.
+    """Return the translations of the pages' words that study.toml names.
 
-    `rating.catalogue` goes before what is shipped; a language with a region falls back on the
-    language alone, so that "de-AT" is served with "de".
+    `rating.catalogue` takes precedence over a shipped catalogue. A language with a region falls
+    back on the language, so that "de-AT" is served with "de".
 
     Raises
     ------
@@ -34,25 +34,25 @@ def words_of(study: Study) -> NullTranslations:
     if language.partition("-")[0] == "en":
         return NullTranslations()
     shipped = {path.stem.lower(): path for path in TRANSLATIONS.glob("*.po")}
-    found = shipped.get(language) or shipped.get(language.partition("-")[0])
-    if found is None:
-        known = ", ".join(["en", *sorted(shipped)])
+    path = shipped.get(language) or shipped.get(language.partition("-")[0])
+    if path is None:
+        available = ", ".join(["en", *sorted(shipped)])
         raise StudyError(
             f'rating.interface_language = "{rating.interface_language}" in '
-            f"{study.folder / 'study.toml'} has no catalogue; {known} are there. Put a .po file "
-            "beside study.toml and name it in rating.catalogue; messages.pot in "
+            f"{study.folder / 'study.toml'} has no catalogue; available: {available}. Put a .po "
+            "file next to study.toml and name it in rating.catalogue; messages.pot in "
             f"{TRANSLATIONS} is the template."
         )
-    return read_catalogue(found)
+    return read_catalogue(path)
 
 
 def read_catalogue(path: Path) -> NullTranslations:
-    """Return the words of a gettext file; what it leaves out or calls fuzzy stays in English.
+    """Return the translations of a gettext file; missing and fuzzy entries stay in English.
 
     Raises
     ------
     StudyError
-        There is no such file, it is no gettext file, or a text of it can't be filled in.
+        The file is missing or not a gettext file, or a text of it can't be filled in.
     """
     try:
         with path.open("rb") as file:
@@ -62,7 +62,7 @@ def read_catalogue(path: Path) -> NullTranslations:
             f"{path}, named in rating.catalogue, can't be read: {error.strerror}."
         ) from None
     except (PoFileError, ValueError) as error:
-        raise StudyError(f"{path} is no gettext catalogue: {error}") from None
+        raise StudyError(f"{path} is not a gettext catalogue: {error}") from None
     _check(catalogue, path)
     compiled = BytesIO()
     write_mo(compiled, catalogue)
@@ -70,18 +70,18 @@ def read_catalogue(path: Path) -> NullTranslations:
     return Translations(compiled)
 
 
-# What a page puts in; everything else after a percent sign fails when the page is shown.
+# What a page fills in; anything else after a percent sign fails when the page is shown.
 _PLACE = re.compile(r"%\((\w+)\)s|%%")
 
 
 def _check(catalogue: Catalog, path: Path) -> None:
-    """Refuse at the start what would fail before a rater's eyes."""
+    """Refuse translations that would fail when a page is shown."""
     for message in catalogue:
         if not message.id or message.fuzzy:
             continue
-        known = {name for text in _forms(message.id) for name in _PLACE.findall(text)}
+        names = {name for text in _forms(message.id) for name in _PLACE.findall(text)}
         for text in _forms(message.string):
-            unknown = sorted(set(_PLACE.findall(text)) - known - {""})
+            unknown = sorted(set(_PLACE.findall(text)) - names - {""})
             if unknown:
                 raise StudyError(
                     f"{path}: the translation {text!r} of {_forms(message.id)[0]!r} names "
@@ -90,8 +90,8 @@ def _check(catalogue: Catalog, path: Path) -> None:
                 )
             if "%" in _PLACE.sub("", text):
                 raise StudyError(
-                    f"{path}: the translation {text!r} of {_forms(message.id)[0]!r} holds a "
-                    "percent sign of its own. Write %% for one, and %(name)s as in the original."
+                    f"{path}: the translation {text!r} of {_forms(message.id)[0]!r} contains "
+                    "a single percent sign. Write %% for one, and %(name)s as in the original."
                 )
 
 

@@ -1,12 +1,24 @@
-"""The pages' own words: English in the code, translated where the study has a catalogue."""
+"""The words of pages and scripts: English in the code, translated by the study's catalogue."""
 
+import json
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from babel.messages.extract import extract_from_dir, extract_from_file
 from babel.support import NullTranslations
 from flask import Flask, current_app
-from markupsafe import escape
+from markupsafe import Markup, escape
 
-from annotate_ui.web.i18n.script_messages import script_words
+from annotate_ui.web.controls.control import control_scripts
+
+_STATIC = Path(__file__).parents[1] / "static"
+# Gettext's rules look at the last two digits: 200 forms determine those of every count.
+_COUNTS = 200
+# What would end the block early, or start a comment in it.
+_ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+Message = str | tuple[str, ...]
 
 
 def install_words(app: Flask, words: NullTranslations, language: str = "en") -> None:
@@ -17,14 +29,14 @@ def install_words(app: Flask, words: NullTranslations, language: str = "en") -> 
     words
         The catalogue; `NullTranslations()` leaves everything in English.
     language
-        What the words are in, as in HTML.
+        Their language, as in HTML.
     """
     app.config["WORDS"] = words
     app.config["WORDS_LANGUAGE"] = language
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
-        lambda text: _shown(_words().ugettext(text), text),
-        lambda one, many, count: _shown(_words().ungettext(one, many, count), one, many),
+        lambda text: _escaped(_words().ugettext(text), text),
+        lambda one, many, count: _escaped(_words().ungettext(one, many, count), one, many),
         newstyle=True,
     )
     app.context_processor(_interface)
@@ -32,8 +44,8 @@ def install_words(app: Flask, words: NullTranslations, language: str = "en") -> 
 
 def gettext(text: str, **values: Any) -> str:
     """Return a text in the language of the pages; `%(name)s` in it is filled from `values`."""
-    found = _words().ugettext(text)
-    return found % values if values else found
+    translated = _words().ugettext(text)
+    return translated % values if values else translated
 
 
 def ngettext(one: str, many: str, count: int, **values: Any) -> str:
@@ -42,7 +54,7 @@ def ngettext(one: str, many: str, count: int, **values: Any) -> str:
 
 
 def mark(text: str) -> str:
-    """Return a text as it is: it is in the catalogue, and `gettext` translates it where shown."""
+    """Return a text unchanged: it enters the catalogue, and `gettext` translates it later."""
     return text
 
 
@@ -53,7 +65,7 @@ def page_language() -> str:
 
 
 def direction(language: str) -> str:
-    """Return how a language is written: "ltr" or "rtl"."""
+    """Return the direction in which a language is written: "ltr" or "rtl"."""
     parts = language.lower().split("-")
     script = next((part for part in parts[1:] if len(part) == 4), None)
     if script is not None:
@@ -94,11 +106,53 @@ def _interface() -> dict[str, Any]:
     }
 
 
-def _shown(found: str, *originals: str) -> str:
-    # Jinja takes what these return for markup; a catalogue's words are none.
-    return found if found in originals else str(escape(found))
+def _escaped(text: str, *originals: str) -> str:
+    # Jinja takes what gettext returns for markup; a catalogue's text is not.
+    return text if text in originals else str(escape(text))
 
 
 def _words() -> NullTranslations:
-    found: NullTranslations = current_app.config["WORDS"]
-    return found
+    words: NullTranslations = current_app.config["WORDS"]
+    return words
+
+
+def script_words(words: NullTranslations, language: str) -> Markup:
+    """Return JSON with the scripts' words in a language, safe inside a script element."""
+    # The English words are in the scripts.
+    data: dict[str, Any] = {"language": language}
+    if type(words) is not NullTranslations:
+        data["plural"] = "".join(str(_form(words, count)) for count in range(_COUNTS))
+        data["words"] = {
+            _key(message): _translated(words, message) for message in _script_messages()
+        }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for sign, escaped in _ESCAPED.items():
+        text = text.replace(sign, escaped)
+    return Markup(text)  # noqa: S704 - every sign of markup is escaped above
+
+
+@cache
+def _script_messages() -> tuple[Message, ...]:
+    messages = [row[2] for row in extract_from_dir(str(_STATIC), [("**.js", "javascript")])]
+    for script in control_scripts():
+        messages += [row[1] for row in extract_from_file("javascript", str(script))]
+    return tuple(dict.fromkeys(messages))
+
+
+def _key(message: Message) -> str:
+    return message if isinstance(message, str) else message[0]
+
+
+def _translated(words: NullTranslations, message: Message) -> str | list[str]:
+    if isinstance(message, str):
+        return words.ugettext(message)
+    singular, plural = message[:2]
+    forms = {
+        _form(words, count): words.ungettext(singular, plural, count) for count in range(_COUNTS)
+    }
+    return [forms.get(form, plural) for form in range(max(forms) + 1)]
+
+
+def _form(words: NullTranslations, count: int) -> int:
+    plural = getattr(words, "plural", None)
+    return int(count != 1) if plural is None else int(plural(count))

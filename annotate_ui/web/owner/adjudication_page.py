@@ -1,4 +1,4 @@
-"""Who adjudicates what: planned, shown, and stored."""
+"""Adjudication: the plan is made, shown and stored."""
 
 from flask import redirect, render_template, request
 from flask.typing import ResponseReturnValue
@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from werkzeug.exceptions import BadRequest
 
 from annotate_ui.web.owner.blueprint import pages
-from annotate_ui.web.owner.rater_ids import everybody
+from annotate_ui.web.owner.raters_page import rater_identities
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
 from study.schema import Assignment, Rating, table
@@ -16,23 +16,23 @@ _MOST = 1_000_000
 
 @pages.get("/adjudication")
 def adjudication() -> ResponseReturnValue:
-    """Show who adjudicates how much, and ask for more."""
+    """Show the progress of adjudicators, and the form for a new plan."""
     with study().read() as connection:
-        people = sorted(p.code for p in everybody(connection).values() if p.left is None)
-    given = {"rater": "", "sample": 0, "widest": 0}
-    return _page(people=people, given=given, plan=None)
+        raters = rater_identities(connection).values()
+        codes = sorted(rater.code for rater in raters if rater.left is None)
+    return _page(codes=codes, plan=None)
 
 
 @pages.post("/adjudication")
 @computations
 def plan_adjudication() -> ResponseReturnValue:
-    """Show what would be stored."""
+    """Show the plan without storing it."""
     from study.assignment.adjudication import adjudicate
 
-    rater, sample, widest = _asked()
+    rater, sample, widest = _form()
     plan = adjudicate(study(), rater, sample=sample, widest=widest, dry_run=True)
-    given = {"rater": rater, "sample": sample, "widest": widest}
-    return _page(people=[], given=given, plan=plan)
+    form = {"rater": rater, "sample": sample, "widest": widest}
+    return _page(codes=[], form=form, plan=plan)
 
 
 @pages.post("/adjudication/store")
@@ -41,22 +41,22 @@ def store_adjudication() -> ResponseReturnValue:
     """Store the plan that was shown."""
     from study.assignment.adjudication import adjudicate
 
-    rater, sample, widest = _asked()
+    rater, sample, widest = _form()
     adjudicate(study(), rater, sample=sample, widest=widest)
     return redirect("/owner/adjudication", 303)
 
 
-def _page(**more: object) -> ResponseReturnValue:
+def _page(**values: object) -> ResponseReturnValue:
     return render_template(
         "owner/adjudication.html",
         page="adjudication",
         progress=_progress(),
         sees=study().config.rating.adjudicators_see,
-        **more,
+        **values,
     )
 
 
-def _asked() -> tuple[str, int, int]:
+def _form() -> tuple[str, int, int]:
     try:
         sample, widest = (int(request.form.get(name) or 0) for name in ("sample", "widest"))
     except ValueError:
@@ -67,11 +67,11 @@ def _asked() -> tuple[str, int, int]:
 
 
 def _progress() -> list[dict[str, object]]:
-    """Return, by adjudicator and stratum, how many responses there are and how many are begun."""
+    """Return responses assigned and begun, by adjudicator and stratum."""
     a, g = table(Assignment), table(Rating)
     begun = select(g.c.assignment_id).where(g.c.assignment_id == a.c.id).exists()
     with study().read() as connection:
-        codes = {one.id: one.code for one in everybody(connection).values()}
+        codes = {rater.id: rater.code for rater in rater_identities(connection).values()}
         rows = connection.execute(
             select(
                 a.c.rater_id,

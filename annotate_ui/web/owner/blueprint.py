@@ -1,53 +1,157 @@
-"""What every page of the owner's goes through: a password that exists, and a session under it."""
+"""The owner's blueprint: sign-in, the session that every page asks for, and answers to errors.
 
-from flask import Blueprint, Response, abort, current_app, redirect, render_template, request
+The owner's session is kept in the same signed cookie as a rater's. The two exclude each other: to
+begin one ends the other.
+"""
+
+import time
+from typing import Any
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    redirect,
+    render_template,
+    request,
+    session,
+)
 from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import CSRFError
+from flask_wtf.csrf import CSRFError, generate_csrf
 from werkzeug.exceptions import NotFound
 
 from annotate_ui.web.error_pages import Problem, answer
 from annotate_ui.web.i18n.translation import gettext as _
-from annotate_ui.web.owner import monitored, owner_session
-from annotate_ui.web.owner.password import newest_password
+from annotate_ui.web.owner import snapshot_cache
+from annotate_ui.web.owner.password import is_right, newest_password
+from annotate_ui.web.rate_limits import FORBIDDEN, all_log_ins, log_ins
 from annotate_ui.web.rater_session import study
 from study.errors import StudyError
 
 pages = Blueprint("owner", __name__, url_prefix="/owner")
 
 SIGN_IN = "/owner/sign-in"
-# Answered without a session: what begins one.
+IDLE = 30 * 60
+"""Seconds without a page until a session ends."""
+LONGEST = 12 * 60 * 60
+"""Seconds from signing in until a session ends in any case."""
+_KEY = "owner"
+# The cookie is renewed at most once in so many seconds.
+_RENEWED_EVERY = 60
+# Seconds by which the clock may be set back before sessions end.
+_CLOCK_SET_BACK = 60
+# Pages without a session: those that begin one.
 _OPEN = frozenset({"owner.sign_in", "owner.begin"})
-# They come with a page, or while one is looked at: nobody shows by them that they are there.
-_IN_PASSING = frozenset({"owner.chart", "owner.running"})
+# Requests of a page that is open, which do not show that the owner is active.
+_AUTOMATIC = frozenset({"owner.chart", "owner.running"})
+
+
+def begin_session(password_id: int) -> None:
+    """Begin a session under a password; a rater's session in the same browser ends."""
+    session.clear()
+    now = _now()
+    # A session cookie: it ends with the browser.
+    session.permanent = False
+    session[_KEY] = {"password": password_id, "began": now, "last_active": now}
+    generate_csrf()
+
+
+def has_session(password_id: int) -> bool:
+    """Return whether there is a session under this password that has not ended."""
+    stored = _stored()
+    if stored is None or "rater" in session:
+        return False
+    now = _now()
+    return (
+        stored["password"] == password_id
+        and -_CLOCK_SET_BACK <= now - stored["began"] <= LONGEST
+        and -_CLOCK_SET_BACK <= now - stored["last_active"] <= IDLE
+    )
+
+
+def end_session() -> bool:
+    """End the owner's session; return whether there was one."""
+    if _stored() is None:
+        return False
+    session.clear()
+    return True
+
+
+def _renew_session() -> None:
+    stored = _stored()
+    now = _now()
+    if stored is not None and now - stored["last_active"] >= _RENEWED_EVERY:
+        session[_KEY] = {**stored, "last_active": now}
+
+
+def _stored() -> dict[str, int] | None:
+    stored: Any = session.get(_KEY)
+    names = {"password", "began", "last_active"}
+    if not isinstance(stored, dict) or stored.keys() != names:
+        return None
+    return stored if all(isinstance(value, int) for value in stored.values()) else None
+
+
+def _now() -> int:
+    return int(time.time())
 
 
 @pages.before_request
 def admit() -> ResponseReturnValue | None:
-    """Let in the owner alone. Without a password there are no such pages."""
+    """Admit the owner only. Without a password the pages do not exist."""
     with study().read() as connection:
         password = newest_password(connection)
     if password is None:
         abort(404)
     if request.endpoint in _OPEN:
         return None
-    if not owner_session.holds(password.id):
-        ended = owner_session.end()
+    if not has_session(password.id):
+        ended = end_session()
         return redirect(f"{SIGN_IN}?why=ended" if ended else SIGN_IN, 303)
-    if request.endpoint not in _IN_PASSING:
-        owner_session.go_on()
+    if request.endpoint not in _AUTOMATIC:
+        _renew_session()
     return None
 
 
 @pages.after_request
 def _changed(response: Response) -> Response:
     if request.method == "POST":
-        monitored.forget()
+        snapshot_cache.clear()
     return response
+
+
+@pages.get("/sign-in")
+def sign_in() -> ResponseReturnValue:
+    """Ask for the password."""
+    return render_template("owner/sign_in.html", why=request.args.get("why"), failed=False)
+
+
+@pages.post("/sign-in")
+@log_ins
+@all_log_ins
+def begin() -> ResponseReturnValue:
+    """Begin a session if the password is right."""
+    with study().read() as connection:
+        password = newest_password(connection)
+    if password is None:
+        abort(404)
+    if not is_right(password, request.form.get("password", "")):
+        return render_template("owner/sign_in.html", why=None, failed=True), FORBIDDEN
+    begin_session(password.id)
+    return redirect("/owner", 303)
+
+
+@pages.post("/sign-out")
+def sign_out() -> ResponseReturnValue:
+    """End the session."""
+    end_session()
+    return redirect(f"{SIGN_IN}?why=left", 303)
 
 
 @pages.errorhandler(CSRFError)
 def _out_of_date(_error: CSRFError) -> ResponseReturnValue:
-    # A token is looked at before anything else.
+    # The token is checked before `admit` runs.
     with study().read() as connection:
         if newest_password(connection) is None:
             return current_app.make_response(current_app.handle_http_exception(NotFound()))
@@ -56,7 +160,7 @@ def _out_of_date(_error: CSRFError) -> ResponseReturnValue:
             400,
             "csrf",
             _("This page is out of date"),
-            _("The session was begun anew, or it has ended, since the page was opened."),
+            _("Since the page was opened, the session has ended or another one has begun."),
             _("Nothing was changed. Open the page again."),
             ("/owner", _("Go to the overview")),
         )
@@ -65,5 +169,5 @@ def _out_of_date(_error: CSRFError) -> ResponseReturnValue:
 
 @pages.errorhandler(StudyError)
 def _could_not(error: StudyError) -> ResponseReturnValue:
-    """Tell the owner what a command would have told."""
+    """Show the message that a command would print."""
     return render_template("owner/could_not.html", page="", text=str(error)), 409

@@ -1,4 +1,4 @@
-"""The owner's charts, drawn like the report's figures. They show nothing that a table doesn't."""
+"""The owner's charts, drawn like the report's figures, from what a table on the page shows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ _drawing = Lock()
 
 @dataclass(frozen=True)
 class ChartInterval:
-    """A value with its interval; null where there is none."""
+    """A value with its interval; null where it is unknown."""
 
     name: str
     value: float | None
@@ -51,7 +51,7 @@ class ChartInterval:
 
 
 def intervals(rows: Sequence[ChartInterval], theme: str) -> str | None:
-    """Return values with their intervals below each other, on one axis that holds 0 and 1.
+    """Return values with their intervals below each other, on one axis that includes 0 and 1.
 
     None where there is nothing to draw.
     """
@@ -78,7 +78,7 @@ def intervals(rows: Sequence[ChartInterval], theme: str) -> str | None:
 def narrowing(construct: str, states: Sequence[dict[str, Any]], theme: str) -> str | None:
     """Return a construct's interval at each computation, by queries that entered it.
 
-    None where it has no interval.
+    None if it never had an interval.
     """
     points = [
         state
@@ -88,7 +88,7 @@ def narrowing(construct: str, states: Sequence[dict[str, Any]], theme: str) -> s
     ]
     if not points:
         return None
-    # Before the first question is complete there is the scale, and no mean.
+    # Before the first question is complete, the interval is the scale and there is no mean.
     means = [point for point in points if point["value"] is not None]
     with _drawing, canvas(_WIDTH, 2.6) as (figure, axes):
         for point in points:

@@ -1,4 +1,4 @@
-"""The study's tables as one file to keep."""
+"""Download of the study's tables as one file."""
 
 import tempfile
 from pathlib import Path
@@ -18,7 +18,7 @@ _FORMATS = ("csv", "parquet")
 
 @pages.get("/export")
 def export() -> ResponseReturnValue:
-    """Say what the file holds."""
+    """Show what the file contains, and the choice of a format."""
     return render_template("owner/export.html", page="export")
 
 
@@ -26,15 +26,15 @@ def export() -> ResponseReturnValue:
 @computations
 def download() -> ResponseReturnValue:
     """Send the tables and their codebook as a zip file."""
-    form = request.form.get("format")
-    if form not in _FORMATS:
+    file_format = request.form.get("format")
+    if file_format not in _FORMATS:
         raise BadRequest
-    # Without a name on disk, so that nothing stays behind.
+    # Without a name on disk, so that no file is left after an error.
     packed = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the answer that sends it)
     try:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            export_study(study(), folder, form)
+            export_study(study(), folder, file_format)
             with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
                 for path in sorted(folder.iterdir()):
                     archive.write(path, path.name)

@@ -1,4 +1,4 @@
-"""Each response: how many raters have finished it, and how far their values lie apart."""
+"""Each response: how many raters have finished it, and the range of their values."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
 from annotate_ui.web.owner.blueprint import pages
-from annotate_ui.web.owner.monitored import watched
+from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rater_session import study
 from study.facts.current_responses import current_responses
 from study.schema import Assignment, Query, Rater, Rating, Response, table
@@ -26,7 +26,7 @@ class ItemRow:
     response: str
     query: str
     finished: int
-    wanted: int
+    required: int
     widest: float | None
     """Largest range on a construct, as a share of its scale."""
     ranges: dict[str, tuple[float, float]]
@@ -36,16 +36,15 @@ class ItemRow:
 @pages.get("/items")
 def items() -> ResponseReturnValue:
     """List the responses, those on which people differ most first."""
-    found = _items(study())
-    number = max(request.args.get("page", 1, type=int), 1)
-    count = -(-len(found) // _ON_A_PAGE) or 1
-    number = min(number, count)
+    rows = _items(study())
+    count = -(-len(rows) // _ON_A_PAGE) or 1
+    number = min(max(request.args.get("page", 1, type=int), 1), count)
     return render_template(
         "owner/items.html",
         page="items",
-        items=found[(number - 1) * _ON_A_PAGE : number * _ON_A_PAGE],
-        total=len(found),
-        constructs=[one.key for one in study().config.constructs],
+        items=rows[(number - 1) * _ON_A_PAGE : number * _ON_A_PAGE],
+        total=len(rows),
+        constructs=[spec.key for spec in study().config.constructs],
         number=number,
         count=count,
     )
@@ -53,9 +52,9 @@ def items() -> ResponseReturnValue:
 
 @pages.get("/items/<int:response_id>")
 def item(response_id: int) -> ResponseReturnValue:
-    """Show what raters said of one response."""
+    """Show the ratings of one response."""
     r, q = table(Response), table(Query)
-    # Beyond what a database counts to, there is nothing.
+    # No key of a database is larger.
     if response_id >= 2**31:
         abort(404)
     with study().read() as connection:
@@ -95,28 +94,28 @@ def _items(served: Study) -> list[ItemRow]:
 
     from study.assignment.adjudication_sample import people_differ
 
-    lengths = {one.key: one.scale.max - one.scale.min for one in served.config.constructs}
+    lengths = {spec.key: spec.scale.max - spec.scale.min for spec in served.config.constructs}
     differ = people_differ(served.score_table(), lengths)
     by_response: dict[str, list[Any]] = {}
     for row in differ.itertuples():
         by_response.setdefault(str(row.response_id), []).append(row)
     with served.read() as connection:
         current, _ = current_responses(connection)
-    ids = {one.response_id: one.id for one in current}
-    found = []
-    for one in watched().progress.items:
-        rows = by_response.get(one.response, [])
-        wide = [row.range for row in rows if not pd.isna(row.range)]
-        found.append(
+    ids = {response.response_id: response.id for response in current}
+    items = []
+    for item in current_snapshot().progress.items:
+        rows = by_response.get(item.response, [])
+        ranges = [row.range for row in rows if not pd.isna(row.range)]
+        items.append(
             ItemRow(
-                ids.get(one.response),
-                one.response,
-                one.query,
-                one.finished,
-                one.wanted,
-                max(wide, default=None),
+                ids.get(item.response),
+                item.response,
+                item.query,
+                item.finished,
+                item.required,
+                max(ranges, default=None),
                 {row.construct: (row.low, row.high) for row in rows if row.people > 1},
             )
         )
-    found.sort(key=lambda one: -1.0 if one.widest is None else one.widest, reverse=True)
-    return found
+    items.sort(key=lambda item: -1.0 if item.widest is None else item.widest, reverse=True)
+    return items

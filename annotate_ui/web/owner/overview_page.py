@@ -1,33 +1,30 @@
-"""First what needs a hand, then how far the campaign is, and whether it is paused."""
+"""The overview: action items, progress, and whether the campaign is paused."""
 
 from flask import redirect, render_template, request
 from flask.typing import ResponseReturnValue
-from sqlalchemy import select
 
 from annotate_ui.web.owner.blueprint import pages
-from annotate_ui.web.owner.monitored import watched
-from annotate_ui.web.owner.rater_ids import everybody
+from annotate_ui.web.owner.raters_page import rater_identities
+from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rater_session import study
 from study.errors import StudyError
-from study.schema import InterimAnalysis, table
 from study.types import storable
 
 
 @pages.get("")
 def overview() -> ResponseReturnValue:
-    """Show how the campaign goes."""
+    """Show the state of the campaign."""
     from annotate_ui.participation import paused
 
-    served = study()
-    with served.read() as connection:
+    with study().read() as connection:
         message = paused(connection)
-        ids = {code: one.public_id for code, one in everybody(connection).items()}
-    seen = watched()
+        ids = {code: rater.public_id for code, rater in rater_identities(connection).items()}
+    snapshot = current_snapshot()
     return render_template(
         "owner/overview.html",
         page="overview",
-        progress=seen.progress,
-        at=seen.at,
+        progress=snapshot.progress,
+        at=snapshot.at,
         paused=message,
         ids=ids,
     )
@@ -48,19 +45,8 @@ def pause() -> ResponseReturnValue:
 
 @pages.post("/resume")
 def resume() -> ResponseReturnValue:
-    """Take the campaign up again."""
+    """Resume the campaign."""
     from annotate_ui.participation import resume as resume_study
 
     resume_study(study())
     return redirect("/owner", 303)
-
-
-@pages.get("/interim-analyses")
-def interim_analyses() -> ResponseReturnValue:
-    """List who looked at interim figures, and when."""
-    t = table(InterimAnalysis)
-    with study().read() as connection:
-        rows = connection.execute(
-            select(t.c.kind, t.c.requested_in, t.c.ratings, t.c.created_at).order_by(t.c.id.desc())
-        ).all()
-    return render_template("owner/interim_analyses.html", page="interim_analyses", analyses=rows)

@@ -1,4 +1,4 @@
-"""The password of the owner's pages: one for a study, kept as a scrypt hash."""
+"""The password of the owner's pages: one for a study, stored as a scrypt hash."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,15 @@ from study.errors import StudyError
 from study.schema import OwnerPassword, now, table
 from study.study import Study
 
-__all__ = ["LEAST", "MOST", "Password", "is_right", "newest_password", "set_password", "where_told"]
+__all__ = [
+    "LEAST",
+    "MOST",
+    "Password",
+    "is_right",
+    "newest_password",
+    "owner_pages_line",
+    "set_password",
+]
 
 LEAST, MOST = 12, 1000
 """Characters of a password. Hashing a longer one would be work for nothing."""
@@ -18,11 +26,11 @@ LEAST, MOST = 12, 1000
 
 @dataclass(frozen=True)
 class Password:
-    """The password that holds; its id is known to the sessions begun with it."""
+    """The current password; sessions store the id of the password they began under."""
 
     id: int
     hash: str
-    made: datetime
+    created_at: datetime
 
 
 def set_password(study: Study, password: str) -> None:
@@ -31,7 +39,7 @@ def set_password(study: Study, password: str) -> None:
     Raises
     ------
     StudyError
-        The password is too short, too long, or one character over and over.
+        The password is too short, too long, or a few characters repeated.
     """
     if not LEAST <= len(password) <= MOST:
         raise StudyError(
@@ -39,13 +47,13 @@ def set_password(study: Study, password: str) -> None:
             "words are long enough, and easy to type."
         )
     if len(set(password)) < 4:
-        raise StudyError("The password is a few characters over and over; choose another.")
+        raise StudyError("The password repeats a few characters; choose another.")
     if "\x00" in password:
-        raise StudyError("The password holds a NUL character; type it anew.")
+        raise StudyError("The password contains a NUL character; type it again.")
     try:
         hashed = generate_password_hash(password, method="scrypt")
     except UnicodeEncodeError:
-        raise StudyError("The password holds half of a surrogate pair; type it anew.") from None
+        raise StudyError("The password contains half of a surrogate pair; type it again.") from None
     with study.write() as connection:
         connection.execute(
             insert(table(OwnerPassword)).values(password_hash=hashed, created_at=now())
@@ -53,25 +61,25 @@ def set_password(study: Study, password: str) -> None:
 
 
 def newest_password(connection: Connection) -> Password | None:
-    """Return the password that holds; None: the owner's pages do not exist."""
+    """Return the current password; without one the owner's pages do not exist."""
     t = table(OwnerPassword)
     row = connection.execute(select(t).order_by(t.c.id.desc()).limit(1)).one_or_none()
     return None if row is None else Password(row.id, row.password_hash, row.created_at)
 
 
-def is_right(password: Password, given: str) -> bool:
-    """Say whether this is the password, in a time that does not tell how much of it is right."""
-    # What can't be the password is hashed all the same: an answer in no time would say so.
-    known = given[: MOST + 1].encode("utf-8", "replace").decode("utf-8")
-    # To the hash, NUL characters at the end are none at all.
-    known = known.replace("\x00", "\ufffd")
-    return check_password_hash(password.hash, known)
+def is_right(password: Password, entered: str) -> bool:
+    """Return whether this is the password, in a time that does not depend on the text entered."""
+    # A text that can't be the password is hashed all the same, so that it takes as long.
+    text = entered[: MOST + 1].encode("utf-8", "replace").decode("utf-8")
+    # The hash ignores NUL characters at the end.
+    text = text.replace("\x00", "\ufffd")
+    return check_password_hash(password.hash, text)
 
 
-def where_told(study: Study) -> str:
+def owner_pages_line(study: Study) -> str:
     """Return the address of the owner's pages, or the command that sets a password for them."""
     with study.read() as connection:
-        there = newest_password(connection) is not None
-    if not there:
-        return f"There are no owner's pages; `ccrs owner-password {study.folder}` opens them."
+        has_password = newest_password(connection) is not None
+    if not has_password:
+        return f"The owner's pages need a password: `ccrs owner-password {study.folder}` sets it."
     return f"The owner's pages: {study.config.rating.base_url.rstrip('/')}/owner"

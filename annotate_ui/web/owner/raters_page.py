@@ -1,18 +1,22 @@
-"""Each rater: how far they are, what their values look like, and whether they can come in."""
+"""Each rater: progress, signals of careless responding, and the link.
+
+Addresses name a rater by a random id, since a code may be any text.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flask import redirect, render_template, request
+from flask import abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
+from sqlalchemy import Connection, select
 from werkzeug.exceptions import BadRequest
 
 from annotate_ui.participants.invitation import Invited, RaterLink, invite, list_links, revoke
 from annotate_ui.web.owner.blueprint import pages
-from annotate_ui.web.owner.monitored import watched
-from annotate_ui.web.owner.rater_ids import RaterIdentity, everybody, person
+from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
+from study.schema import Rater, table
 
 if TYPE_CHECKING:
     from annotate_ui.monitoring.careless_responding import RaterSignals
@@ -22,41 +26,52 @@ _MOST_NEW = 100
 
 
 @dataclass(frozen=True)
-class Line:
-    """What is known of a rater."""
+class RaterIdentity:
+    """A rater, and whether they take part."""
 
-    person: RaterIdentity
+    id: int
+    code: str
+    public_id: str
+    left: str | None
+    """How they left, `withdrew` or `removed`; null: they take part."""
+
+
+@dataclass(frozen=True)
+class RaterRow:
+    """A rater in the list."""
+
+    rater: RaterIdentity
     link: RaterLink
-    work: "RaterStatus | None"
+    status: "RaterStatus | None"
     signals: "RaterSignals | None"
 
 
 @pages.get("/raters")
 def raters() -> ResponseReturnValue:
-    """List everybody."""
+    """List all raters."""
     from annotate_ui.participants.enrolment_links import list_links as enrolment_links
 
     return render_template(
         "owner/raters.html",
         page="raters",
-        lines=_lines(),
-        at=watched().at,
+        rows=_rows(),
+        at=current_snapshot().at,
         enrolment=enrolment_links(study()),
     )
 
 
 @pages.get("/raters/<public_id>")
 def rater(public_id: str) -> ResponseReturnValue:
-    """Show one rater, with what can be done about them."""
-    chosen = _person(public_id)
-    (line,) = (line for line in _lines() if line.person.id == chosen.id)
-    return render_template("owner/rater.html", page="raters", line=line)
+    """Show one rater, with what the owner can do."""
+    chosen = _rater(public_id)
+    (row,) = (row for row in _rows() if row.rater.id == chosen.id)
+    return render_template("owner/rater.html", page="raters", row=row)
 
 
 @pages.post("/raters")
 @computations
 def add_raters() -> ResponseReturnValue:
-    """Make raters, and show their links once."""
+    """Create raters, and show their links once."""
     try:
         count = int(request.form.get("count", ""))
     except ValueError:
@@ -68,57 +83,72 @@ def add_raters() -> ResponseReturnValue:
 
 @pages.post("/raters/<public_id>/link")
 def make_link(public_id: str) -> ResponseReturnValue:
-    """Make a link, or another in place of the one there is, and show it once."""
-    chosen = _person(public_id)
-    return _links(invite(study(), [chosen.code], renew=True))
+    """Create a link, replacing an existing one, and show it once."""
+    return _links(invite(study(), [_rater(public_id).code], renew=True))
 
 
 @pages.post("/raters/<public_id>/revoke")
 def revoke_link(public_id: str) -> ResponseReturnValue:
-    """End a rater's links and sessions."""
-    revoke(study(), _person(public_id).code)
+    """Revoke a rater's links and end their sessions."""
+    revoke(study(), _rater(public_id).code)
     return _back(public_id)
 
 
 @pages.post("/raters/<public_id>/remove")
 def remove(public_id: str) -> ResponseReturnValue:
-    """End a rater's part; what they finished stays."""
+    """End a rater's part; finished work stays."""
     from annotate_ui.participants.withdrawal import leave
 
-    leave(study(), _person(public_id).id, "removed")
+    leave(study(), _rater(public_id).id, "removed")
     return _back(public_id)
 
 
 @pages.post("/raters/<public_id>/readmit")
-def let_in(public_id: str) -> ResponseReturnValue:
-    """Let a rater in again who left, or who did not pass the training."""
+def readmit_rater(public_id: str) -> ResponseReturnValue:
+    """Readmit a rater who left, or who did not pass the training."""
     from annotate_ui.participants.withdrawal import readmit
 
-    readmit(study(), _person(public_id).code)
+    readmit(study(), _rater(public_id).code)
     return _back(public_id)
 
 
-def _lines() -> list[Line]:
-    served = study()
-    with served.read() as connection:
-        people = everybody(connection)
-    seen = watched()
-    work = {one.rater: one for one in seen.progress.raters}
+def rater_identities(connection: Connection) -> dict[str, RaterIdentity]:
+    """Return every rater by code."""
+    from annotate_ui.participation import departures
+
+    t = table(Rater)
+    left = departures(connection)
+    rows = connection.execute(select(t.c.id, t.c.code, t.c.public_id))
+    return {
+        row.code: RaterIdentity(row.id, row.code, row.public_id, left.get(row.id)) for row in rows
+    }
+
+
+def _rater(public_id: str) -> RaterIdentity:
+    with study().read() as connection:
+        by_id = {rater.public_id: rater for rater in rater_identities(connection).values()}
+    if public_id not in by_id:
+        abort(404)
+    return by_id[public_id]
+
+
+def _rows() -> list[RaterRow]:
+    with study().read() as connection:
+        identities = rater_identities(connection)
+    snapshot = current_snapshot()
+    status = {rater.rater: rater for rater in snapshot.progress.raters}
     return [
-        Line(people[link.rater], link, work.get(link.rater), seen.signals.get(link.rater))
-        for link in list_links(served)
-        if link.rater in people
+        RaterRow(
+            identities[link.rater], link, status.get(link.rater), snapshot.signals.get(link.rater)
+        )
+        for link in list_links(study())
+        if link.rater in identities
     ]
 
 
-def _links(made: list[Invited]) -> ResponseReturnValue:
+def _links(invited: list[Invited]) -> ResponseReturnValue:
     # Answered at once, not after a redirect: the database can't show a link a second time.
-    return render_template("owner/links.html", page="raters", made=made)
-
-
-def _person(public_id: str) -> RaterIdentity:
-    with study().read() as connection:
-        return person(connection, public_id)
+    return render_template("owner/links.html", page="raters", invited=invited)
 
 
 def _back(public_id: str) -> ResponseReturnValue:

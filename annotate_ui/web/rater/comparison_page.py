@@ -11,15 +11,14 @@ from annotate_ui.tasks.save import save as save_answer
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
 from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rate_limits import saves
-from annotate_ui.web.rater_session import rater_here, study
-from annotate_ui.web.request_json import body, rater_of_page
+from annotate_ui.web.rater_session import body, rater_here, rater_of_page, study
 
 pages = Blueprint("comparing", __name__)
 
 
 @pages.errorhandler(LeftError)
 def left(_error: LeftError) -> ResponseReturnValue:
-    """Answer who has left as somebody whose link was revoked."""
+    """Answer a rater who has left like one whose link was revoked."""
     return answer(SIGNED_OUT)
 
 
@@ -44,7 +43,7 @@ def compare(public_id: str) -> ResponseReturnValue:
 @pages.post("/compare/<public_id>/save")
 @saves
 def save(public_id: str) -> ResponseReturnValue:
-    """Store what the rater decided."""
+    """Store the rater's decision."""
     rater = rater_of_page()
     stored = save_answer(study(), rater.id, ComparisonPayload(public_id, body(ComparisonInput)))
     with study().read() as connection:
@@ -53,7 +52,7 @@ def save(public_id: str) -> ResponseReturnValue:
 
 
 def option_words(option: Option) -> str:
-    """Return how a point is called: by its place on its side of the scale."""
+    """Return the text of a choice, by its position on its side of the scale."""
     if option.better == 0:
         return _("Both are equally good")
     number, strength = option.better, option.strength

@@ -13,26 +13,26 @@ from annotate_ui.web.rater_session import rater_here, study
 
 pages = Blueprint("consenting", __name__)
 
-# Ways in and out; what the owner sees is none of the rater's. All else waits for consent.
-_UNGATED = frozenset({"joining", "enrolling", "consenting", "leaving"})
+# Signing in and out, and the owner's pages, need no consent of a rater.
+_UNGATED = frozenset({"access", "enrolling", "consenting"})
 
 
 @pages.before_app_request
 def wait_for_consent() -> ResponseReturnValue | None:
-    """Send nothing of the study to a rater who has not agreed to take part."""
+    """Send no content of the study to a rater who has not agreed to take part."""
     if not _is_gated() or not _waits_for_consent(g.rater.id):
         return None
     if not wants_json():
         return redirect("/consent", 303)
     if request.endpoint == "rating.go_on":
         return jsonify({"url": "/consent"})
-    # As for somebody signed out: the page's script keeps what was entered, and sends it later.
-    message = _("Before you go on, your consent is asked for. Open the overview.")
+    # As for a signed-out rater: the page's script keeps what was entered, and sends it later.
+    message = _("Your consent is needed before you go on. Open the overview.")
     return jsonify({"error": {"code": "consent", "message": message}, "url": "/consent"}), 401
 
 
 def _is_gated() -> bool:
-    """Say whether the request is a rater's for something of the study."""
+    """Return whether a rater asks for content of the study."""
     if g.rater is None or request.endpoint in {None, "static"}:
         return False
     part = request.blueprint or ""
@@ -48,8 +48,8 @@ def _waits_for_consent(rater_id: int) -> bool:
 
 
 @pages.app_context_processor
-def texts_there() -> dict[str, Any]:
-    """Tell templates which texts there are to read again."""
+def available_texts() -> dict[str, Any]:
+    """Give templates the names of the texts that can be read again."""
     texts = texts_of(study())
     return {
         "has_consent_text": texts.consent is not None,
@@ -68,11 +68,15 @@ def answer_consent() -> ResponseReturnValue:
     """Store whether the rater agrees to the text that they were shown."""
     rater = rater_here()
     text = texts_of(study()).consent
-    said = request.form.get("answer")
-    if text is None or request.form.get("text") != text.sha256 or said not in {"agree", "decline"}:
-        # Another text than was shown: nobody has agreed to that.
+    choice = request.form.get("answer")
+    if (
+        text is None
+        or request.form.get("text") != text.sha256
+        or choice not in {"agree", "decline"}
+    ):
+        # The text has changed since it was shown, so the answer is not about it.
         return redirect("/consent", 303)
-    agreed = answer(study(), rater.id, text, agreed=said == "agree")
+    agreed = answer(study(), rater.id, text, agreed=choice == "agree")
     return redirect(_after(rater.id) if agreed else "/consent/declined", 303)
 
 
@@ -82,8 +86,8 @@ def declined() -> ResponseReturnValue:
     rater = rater_here()
     text = texts_of(study()).consent
     with study().read() as connection:
-        given = None if text is None else answer_to(connection, rater.id, text)
-    if given is not False:
+        agreed = None if text is None else answer_to(connection, rater.id, text)
+    if agreed is not False:
         return redirect("/consent", 303)
     return render_template("declined.html", page="declined")
 
@@ -117,14 +121,14 @@ def _show(template: str, text: RaterText | None) -> ResponseReturnValue:
     if text is None:
         return redirect("/rate", 303)
     with study().read() as connection:
-        given = answer_to(connection, rater.id, text)
+        agreed = answer_to(connection, rater.id, text)
     return render_template(
         template,
         page="text",
         text_hash=text.sha256,
         text=markdown(text.markdown),
         text_language=study().config.rating.language,
-        agreed=bool(given),
+        agreed=bool(agreed),
     )
 
 

@@ -1,4 +1,4 @@
-"""Joining by a link that many share, and the personal link that comes of it."""
+"""Joining the study by an enrolment link, which gives a personal link."""
 
 import hmac
 from base64 import urlsafe_b64encode
@@ -26,14 +26,14 @@ from annotate_ui.web.rater_session import sign_in, study
 pages = Blueprint("enrolling", __name__)
 
 ID_NAMES = ("PROLIFIC_PID", "external_id", "workerId", "participant")
-"""Under which recruiters put the id of a participant into the link's address."""
+"""Names of the parameter in which recruiters add the id of a participant to the address."""
 
 _REFUSED = {
     "closed": Problem(
         410,
         "closed",
-        mark("This study takes in nobody new"),
-        mark("Thank you for your interest. Joining by this link has ended."),
+        mark("This study is closed to new participants"),
+        mark("Thank you for your interest. This link no longer lets anyone join."),
         mark("If you have joined before, open the personal link that you were shown then."),
         None,
     ),
@@ -48,15 +48,15 @@ _REFUSED = {
     "full": Problem(
         410,
         "full",
-        mark("As many have joined as are needed"),
-        mark("Thank you for your interest. There is nothing left for you to do here."),
+        mark("The study has enough participants"),
+        mark("Thank you for your interest. There is no free place left."),
         mark("If you have joined before, open the personal link that you were shown then."),
         None,
     ),
     "joined": Problem(
         409,
         "joined",
-        mark("Somebody has joined with this id already"),
+        mark("A participant with this ID has already joined"),
         mark("If it was you, open the personal link that you were shown then."),
         mark("If that link is lost, ask the person who runs the study for a new one."),
         None,
@@ -74,7 +74,7 @@ _REFUSED = {
 
 @pages.get("/enrol/<token>")
 def offer(token: str) -> ResponseReturnValue:
-    """Show what the link leads to. Nothing is stored."""
+    """Show the page of the link. Nothing is stored."""
     with study().read() as connection:
         state = link_state(connection, token)
         message = paused(connection)
@@ -102,20 +102,20 @@ def begin(token: str) -> ResponseReturnValue:
         external_id = _id_in(request.form)
         if _has_joined_here(token, external_id):
             return redirect("/rate", 303)
-        made = enrol(
+        enrolled = enrol(
             study(), token, external_id, personal_token=_personal_token(token, external_id)
         )
     except EnrolmentRefusedError as error:
         return _unknown() if error.reason == "unknown" else answer(_REFUSED[error.reason])
-    sign_in(made.rater_id, made.invitation_id)
-    return render_template("enrolled.html", page="enrolled", link=made.personal_link)
+    sign_in(enrolled.rater_id, enrolled.invitation_id)
+    return render_template("enrolled.html", page="enrolled", link=enrolled.personal_link)
 
 
 @pages.errorhandler(CSRFError)
 def sent_again(error: CSRFError) -> ResponseReturnValue:
-    """Lead on who reloads the page of their link: the form is sent again, with a token of before.
+    """Redirect a rater who reloads the page of their link, which sends an outdated form again.
 
-    Nothing is made of it; the offer tells them what they have already.
+    Nothing is stored; the enrolment page shows that they have joined already.
     """
     if g.rater is None:
         return answer_csrf(error)
@@ -125,28 +125,28 @@ def sent_again(error: CSRFError) -> ResponseReturnValue:
 
 
 def _personal_token(token: str, external_id: str | None) -> str:
-    """Return the same secret for the same form of the same browser, and none that can be guessed.
+    """Return the same unguessable secret for the same form of the same browser.
 
-    A form that is sent twice, by an impatient hand or a bad line, finds the rater it made.
+    So a form that is sent twice creates one rater.
     """
     secret: bytes = current_app.config["SECRET_KEY"]
     parts = ("enrol", session["csrf_token"], token, external_id or "")
-    told = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return urlsafe_b64encode(hmac.digest(secret, told, sha256)).decode().rstrip("=")
+    message = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return urlsafe_b64encode(hmac.digest(secret, message, sha256)).decode().rstrip("=")
 
 
 def _has_joined_here(token: str, external_id: str | None) -> bool:
-    """Say whether this browser is signed in as who comes now."""
+    """Return whether this browser is signed in as this participant."""
     if g.rater is None:
         return False
     with study().read() as connection:
-        joined, known_as = joined_by(connection, token, g.rater.id)
-    return joined and external_id in {None, known_as}
+        joined, stored_id = joined_by(connection, token, g.rater.id)
+    return joined and external_id in {None, stored_id}
 
 
 def _id_in(fields: MultiDict[str, str]) -> str | None:
-    given = (fields.get(name) for name in ID_NAMES)
-    return checked_id(next((text for text in given if text and text.strip()), None))
+    texts = (fields.get(name) for name in ID_NAMES)
+    return checked_id(next((text for text in texts if text and text.strip()), None))
 
 
 def _unknown() -> ResponseReturnValue:

@@ -1,15 +1,18 @@
-"""The pages of the work: the overview, the steps, and what their script sends."""
+"""The pages of a rater's work: overview, steps, feedback, history and the end."""
 
 from typing import Annotated
 
 from flask import Blueprint, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from werkzeug.exceptions import BadRequest
 
 from annotate_ui.tasks.answers import RatingInput
 from annotate_ui.tasks.assignments import values_done
+from annotate_ui.tasks.closing import answer_closing, closing_answer, completion
 from annotate_ui.tasks.comparisons import comparisons_done
 from annotate_ui.tasks.feedback import show_feedback
+from annotate_ui.tasks.history import history
 from annotate_ui.tasks.notices import notice
 from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.rating_payload import RatingPayload
@@ -17,13 +20,14 @@ from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
 from annotate_ui.tasks.save import save_within
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
 from annotate_ui.tasks.steps import rater_work
-from annotate_ui.tasks.workflow import Opened, open_next
+from annotate_ui.tasks.workflow import Opened, all_done, open_next
 from annotate_ui.web.controls.control import input_kinds
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
 from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rate_limits import openings, saves, unfoldings
-from annotate_ui.web.rater_session import rater_here, study
-from annotate_ui.web.request_json import body, rater_of_page
+from annotate_ui.web.rater.comparison_page import option_words
+from annotate_ui.web.rater_session import body, rater_here, rater_of_page, study
+from study.schema import ClosingAnswerBase
 
 pages = Blueprint("rating", __name__)
 
@@ -38,22 +42,22 @@ class Unfolded(BaseModel):
 
 @pages.errorhandler(LeftError)
 def left(_error: LeftError) -> ResponseReturnValue:
-    """Answer who has left as somebody whose link was revoked."""
+    """Answer a rater who has left like one whose link was revoked."""
     return answer(SIGNED_OUT)
 
 
 @pages.get("/rate")
 def desk() -> ResponseReturnValue:
-    """Show how far the rater has come, and how rating works."""
+    """Show the rater's progress, and how rating works."""
     rater = rater_here()
     with study().read() as connection:
         work = rater_work(connection, study().config, rater.id)
         compared, comparisons = comparisons_done(connection, study(), rater.id)
         why = request.args.get("why", "")
-        told = notice(why, connection, study(), rater.id, work, _)
-    left = work.frontier
-    # What is open may be finished while nothing new is opened, as in a pause.
-    open_page = work.page_of(left) if left is not None and left.opened else None
+        message = notice(why, connection, study(), rater.id, work, _)
+    step = work.frontier
+    # An open page may be finished while nothing new is opened, as in a pause.
+    open_page = work.page_of(step) if step is not None and step.opened else None
     return render_template(
         "desk.html",
         page="desk",
@@ -61,8 +65,8 @@ def desk() -> ResponseReturnValue:
         compared=compared,
         comparisons=comparisons,
         started=compared > 0 or any(step.opened for step in work.steps),
-        notice=told,
-        open_url=_address(open_page) if told is not None and open_page is not None else None,
+        notice=message,
+        open_url=_address(open_page) if message is not None and open_page is not None else None,
         constructs=[construct_view(spec, study().config) for spec in study().config.constructs],
     )
 
@@ -70,10 +74,10 @@ def desk() -> ResponseReturnValue:
 @pages.post("/rate/next")
 @openings
 def go_on() -> ResponseReturnValue:
-    """Open whatever is next."""
+    """Open the next page."""
     rater = rater_of_page() if request.is_json else rater_here()
     address = _leads_to(open_next(study(), rater.id))
-    # The page's script asks first, and goes there once it knows that there is a way.
+    # The page's script asks for the address first, and goes there when it has it.
     return jsonify({"url": address}) if request.is_json else redirect(address, 303)
 
 
@@ -128,7 +132,7 @@ def feedback(public_id: str) -> ResponseReturnValue:
 @pages.post("/rate/<public_id>/<int:stage>/save")
 @saves
 def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
-    """Store what the rater committed for one construct."""
+    """Store the rater's value for one construct."""
     rater = rater_of_page()
     submission = body(RatingInput)
     if submission.input_kind not in input_kinds(study().config):
@@ -138,9 +142,7 @@ def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
             connection, study(), rater.id, RatingPayload(public_id, stage, submission)
         )
         done, total = values_done(connection, study().config, rater.id)
-    answer = stored.as_json()
-    answer["progress"] = {"done": done, "total": total}
-    return jsonify(answer)
+    return jsonify({**stored.as_json(), "progress": {"done": done, "total": total}})
 
 
 @pages.post("/rate/<public_id>/<int:stage>/passages")
@@ -152,14 +154,65 @@ def passages(public_id: str, stage: int) -> ResponseReturnValue:
     return jsonify({})
 
 
+@pages.get("/rate/history")
+def rated() -> str:
+    """Show the rater's answers, newest first, each with a link to its page."""
+    rater = rater_here()
+    page = request.args.get("page", 1, type=int)
+    with study().read() as connection:
+        answers = history(connection, study().config, rater.id, page)
+    return render_template(
+        "history.html", page="history", history=answers, option_words=option_words
+    )
+
+
+@pages.get("/rate/end")
+def end() -> ResponseReturnValue:
+    """Thank a rater whose work is done; send others back to it, and show the completion code."""
+    rater = rater_here()
+    with study().read() as connection:
+        # Decided by what is stored, not by how the rater came here: a code is for finished work.
+        if not all_done(connection, study(), rater.id):
+            return redirect("/rate", 303)
+        progress = rater_work(connection, study().config, rater.id).progress
+        stored = closing_answer(connection, rater.id)
+    return render_template(
+        "end.html",
+        page="end",
+        progress=progress,
+        answered=stored is not None,
+        answer=stored,
+        completion=completion(study().config.rating),
+    )
+
+
+@pages.post("/rate/end")
+@saves
+def answer_closing_question() -> ResponseReturnValue:
+    """Store the answer to the closing question."""
+    rater = rater_here()
+    with study().read() as connection:
+        if not all_done(connection, study(), rater.id):
+            return redirect("/rate", 303)
+    comment = request.form.get("comment", "").replace("\r\n", "\n").strip()
+    try:
+        entered = ClosingAnswerBase.model_validate(
+            {"recognized": request.form.get("recognized"), "comment": comment or None}
+        )
+    except ValidationError:
+        raise BadRequest from None
+    answer_closing(study(), rater.id, entered)
+    return redirect("/rate/end", 303)
+
+
 def _leads_to(opened: Opened) -> str:
-    """Return the address of what was opened, or of the page that says why nothing was."""
+    """Return the address of what was opened, or of the page that explains why nothing was."""
     if opened.page is not None:
         return _address(opened.page)
     if opened.comparison is not None:
         return f"/compare/{opened.comparison}"
-    ways = {"consent": "/consent", "instructions": "/instructions", "end": "/rate/end"}
-    return ways.get(opened.kind, f"/rate?why={opened.kind}")
+    addresses = {"consent": "/consent", "instructions": "/instructions", "end": "/rate/end"}
+    return addresses.get(opened.kind, f"/rate?why={opened.kind}")
 
 
 def _address(page: TaskPage) -> str:

@@ -1,4 +1,4 @@
-// Responses beside each other: the one that is being rated is marked and brought into view.
+// Responses side by side: the one that is being rated is marked and scrolled into view.
 
 // `chosen(letter)` runs when the rater presses on a response.
 export function watchColumns(chosen) {

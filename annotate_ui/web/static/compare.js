@@ -33,10 +33,10 @@ function chosen() {
 
 // What is chosen now, as it is sent; without a choice the status is null.
 function content() {
-  const said = chosen()?.value ?? null;
-  const status = said === null || said === "cannot_judge" || said === "skipped" ? said : "rated";
+  const value = chosen()?.value ?? null;
+  const status = value === null || value === "cannot_judge" || value === "skipped" ? value : "rated";
   return {
-    value: status === "rated" ? Number(said) : null,
+    value: status === "rated" ? Number(value) : null,
     status,
     reason: status === "skipped" ? element("reason").value.trim() || null : null,
     comment: element("comment").value.trim() ? element("comment").value : null,
@@ -66,8 +66,8 @@ function words() {
 }
 
 function render() {
-  const said = words();
-  if (element("saved").textContent !== said) element("saved").textContent = said;
+  const text = words();
+  if (element("saved").textContent !== text) element("saved").textContent = text;
   const halts = {
     signed_out: _("You are signed out. Open your link again; what you chose waits in this browser."),
     csrf: _("This page is out of date. Reload it; what you chose waits in this browser."),
@@ -133,7 +133,7 @@ function tellElsewhere(entry, mine) {
   ]);
 }
 
-// Asks the server first: without a connection the rater stays on this page, and goes on later.
+// Asks the server first: without a connection the rater stays on this page and continues later.
 async function leave() {
   if (leaving) return;
   leaving = true;
@@ -151,7 +151,7 @@ async function leave() {
       problem = answer?.error?.message ?? _("The next comparison can't be opened now.");
     }
   } catch {
-    // The connection is gone: what is said above.
+    // No connection: the message is set above.
   }
   alerts.tell("next", problem);
   setTimeout(() => {
@@ -164,7 +164,7 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   const mine = content();
   if (mine.status === null) {
-    alerts.tell("choose", _("Choose one first, or say that you cannot judge."));
+    alerts.tell("choose", _("Choose an answer first, or “Cannot judge”."));
     radios[0].focus();
     return;
   }
@@ -187,7 +187,7 @@ form.addEventListener("change", () => {
   render();
 });
 form.addEventListener("pointerdown", () => (byKey = false));
-// Digits choose only while the choices have the focus, so they stand in the way of nothing else.
+// Digits choose only while the choices have the focus, so that they work everywhere else.
 element("options").addEventListener("keydown", (event) => {
   byKey = true;
   if (event.ctrlKey || event.altKey || event.metaKey) return;
@@ -206,7 +206,7 @@ addEventListener("pagehide", () => queue.lastChance());
 // A page that comes back out of the browser's memory may be out of date.
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
-// What an earlier visit to this page left unsent stands here again.
+// What was not sent at an earlier visit to this page is shown again.
 const waiting = queue.adopt(saveUrl, key).at(-1);
 if (waiting) {
   show(waiting.body);

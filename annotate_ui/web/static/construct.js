@@ -1,7 +1,7 @@
 // One construct of one response in the panel: its field, control, buttons, remarks, and what of it is stored.
 //
-// Three things are told apart: `confirmed` (the server has it), `committed` (the rater entered it;
-// it may still be in the queue), and the draft (what stands in the fields and never counts).
+// Three states are distinguished: `confirmed` (the server has it), `committed` (the rater entered it;
+// it may still be in the queue), and the draft (what is in the fields, and never counts).
 
 import { openControl } from "./controls.js";
 import { contentOf, hintOf, same, stateOf } from "./content.js";
@@ -11,7 +11,7 @@ import { _, locale } from "./words.js";
 
 const COMMENT_PAUSE = 800;
 
-// `turned(by)` asks for another construct, `changed()` for drawing anew; `replaced(before)` says
+// `turned(by)` asks for another construct, `changed()` for drawing anew; `replaced(before)` reports
 // what was entered before something else was.
 export function openConstruct(section, { queue, store, clock, turned, changed, replaced }) {
   const find = (selector) => section.querySelector(selector);
@@ -121,7 +121,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     return isNew;
   }
 
-  // Commits what stands in the value field. Returns whether the rater may go on.
+  // Commits the text of the value field. Returns whether the rater may go on.
   function commitValue(how = "typed") {
     const text = field.value.trim();
     if (text === "" && committed.status !== null) {
@@ -176,7 +176,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
   // "Cannot judge" or on "Skip", does not: what follows replaces the draft.
   field.addEventListener("blur", () => {
     if (document.activeElement === field || !document.hasFocus()) return;
-    // The field was hidden: nobody left it.
+    // The field was hidden; the rater did not leave it.
     if (field.offsetParent === null) return;
     if (onControl() || press.target === cannot || press.target?.id === "skip") return;
     // In a conflict the rater chooses: by Enter, or by a button of the message.
@@ -254,7 +254,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     render();
   }
 
-  // The page's policy allows no style in its bytes; a script may place what stands under the slider.
+  // The page's policy allows no style in its bytes; a script may place the anchors under the slider.
   section.querySelectorAll("[data-at]").forEach((mark) => (mark.style.insetInlineStart = `${mark.dataset.at}%`));
 
   restore();
@@ -297,7 +297,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
       changed();
     },
     hasDraft,
-    // A value or "cannot judge" that was entered stands; whatever else can be skipped.
+    // A value or "cannot judge" that was entered stays; everything else can be skipped.
     canSkip: () => hasDraft() || committed.status === null || committed.status === "skipped",
     // Remarks that wait for a value are in this browser only.
     waits: () => !hasDraft() && committed.status === null && remarksDiffer(),

@@ -1,4 +1,4 @@
-// What a rater says of one construct, and the words for where it stands.
+// A rater's answer for one construct, and the text for its state.
 
 import { showNumber } from "./scale.js";
 import { _ } from "./words.js";

@@ -4,7 +4,7 @@ const openers = new Map();
 
 // `open(box, { scale, draft, commit, turned })` connects a control and returns three functions:
 // `show(value)` shows a value, or none for null; `cancel()` forgets a value that waits for a pause;
-// `flush()` commits such a value now and says whether there was one. The control calls
+// `flush()` commits such a value now and returns whether there was one. The control calls
 // `draft(value)` while its value changes, `commit(value)` once it is chosen, and `turned(1)` or
 // `turned(-1)` to go on or back.
 export function register(name, open) {

@@ -2,15 +2,15 @@
 
 for (const button of document.querySelectorAll("button.copy")) {
   const field = document.getElementById(button.dataset.copy);
-  const said = document.getElementById("copied");
+  const message = document.getElementById("copied");
   button.hidden = false;
   button.addEventListener("click", async () => {
     field.select();
     try {
       await navigator.clipboard.writeText(field.value);
-      said.textContent = button.dataset.copied;
+      message.textContent = button.dataset.copied;
     } catch {
-      said.textContent = "";
+      message.textContent = "";
     }
   });
 }

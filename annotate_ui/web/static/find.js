@@ -12,7 +12,7 @@ const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 export function watchFind() {
   const bar = document.getElementById("find");
   if (!bar) return;
-  const [field, told, back, on] = ["find-words", "find-count", "find-back", "find-on"].map((id) => document.getElementById(id));
+  const [field, count, back, on] = ["find-words", "find-count", "find-back", "find-on"].map((id) => document.getElementById(id));
   const passages = [...document.querySelectorAll(".passage")].map((passage) => {
     const text = passage.querySelector("div.text");
     return { passage, text, words: text?.textContent ?? "" };
@@ -57,7 +57,7 @@ export function watchFind() {
     let words = "";
     if (matches.length > 0) words = here < 0 ? ngettext("%(num)s match", "%(num)s matches", matches.length) : _("%(place)s of %(count)s", { place: here + 1, count: matches.length });
     else if (!TOO_SHORT.test(field.value.trim())) words = _("No match");
-    if (told.textContent !== words) told.textContent = words;
+    if (count.textContent !== words) count.textContent = words;
     for (const button of [back, on]) button.disabled = matches.length === 0;
     // While it is in use it stays in view above the passages.
     bar.parentElement.classList.toggle("stuck", field.value !== "");

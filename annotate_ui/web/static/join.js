@@ -1,4 +1,4 @@
-// The link's token stands after the #, so it never reaches a server's log; Begin posts it and
+// The link's token is after the #, so it never reaches a server's log; Begin posts it and
 // clears the address.
 
 import { _ } from "./words.js";

@@ -22,7 +22,7 @@ export function watchKeys() {
     try {
       localStorage.setItem(NAME, box.checked ? "on" : "off");
     } catch {
-      // Then it holds for this page.
+      // Then the setting applies to this page only.
     }
   });
   addEventListener("keydown", (event) => {

@@ -26,7 +26,7 @@ async function wait() {
       location.reload();
     }
   } catch {
-    // Signed out, or no connection: the page says how to go on.
+    // Signed out, or no connection: the page shows what to do.
   }
 }
 

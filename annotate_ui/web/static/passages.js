@@ -20,8 +20,8 @@ function remember(all) {
   }
 }
 
-// A passage that several responses have in common is opened for each of them: the addresses stand
-// with the passages, one for each response.
+// A passage that several responses have in common is opened for each of them: the passages
+// have the addresses, one for each response.
 export function watchPassages({ rater, csrf }) {
   const passages = [...document.querySelectorAll(".passage")];
   const button = document.getElementById("open-all");

@@ -20,7 +20,7 @@ function randomKey() {
 
 // `changed()` runs when the queue's display may differ; `answered(event)` for each entry that came
 // back: {kind: saved | stale | invalid | refused, entry, mine, answer, own}. `mine` is the latest
-// content that built upon the entry; `own` says that this page entered or restored it.
+// content that built upon the entry; `own` is true if this page entered or restored it.
 export function openQueue({ store, rater, csrf, changed, answered }) {
   const own = new Map();
   let running = false;
@@ -107,7 +107,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     store.write("answers", marked);
   }
 
-  // What came of entries whose own tab is gone; nothing may go wrong in silence.
+  // Answers to entries whose own tab is closed, so that no failure stays unnoticed.
   function tellUntold() {
     const untold = records().filter((record) => record.told === false);
     markTold(untold.map((record) => record.key));
@@ -184,7 +184,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     }
   }
 
-  // Whoever was signed out may have come back in another tab; then this page's session holds again.
+  // A rater who was signed out may have signed in in another tab; then this page's session is valid again.
   function resume() {
     pump(false);
   }

@@ -1,4 +1,4 @@
-// The rating page: brings its parts together, and says what is saved, what is left and what comes next.
+// The rating page: connects its parts, and shows what is saved, what is left and what comes next.
 
 import { openAlerts } from "./alerts.js";
 import { startClock } from "./clock.js";
@@ -29,7 +29,7 @@ let savedAt = null;
 let savedName = "";
 let wantsOn = false;
 let leaving = false;
-let toldMemory = false;
+let warnedOfStorage = false;
 let undoable = null;
 
 // ---- what is saved
@@ -104,7 +104,7 @@ function renderNext() {
   }
 }
 
-// Asks the server first: without a connection the rater stays on this page, and goes on later.
+// Asks the server first: without a connection the rater stays on this page and continues later.
 async function leave() {
   const form = element("on");
   const opened = form.method === "get";
@@ -125,7 +125,7 @@ async function leave() {
     if (response.status < 500) wantsOn = response.status === 429;
     problem = (await response.json().catch(() => null))?.error?.message ?? _("The next page can't be opened now.");
   } catch {
-    // The connection is gone: what is said above.
+    // No connection: the message is set above.
   }
   alerts.tell("next", problem);
   setTimeout(() => {
@@ -138,9 +138,9 @@ function render() {
   views.forEach((view) => view.render());
   renderSaved();
   renderHalt();
-  if (!store.durable() && !toldMemory) {
-    toldMemory = true;
-    alerts.tell("memory", _("This browser keeps nothing for this page (its storage is switched off or full). Stay here until it says “All saved”."));
+  if (!store.durable() && !warnedOfStorage) {
+    warnedOfStorage = true;
+    alerts.tell("memory", _("This browser cannot store data for this page (its storage is switched off or full). Stay here until the page shows “All saved”."));
   }
   if (views.length) {
     renderNext();
@@ -166,7 +166,7 @@ function turnTo(index, focus) {
   }
 }
 
-// From a response among those beside each other: to its line of the construct that is being rated.
+// From one of the responses side by side to its line of the construct that is being rated.
 function turnToResponse(letter) {
   const { key } = views[active];
   const wanted = views.findIndex((view) => view.letter === letter && view.key === key);
@@ -196,14 +196,14 @@ element("on").addEventListener("submit", (event) => {
   event.preventDefault();
   if (!leaving) askOn();
 });
-// Whoever moves on to something else is not carried off when the connection returns.
+// A rater who turns to something else is not moved on when the connection returns.
 element("next").addEventListener("blur", () => document.hasFocus() && (wantsOn = false));
 
 // ---- answers
 
 function whatIs(content) {
   if (content.status === "rated") return showNumber(content.value);
-  return { cannot_judge: _("“Cannot judge”"), skipped: _("“skipped”") }[content.status] ?? _("nothing");
+  return { cannot_judge: _("“Cannot judge”"), skipped: _("“skipped”") }[content.status] ?? _("no value");
 }
 
 function settle(event) {
@@ -234,14 +234,14 @@ const address = (entry) => entry.url.replace(/\/save$/, "");
 function tellStale(entry, mine, current, here, name) {
   if (here) turnTo(views.indexOf(here), true);
   if (undoable?.view === here) undoable = null;
-  const told = { name, theirs: whatIs(current), mine: whatIs(mine) };
-  const differs = told.mine !== told.theirs;
+  const values = { name, theirs: whatIs(current), mine: whatIs(mine) };
+  const differs = values.mine !== values.theirs;
   const choices = here
     ? [[_("Save mine"), () => here.enter(mine)], [_("Leave it"), () => here.leave()]]
     : [[_("Go there"), address(entry)], [_("Dismiss"), () => {}]];
   const what = differs
-    ? _("Another tab or device saved %(theirs)s for %(name)s; you entered %(mine)s here.", told)
-    : _("Another tab or device saved %(theirs)s for %(name)s; you changed a remark here.", told);
+    ? _("Another tab or device saved %(theirs)s for %(name)s; you entered %(mine)s here.", values)
+    : _("Another tab or device saved %(theirs)s for %(name)s; you changed a remark here.", values);
   const how = differs && mine.status === "rated" && here ? _("Press Enter to save yours, or leave it.") : _("Save yours, or leave it.");
   alerts.tell(`stale ${entry.url} ${entry.body.construct}`, `${what} ${how}`, choices);
 }

@@ -80,10 +80,10 @@ def simulate(
             for position, (_, r) in enumerate(work):
                 assignment = len(assigned) + 1
                 purpose = "check" if r >= n else "main"
-                assigned.append(_assignment(assignment, place, r, keys, purpose, position))
+                assigned.append(assignment_row(assignment, place, r, keys, purpose, position))
                 if position < done:
                     values = _values(draw, habit, truth[r], severity, position / len(work))
-                    ratings += _ratings(draw, habit, assignment, keys, values)
+                    ratings += rating_rows(draw, habit, assignment, keys, values)
         assert total == len(truth)
         add(Assignment, assigned)
         add(Rating, ratings)
@@ -121,7 +121,7 @@ def _values(
     return [None if gone else float(value) for gone, value in zip(missing, stepped, strict=True)]
 
 
-def _ratings(
+def rating_rows(
     draw: np.random.Generator,
     habit: Habit,
     assignment: int,
@@ -207,7 +207,7 @@ def _pair(original: int, damaged: int, keys: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _assignment(
+def assignment_row(
     number: int, rater: int, response: int, keys: tuple[str, ...], purpose: str, position: int
 ) -> dict[str, Any]:
     return {

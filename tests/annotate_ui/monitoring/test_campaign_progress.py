@@ -8,10 +8,11 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import insert, select, update
 
+from annotate_ui.cli.invite import invite
 from annotate_ui.cli.pause import pause
 from annotate_ui.cli.terminal import show_campaign
 from annotate_ui.cli.watch import watch
-from annotate_ui.monitoring.action_items import needs_a_hand
+from annotate_ui.monitoring.action_items import action_items
 from annotate_ui.monitoring.campaign_progress import CampaignProgress, campaign_progress
 from annotate_ui.monitoring.interim_analysis import run_interim_analysis
 from annotate_ui.monitoring.rater_status import Training
@@ -32,8 +33,8 @@ RATERS: dict[str, Habit] = {"a": "careful", "b": "careful", "c": "careful"}
 
 def codes(progress: CampaignProgress) -> dict[str, list[str | None]]:
     found: dict[str, list[str | None]] = {}
-    for one in progress.needs_a_hand:
-        found.setdefault(one.code, []).append(one.who)
+    for one in progress.action_items:
+        found.setdefault(one.code, []).append(one.subject)
     return found
 
 
@@ -57,12 +58,12 @@ def test_progress_counts_raters_items_and_constructs(any_study: Study) -> None:
     assert (first.responses_done, first.responses, first.own_left) == (10, 20, 20)
     assert first.hours_active > 0
     assert first.last_activity is not None
-    assert {one.wanted for one in progress.items} == {3}
+    assert {one.required for one in progress.items} == {3}
     assert sum(one.finished for one in progress.items) == 30
     quality, *_ = progress.constructs
     assert (quality.construct, quality.values, quality.expected) == ("QR", 30, 60)
     assert progress.as_json()["raters"][0]["last_activity"].startswith(str(now().year))
-    assert progress.needs_a_hand == ()
+    assert progress.action_items == ()
 
 
 def test_a_rating_first_entered_after_the_reveal_is_counted_apart(
@@ -106,11 +107,11 @@ def test_what_needs_a_hand_names_who_and_what_helps(any_study: Study) -> None:
     progress = campaign_progress(any_study)
     found = codes(progress)
     assert found["no_live_link"] == ["a"]
-    assert found["nobodys"] == [None]
+    assert found["vacant_places"] == [None]
     assert [one.phase for one in progress.raters] == ["main", "main", "left"]
-    assert sum(one.nobodys for one in progress.items) == 10
-    assert {one.wanted for one in progress.items} == {3}
-    first = progress.needs_a_hand[0]
+    assert sum(one.vacant for one in progress.items) == 10
+    assert {one.required for one in progress.items} == {3}
+    first = progress.action_items[0]
     assert first.command == f"ccrs invite {any_study.folder} a"
     # b was at work a moment ago, however long ago the work was handed out.
     assert "idle" not in found
@@ -138,15 +139,15 @@ def test_who_enrolled_and_never_began_is_told_with_the_way_to_free_the_place(
     monkeypatch.setattr(
         "annotate_ui.monitoring.action_items.now", lambda: now() + timedelta(days=5)
     )
-    idle, other = (o for o in campaign_progress(study).needs_a_hand if o.code == "idle")
-    assert idle.words == "enrolled and has begun nothing for 5 days; holds a place"
-    assert idle.command == f"ccrs watch {study.folder} --remove {idle.who}"
-    done = CliRunner().invoke(watch, [str(study.folder), "--remove", str(idle.who)])
+    idle, other = (o for o in campaign_progress(study).action_items if o.code == "idle")
+    assert idle.text == "enrolled 5 days ago, has not begun, and keeps a place of the quota"
+    assert idle.command == f"ccrs invite {study.folder} --remove {idle.subject}"
+    done = CliRunner().invoke(invite, [str(study.folder), "--remove", str(idle.subject)])
     assert done.exit_code == 0, done.output
     assert list_links(study)[0].counted == 1
-    assert codes(campaign_progress(study))["idle"] == [other.who]
+    assert codes(campaign_progress(study))["idle"] == [other.subject]
     # Who declines keeps no place.
-    person = rater_id(study, str(other.who))
+    person = rater_id(study, str(other.subject))
     answer(study, person, RaterText("Taking part", "0" * 64), agreed=False)
     assert "idle" not in codes(campaign_progress(study))
 
@@ -177,13 +178,13 @@ def test_who_fails_the_training_or_is_stuck_in_it_comes_first(study: Study) -> N
     ]
     with study.read() as connection:
         given = read_records(connection, study.construct_versions(connection)).assignments
-    found = needs_a_hand(study, raters, [], [], given, nobodys=0, stopping=None, paused=False)
-    assert [(one.code, one.who) for one in found] == [
+    found = action_items(study, raters, [], [], given, vacant=0, stopping=None, paused=False)
+    assert [(one.code, one.subject) for one in found] == [
         ("training_failed", "failed"),
         ("training_stuck", "stuck"),
     ]
     assert (found[0].command or "").endswith("--readmit failed")
-    assert "1 attempt of 3 (60% of the values met)" in found[1].words
+    assert "1 attempt of 3 (60% of the values in range)" in found[1].text
 
 
 def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study) -> None:
@@ -227,8 +228,8 @@ def test_released_work_that_somebody_took_over_is_not_nobodys(study: Study) -> N
                 insert(a).values(**again, rater_id=new, public_id=f"{place:032}", created_at=now())
             )
     progress = campaign_progress(study)
-    assert sum(one.nobodys for one in progress.items) == 0
-    assert {one.wanted for one in progress.items} == {3}
+    assert sum(one.vacant for one in progress.items) == 0
+    assert {one.required for one in progress.items} == {3}
 
 
 @pytest.mark.parametrize(
@@ -252,26 +253,26 @@ def test_the_command_fits_80_columns(study: Study, words: list[str]) -> None:
     assert as_json.output.lstrip()[0] in "{["
 
 
-def test_a_rater_is_removed_and_let_in_again(study: Study) -> None:
+def test_a_rater_is_removed_and_readmitted(study: Study) -> None:
     fill(study, share=0.5)
 
     def run(*words: str) -> str:
-        result = CliRunner().invoke(watch, [str(study.folder), *words], catch_exceptions=False)
+        result = CliRunner().invoke(invite, [str(study.folder), *words], catch_exceptions=False)
         assert result.exit_code == 0, result.output
         return result.output
 
     assert "10 unfinished" in run("--remove", "b")
     assert "left already" in run("--remove", "b")
     assert campaign_progress(study).raters[1].phase == "left"
-    assert "let in again" in run("--readmit", "b")
+    assert "readmitted" in run("--readmit", "b")
     assert campaign_progress(study).raters[1].phase == "main"
 
 
-def test_options_go_alone(study: Study) -> None:
-    for words in (["--agreement", "--stopping"], ["--remove", "a", "--items"]):
+def test_options_that_exclude_each_other_are_refused(study: Study) -> None:
+    for words in (["--agreement", "--stopping"], ["--judge", "a", "--items"]):
         result = CliRunner().invoke(watch, [str(study.folder), *words])
         assert result.exit_code == 2
-        assert "goes alone" in result.output
+        assert "Use only one of" in result.output
     result = CliRunner().invoke(pause, [str(study.folder), "--resume", "--message", "x"])
     assert result.exit_code == 2
 

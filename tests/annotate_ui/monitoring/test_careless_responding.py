@@ -1,12 +1,20 @@
 """Careless raters are found, each by their habit; careful ones are left in peace."""
 
+import numpy as np
 import pytest
+from sqlalchemy import func, insert, select
 
 from annotate_ui.monitoring.attention_checks import checks_missed
-from annotate_ui.monitoring.careless_responding import rater_signals
-from annotate_ui.monitoring.reading_pace import too_fast
+from annotate_ui.monitoring.careless_responding import rater_signals, too_fast
 from study import Study
-from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
+from study.schema import Assignment, Rating, Response, table
+from tests.annotate_ui.monitoring.simulated_campaign import (
+    KEYS,
+    Habit,
+    assignment_row,
+    rating_rows,
+    simulate,
+)
 
 CAREFUL: dict[str, Habit] = {f"c{number:02}": "careful" for number in range(12)}
 FOUND: dict[Habit, str] = {
@@ -49,7 +57,40 @@ def test_with_few_data_nothing_is_said(study: Study) -> None:
     for one in rater_signals(study):
         assert {signal.verdict for signal in one.signals} == {"too_few"}
         assert all(signal.value is None for signal in one.signals)
-        assert one.as_json()["signals"][0]["words"].startswith("too few")
+        assert one.as_json()["signals"][0]["explanation"].startswith("too few")
+
+
+@pytest.mark.parametrize(
+    ("purpose", "repeat", "after_reveal"),
+    [
+        pytest.param("repeat", 1, False, id="repeats"),
+        pytest.param("main", 1, False, id="second-values-of-the-main-part"),
+        pytest.param("main", 0, True, id="first-entered-after-the-reveal"),
+        pytest.param("check", 0, True, id="checks-after-the-reveal"),
+    ],
+)
+def test_only_first_values_that_count_enter_the_signals(
+    study: Study, purpose: str, repeat: int, after_reveal: bool
+) -> None:
+    simulate(study, dict.fromkeys("abcd", "careful"), queries=40, systems=2, checks=4)
+    before = rater_signals(study)
+    assert {signal.verdict for one in before for signal in one.signals} >= {"fine"}
+    # Values that would flag the rater if they counted: the same one, at once, for everything that
+    # the rater has not rated (or, as repeats, for everything).
+    a, r = table(Assignment), table(Response)
+    with study.write() as connection:
+        rated = set(connection.execute(select(a.c.response_id).where(a.c.rater_id == 1)).scalars())
+        responses = set(connection.execute(select(r.c.id)).scalars())
+        number = int(connection.execute(select(func.max(a.c.id))).scalar_one())
+        for response in sorted(responses if repeat else responses - rated):
+            number += 1
+            row = assignment_row(number, 0, response - 1, KEYS, purpose, number)
+            connection.execute(insert(a).values({**row, "repeat": repeat}))
+            ratings = rating_rows(np.random.default_rng(1), "hurries", number, KEYS, [100.0] * 5)
+            connection.execute(
+                insert(table(Rating)), [{**row, "after_reveal": after_reveal} for row in ratings]
+            )
+    assert rater_signals(study) == before
 
 
 def test_nobody_has_rated(study: Study) -> None:

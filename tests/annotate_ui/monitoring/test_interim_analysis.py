@@ -83,7 +83,7 @@ def test_a_look_shows_agreement_with_intervals_and_is_recorded(any_study: Study)
     stopping = run_interim_analysis(any_study, "stopping", "page")
     assert stopping.stopping is not None
     assert not stopping.not_for_stopping
-    assert stopping.as_json()["made"].startswith(str(now().year))
+    assert stopping.as_json()["computed_at"].startswith(str(now().year))
     assert count_analyses(any_study) == 3
 
 
@@ -105,7 +105,7 @@ def test_looks_before_the_last_value_are_interim_and_the_report_says_so(study: S
 
 
 def test_what_cannot_be_looked_at_is_said_and_not_recorded(study: Study) -> None:
-    with pytest.raises(StudyError, match="Nobody has given a value"):
+    with pytest.raises(StudyError, match="People have not entered a value"):
         run_interim_analysis(study, "agreement", "command")
     with pytest.raises(StudyError, match="Unknown kind of interim analysis"):
         run_interim_analysis(study, "bets", "command")  # type: ignore[arg-type]
@@ -138,7 +138,7 @@ def test_a_failed_look_says_why(study: Study) -> None:
     waited(study)
     failed = failure(study)
     assert failed is not None
-    assert "Nobody has given a value" in (failed.failed or "")
+    assert "People have not entered a value" in (failed.failed or "")
     assert newest(study, "agreement") is None
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotate_ui.monitoring import snapshot as module
+from annotate_ui.monitoring import campaign_progress as module
 from annotate_ui.monitoring.background_job import compute_snapshot
-from annotate_ui.monitoring.snapshot import is_large, snapshot
+from annotate_ui.monitoring.campaign_progress import is_large, snapshot
 from study import Study, StudyError
 from tests.annotate_ui.rated_campaign import fill, give
 

@@ -58,7 +58,7 @@ def test_the_rule_is_that_of_analysis_on_one_mean_a_query(any_study: Study) -> N
     assert found.low == pytest.approx(expected.low)
     assert found.high == pytest.approx(expected.high)
     assert found.value == pytest.approx(float(np.mean(means)))
-    assert (found.stop, found.more, found.reason) == (
+    assert (found.stop, found.more_queries, found.reason) == (
         expected.stop,
         expected.more,
         expected.reason,
@@ -97,6 +97,23 @@ def test_a_slot_that_was_taken_back_is_not_waited_for(study: Study) -> None:
         connection.execute(update(a).where(unrated).values(released_at=now()))
     after = complete(study)
     assert set(before) < set(after)
+
+
+@pytest.mark.parametrize("after_reveal", [True, False], ids=["after-the-reveal", "before"])
+def test_a_value_first_entered_after_the_reveal_completes_no_query(
+    study: Study, after_reveal: bool
+) -> None:
+    filled(study, share=0.8)
+    before = complete(study)
+    a, g = table(Assignment), table(Rating)
+    with study.write() as connection:
+        old = connection.execute(select(g).limit(1)).one()._mapping
+        row = {name: old[name] for name in old if name not in {"id", "assignment_id"}}
+        unrated = select(a.c.id).where(a.c.id.not_in(select(g.c.assignment_id)))
+        for assignment in connection.execute(unrated).scalars().all():
+            late = {**row, "assignment_id": assignment, "after_reveal": after_reveal}
+            connection.execute(insert(g).values(**late))
+    assert len(complete(study)) == (len(before) if after_reveal else 60)
 
 
 def test_a_judge_is_compared_where_people_rated_the_response(study: Study) -> None:

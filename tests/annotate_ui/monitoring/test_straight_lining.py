@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from annotate_ui.monitoring.straight_lining import _longest, longest_run
+from annotate_ui.monitoring.signals import _longest, longest_run
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40))

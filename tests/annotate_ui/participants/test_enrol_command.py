@@ -29,7 +29,7 @@ def test_the_link_is_printed_with_what_it_is_for(study: Study) -> None:
     assert told.exit_code == 0
     lines = told.output.splitlines()
     assert lines[0].startswith("http://127.0.0.1:8350/enrol/")
-    assert lines[1] == "spring: 30 people may join; 12 queries each at most; de, en."
+    assert lines[1] == "spring: 30 people may join; at most 12 queries each; de, en."
     assert "not shown again" in lines[2]
     assert "Warning: This link opens on this computer only" in lines[3]
     assert lines[-1] == f"Next: ccrs serve {study.folder}"
@@ -38,8 +38,8 @@ def test_the_link_is_printed_with_what_it_is_for(study: Study) -> None:
 def test_without_open_slots_it_says_that_there_is_nothing_to_rate(study: Study) -> None:
     named = opened(study, 'base_url = "https://rate.example.org"')
     told = run(named, "spring", "--quota", "1")
-    assert "spring: 1 person may join; queries without a bound; all languages." in told.output
-    assert "Warning: No slot is open" in told.output
+    assert "spring: 1 person may join; queries without a limit; all languages." in told.output
+    assert "Warning: There are no open slots" in told.output
     assert "this computer" not in told.output
     assert told.output.splitlines()[-1] == f"Next: ccrs assign {named.folder} --open"
     named.close()
@@ -99,11 +99,11 @@ def test_a_rater_is_removed_and_readmitted_by_command(study: Study, tmp_path: Pa
         invited("--remove", "anna", "--remove", "ana")
     with study.read() as connection:
         assert departures(connection) == {}
-    assert "anna: removed; what is finished stays, 2 unfinished went back." in invited(
+    assert "anna: removed; finished work stays, 2 unfinished assignments were released." in invited(
         "--remove", "anna"
     )
     with study.read() as connection:
         assert departures(connection) == {anna: "removed"}
-    assert "had left already" in invited("--remove", "anna")
+    assert "has left already" in invited("--remove", "anna")
     assert f"Next: ccrs invite {study.folder} anna" in invited("--readmit", "anna")
     assert json.loads(invited("anna", "--json"))["links"][0]["assignments"] == 2

@@ -18,7 +18,7 @@ from annotate_ui.participants.enrolment import (
 from annotate_ui.participants.invitation import list_links as rater_links
 from annotate_ui.participants.tokens import rater_of_token
 from annotate_ui.participants.withdrawal import leave, readmit
-from annotate_ui.server.startup_message import opening
+from annotate_ui.server.application import campaign_counts
 from annotate_ui.tasks.slot_queue import most_queries
 from study import Study, StudyError
 from study.schema import Enrolment, EnrolmentLink, Rater, table
@@ -161,9 +161,9 @@ def test_a_server_is_sized_for_whoever_may_still_join(any_study: Study) -> None:
     made(any_study, "closed", quota=500)
     close_link(any_study, "closed")
     one = enrol(any_study, token)
-    assert opening(any_study).raters == 30
+    assert campaign_counts(any_study).raters == 30
     leave(any_study, one.rater_id, "withdrew")
-    assert opening(any_study).raters == 31
+    assert campaign_counts(any_study).raters == 31
     assert [(link.live, link.left) for link in rater_links(any_study)] == [(False, True)]
 
 

@@ -253,9 +253,9 @@ def test_the_command_prints_links_once_and_warns(study: Study) -> None:
     assert f"Next: ccrs serve {folder}" in shown.output
     again = ccrs(folder)
     assert "join#" not in again.output
-    assert "No link was made" in again.output
+    assert "No link was created" in again.output
     made = ccrs(folder, "--new", "2")
-    assert "Nothing is assigned to rater-1, rater-2, and no slot is open" in made.output
+    assert "Nothing is assigned to rater-1, rater-2, and there are no open slots" in made.output
     listed = ccrs(folder, "--list")
     assert "anna" in listed.output
     assert "not yet" in listed.output

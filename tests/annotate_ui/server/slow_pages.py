@@ -10,8 +10,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from annotate_ui.server.application import run, stopped_by_signals, waitress_server
-from annotate_ui.server.capacity import fitted, size_for
+from annotate_ui.server.application import (
+    fitted,
+    run,
+    size_for,
+    stopped_by_signals,
+    waitress_server,
+)
 from annotate_ui.server.error_log import log_errors
 from annotate_ui.server.sockets import address_of, listen
 

@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from annotate_ui.server.capacity import THREADS, Size, fitted, size_for
+from annotate_ui.server.application import THREADS, Size, fitted, size_for
 from study import Study
 
 

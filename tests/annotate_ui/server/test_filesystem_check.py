@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from annotate_ui.server.filesystem_check import check_file_system, mount_of
+from annotate_ui.server.start_checks import check_file_system, mount_of
 from study import Study, StudyError
 
 ROOT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw"

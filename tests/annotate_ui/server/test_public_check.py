@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from annotate_ui.participants.invitation import invite
-from annotate_ui.server.public_check import check_public
+from annotate_ui.server.start_checks import check_public
 from annotate_ui.server.wsgi import application
 from study import Study, StudyError
 from tests.annotate_ui.browser.server import free_port

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from annotate_ui.server.sockets import address_of, is_loopback, listen, reached
+from annotate_ui.server.sockets import address_of, is_loopback, listen, reachability
 from study import StudyError
 
 
@@ -13,7 +13,7 @@ def test_a_free_port_is_taken_and_told() -> None:
         assert address_of(first) == f"http://127.0.0.1:{first.getsockname()[1]}"
         assert first.getsockname()[1] != second.getsockname()[1]
         assert second.family == socket.AF_INET, "links lead to 127.0.0.1"
-        with pytest.raises(StudyError, match="is taken"):
+        with pytest.raises(StudyError, match="is in use"):
             listen("127.0.0.1", first.getsockname()[1])
 
 
@@ -28,7 +28,7 @@ def test_ipv6_stands_in_brackets() -> None:
 
 
 def test_a_host_that_is_none_is_named() -> None:
-    with pytest.raises(StudyError, match="no address of that name"):
+    with pytest.raises(StudyError, match="unknown host name"):
         listen("no-such-host.invalid", 0)
 
 
@@ -54,14 +54,19 @@ def test_loopback_is_known(host: str, alone: bool) -> None:
 def test_what_the_owner_is_told() -> None:
     with listen("127.0.0.1", 0) as alone, listen("0.0.0.0", 0) as everybody:
         own = address_of(alone)
-        assert reached(alone, own, 0) == []
-        (elsewhere,) = reached(alone, "http://127.0.0.1:1", 0)
+        assert reachability(alone, own, 0) == []
+        (elsewhere,) = reachability(alone, "http://127.0.0.1:1", 0)
         assert elsewhere.startswith("Links lead to http://127.0.0.1:1 ")
         assert own in elsewhere
-        links, proxy = reached(alone, "https://rate.example.org", 0)
+        links, proxy = reachability(alone, "https://rate.example.org", 0)
         assert links.startswith("Links lead to https://rate.example.org")
         assert "--proxies 1" in proxy
-        assert len(reached(alone, "https://rate.example.org", 1)) == 1
-        assert "is not https" in reached(alone, "http://rate.example.org", 1)[1]
-        assert "for whoever opens them" in reached(everybody, "http://127.0.0.1:1", 0)[1]
-        assert reached(everybody, "https://rate.example.org", 1)[0].startswith("Warning: anybody")
+        assert len(reachability(alone, "https://rate.example.org", 1)) == 1
+        assert "is not https" in reachability(alone, "http://rate.example.org", 1)[1]
+        assert (
+            "leads every rater to their own computer"
+            in reachability(everybody, "http://127.0.0.1:1", 0)[1]
+        )
+        assert reachability(everybody, "https://rate.example.org", 1)[0].startswith(
+            "Warning: anyone"
+        )

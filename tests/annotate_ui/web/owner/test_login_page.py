@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from flask import Flask
 from werkzeug.routing import Rule
 
-from annotate_ui.web.owner import owner_session
-from annotate_ui.web.owner.password import set_password, where_told
+from annotate_ui.web.owner import blueprint
+from annotate_ui.web.owner.password import owner_pages_line, set_password
 from study import Study
 from study.cli.root import cli
 from study.errors import StudyError
@@ -49,9 +49,9 @@ def test_without_a_password_there_are_no_such_pages(app: Flask, campaign: Study)
             answer = visitor.client.open(address, method=method, data=sent)
             assert answer.status_code == 404, endpoint
             assert "/owner" not in answer.get_data(as_text=True)
-    assert "ccrs owner-password" in where_told(campaign)
+    assert "ccrs owner-password" in owner_pages_line(campaign)
     set_password(campaign, PASSWORD)
-    assert where_told(campaign).endswith("/owner")
+    assert owner_pages_line(campaign).endswith("/owner")
 
 
 @pytest.mark.usefixtures("protected")
@@ -127,7 +127,7 @@ def test_a_session_ends_when_idle_and_in_any_case(
         owner, moment = sign_in(), time.time()
         for step in range(1, steps + 1):
             later = int(moment + step * idle)
-            monkeypatch.setattr(owner_session, "_moment", lambda later=later: later)
+            monkeypatch.setattr(blueprint, "_now", lambda later=later: later)
             answer = owner.client.get("/owner/interim-analyses")
         assert answer.status_code == (200 if there else 303), name
         if not there:
@@ -141,9 +141,9 @@ def test_what_comes_in_passing_keeps_no_session_alive(
     moment = time.time()
     for minutes in (10, 20, 29):
         later = int(moment + minutes * MINUTE)
-        monkeypatch.setattr(owner_session, "_moment", lambda later=later: later)
+        monkeypatch.setattr(blueprint, "_now", lambda later=later: later)
         assert owner.client.get("/owner/running").status_code == 200
-    monkeypatch.setattr(owner_session, "_moment", lambda: int(moment + 31 * MINUTE))
+    monkeypatch.setattr(blueprint, "_now", lambda: int(moment + 31 * MINUTE))
     assert owner.client.get("/owner/running").status_code == 303
 
 
@@ -190,7 +190,7 @@ def test_wrong_passwords_look_alike_and_are_throttled(visitor: Browser) -> None:
 def test_many_addresses_together_are_throttled(
     app: Flask, visitor: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotate_ui.web.owner.login_page.is_right", lambda *_: False)
+    monkeypatch.setattr("annotate_ui.web.owner.blueprint.is_right", lambda *_: False)
     visitor.get("/owner/sign-in")
     statuses = []
     for number in range(105):
@@ -216,7 +216,7 @@ def test_a_weak_password_is_refused(study: Study) -> None:
     for password in weak:
         with pytest.raises(StudyError):
             set_password(study, password)
-    assert "ccrs owner-password" in where_told(study)
+    assert "ccrs owner-password" in owner_pages_line(study)
 
 
 def test_the_command_asks_twice_and_shows_nothing(study: Study) -> None:

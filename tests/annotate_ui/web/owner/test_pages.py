@@ -231,7 +231,7 @@ def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) 
 def test_the_judge_is_shown_only_to_who_asks(
     owner: Browser, protected: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotate_ui.web.owner.agreement_page.machine_names", lambda _: {"judge-a"})
+    monkeypatch.setattr("annotate_ui.web.owner.interim_pages.machine_names", lambda _: {"judge-a"})
     looked(protected, "judge", judge="judge-a", figures=[shown("pearson")])
     assert "0.50" not in owner.get("/owner/judge").text
     assert "Best not opened" in owner.get("/owner/judge").text
@@ -249,7 +249,7 @@ def test_a_computation_is_started_and_waited_for(
         "annotate_ui.monitoring.background_job.start",
         lambda _, kind, judge=None: started.append((kind, judge)),
     )
-    monkeypatch.setattr("annotate_ui.web.owner.agreement_page.machine_names", lambda _: {"judge-a"})
+    monkeypatch.setattr("annotate_ui.web.owner.interim_pages.machine_names", lambda _: {"judge-a"})
     owner.submit("/owner/compute/agreement")
     assert owner.submit("/owner/compute/judge", judge="--help").status_code == 400
     owner.submit("/owner/compute/judge", judge="judge-a")

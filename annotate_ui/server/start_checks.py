@@ -1,14 +1,16 @@
-"""Where an SQLite study must not be served from: network file systems.
+"""Checks before the server starts: the file system of an SQLite study, and public addresses.
 
-SQLite in WAL mode keeps an index in memory that the processes of one machine share
-(https://sqlite.org/wal.html, "Disadvantages"), and its locks are unsafe on many network file
-systems.
+An SQLite study is not served from a network file system. In WAL mode SQLite keeps an index in
+memory that the processes of one machine share (https://sqlite.org/wal.html, "Disadvantages"), and
+its locks are unsafe on many network file systems.
 """
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from annotate_ui.server.sockets import is_loopback
 from study.errors import StudyError
 from study.study import Study
 
@@ -37,32 +39,32 @@ def check_file_system(study: Study, mountinfo: str | None = None) -> None:
     Parameters
     ----------
     study
-        One on PostgreSQL passes everywhere.
+        A study on PostgreSQL passes on every file system.
     mountinfo
-        What is mounted, in the form of Linux's /proc/self/mountinfo, which is read unless given.
-        Other systems have no such file, and nothing is refused there.
+        Mounted file systems, in the form of Linux's /proc/self/mountinfo, which is read unless
+        given. On systems without that file every study passes.
 
     Raises
     ------
     StudyError
-        With the reason and the remedy.
+        The study, or its database, is on a network file system.
     """
     if "://" in study.config.database:
         return
-    # The database may itself be a symbolic link that leads elsewhere.
+    # The database itself may be a symbolic link.
     for path in (study.folder.resolve(), (study.folder / study.config.database).resolve()):
         mount = mount_of(path, _mounted() if mountinfo is None else mountinfo)
         if mount is not None and mount.kind in _NETWORK:
             raise StudyError(
-                f"{path} lies on a network file system ({mount.kind} at {mount.point}), where "
+                f"{path} is on a network file system ({mount.kind} at {mount.point}), where "
                 "SQLite can lose ratings. Copy the study to a local disk and serve it there, or "
                 "use PostgreSQL: `database` in study.toml."
             )
 
 
 def mount_of(path: Path, mountinfo: str) -> Mount | None:
-    """Return the file system that an absolute path lies on, by the longest mount point."""
-    found = None
+    """Return the file system of an absolute path, by the longest mount point."""
+    longest = None
     for line in mountinfo.splitlines():
         # Number, parent, device, root, point, options, optional fields, "-", type, source, ...
         # as proc(5) describes it.
@@ -75,10 +77,10 @@ def mount_of(path: Path, mountinfo: str) -> Mount | None:
         mount = Mount(_plain(fields[4]), "davfs" if remote else kinds[0])
         # Of several at one point, the last covers the others.
         if path.is_relative_to(mount.point) and (
-            found is None or len(mount.point) >= len(found.point)
+            longest is None or len(mount.point) >= len(longest.point)
         ):
-            found = mount
-    return found
+            longest = mount
+    return longest
 
 
 def _mounted() -> str:
@@ -91,3 +93,35 @@ def _mounted() -> str:
 def _plain(field: str) -> str:
     """Return a mount point with its escapes decoded, such as \\040 for a blank."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
+
+
+def check_public(study: Study, *, proxies: int, secret_file: Path | None) -> None:
+    """Refuse to serve pages on the internet without TLS, a proxy and a secret that is kept.
+
+    Raises
+    ------
+    StudyError
+        Names everything that is missing, each with the remedy.
+    """
+    base = urlsplit(study.config.rating.base_url)
+    missing = []
+    if base.scheme != "https" or is_loopback(base.hostname or ""):
+        missing.append(
+            f"rating.base_url in study.toml is {study.config.rating.base_url}; name the https "
+            "address that raters open."
+        )
+    if not proxies:
+        missing.append("No reverse proxy is named. TLS ends there; give their number: --proxies 1.")
+    if secret_file is None:
+        missing.append(
+            "No secret file is named. Sessions are signed with the secret, and end when it is "
+            "lost with a container or a machine: --secret-file FILE."
+        )
+    elif not secret_file.exists():
+        missing.append(
+            f"{secret_file} does not exist. Create it once, readable by you only: "
+            f"(umask 077; head -c 32 /dev/urandom > {secret_file})"
+        )
+    if missing:
+        lines = "\n".join(f"  {text}" for text in missing)
+        raise StudyError(f"Not ready for the internet:\n{lines}")
