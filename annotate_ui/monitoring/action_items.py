@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class ActionItem:
     """The rater's or the construct's code; null where it concerns the campaign."""
     text: str
     command: str | None
-    """What helps, or shows more."""
+    """What helps, or shows more, quoted for a shell."""
 
 
 def action_items(
@@ -74,7 +75,7 @@ def action_items(
     stopping
         The newest result of the stopping rule.
     """
-    folder = study.folder
+    folder = quote(str(study.folder))
     have_left = {rater.rater for rater in raters if rater.phase == "left"}
     items = [
         *_of_raters(study, raters, paused),
@@ -96,14 +97,15 @@ def action_items(
 
 
 def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Iterator[ActionItem]:
-    folder = study.folder
+    folder = quote(str(study.folder))
     for rater in raters:
         code, training = rater.rater, rater.training
+        quoted = quote(code)
         if rater.phase == "training_failed":
             share = "" if training is None or training.share is None else f" ({training.share:.0%})"
             text = f"failed the training in all attempts{share}"
             yield ActionItem(
-                "training_failed", code, text, f"ccrs invite {folder} --readmit {code}"
+                "training_failed", code, text, f"ccrs invite {folder} --readmit {quoted}"
             )
         elif rater.phase == "training" and training is not None and training.share is not None:
             text = (
@@ -113,7 +115,7 @@ def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Ite
             yield ActionItem("training_stuck", code, text, f"ccrs watch {folder}")
         if rater.phase in {"left", "training_failed"}:
             continue
-        remove = f"ccrs invite {folder} --remove {code}"
+        remove = f"ccrs invite {folder} --remove {quoted}"
         if not rater.own_left:
             if rater.waiting_since is not None and not paused:
                 days = (now() - rater.waiting_since).days
@@ -126,7 +128,7 @@ def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Ite
         if rater.link != "live":
             link = "has no link" if rater.link == "none" else "has a revoked link"
             text = f"{link} and {_counted(rater.own_left, 'value')} left to enter"
-            yield ActionItem("no_live_link", code, text, f"ccrs invite {folder} {code}")
+            yield ActionItem("no_live_link", code, text, f"ccrs invite {folder} {quoted}")
         elif rater.waiting_since is not None and not paused:
             patience = IDLE
             if rater.phase == "repeats":
@@ -140,6 +142,7 @@ def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Ite
 
 
 def _of_signals(study: Study, signals: Sequence[RaterSignals]) -> Iterator[ActionItem]:
+    command = f"ccrs watch {quote(str(study.folder))} --json"
     for rater in signals:
         texts: dict[str, list[str]] = {}
         for signal in rater.flagged:
@@ -149,7 +152,7 @@ def _of_signals(study: Study, signals: Sequence[RaterSignals]) -> Iterator[Actio
             further = len(explanations) - 1
             more = f" (and on {further} more)" if further else ""
             text = f"{explanations[0]}{more}"
-            yield ActionItem(kind, rater.rater, text, f"ccrs watch {study.folder} --json")
+            yield ActionItem(kind, rater.rater, text, command)
 
 
 def _of_stopping(study: Study, stopping: Mapping[str, Any] | None) -> Iterator[ActionItem]:
@@ -162,7 +165,7 @@ def _of_stopping(study: Study, stopping: Mapping[str, Any] | None) -> Iterator[A
             f"the interval was {state['half_width']:.3g} points to each side at the last interim "
             f"analysis, target {state['target']:g}{expected}"
         )
-        command = f"ccrs watch {study.folder} --stopping"
+        command = f"ccrs watch {quote(str(study.folder))} --stopping"
         yield ActionItem("interval_wide", state["construct"], text, command)
 
 

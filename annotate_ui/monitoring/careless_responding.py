@@ -199,8 +199,11 @@ def low_agreement(rater: AgreementWithOthers, others: list[AgreementWithOthers])
     That is: below the median of the lower ends of the others' intervals on the same construct.
     """
     lows = [other.low for other in others if np.isfinite(other.low)]
-    if rater.n_queries < LEAST_SHARED or not np.isfinite(rater.high):
+    if rater.n_queries < LEAST_SHARED:
         cases = "queries shared with others"
+        return too_few("low_agreement", rater.construct, rater.n_queries, cases)
+    if not np.isfinite(rater.high):
+        cases = "queries for an interval of the correlation"
         return too_few("low_agreement", rater.construct, rater.n_queries, cases)
     if len(lows) + 1 < LEAST_RATERS:
         return too_few("low_agreement", rater.construct, len(lows), "raters to compare with")

@@ -96,7 +96,7 @@ def anna_comes_in_and_is_trained(anna: Player) -> None:
     anna.starts()
     photograph(page, "training-step")
     first = anna.attempts_training(50)
-    assert any("yours does not lie in it" in told for told in first)
+    assert any("your value is outside this range" in told for told in first)
     assert "Another attempt with new responses follows." in first[1]
     photograph(page, "training-failed")
     anna.reads_on()
@@ -235,7 +235,7 @@ def ben_rates_with_the_mouse(ben: Player, served: Served) -> None:
 def the_owner_pauses(owner: Owner, anna: Player) -> None:
     """Pause the campaign: anna may save what is open and is told why no more comes; resume."""
     page = owner.page
-    expect(page.get_by_role("heading", name="What needs a hand")).to_be_visible()
+    expect(page.get_by_role("heading", name="Action needed")).to_be_visible()
     photograph(page, "owner-overview")
     page.get_by_label("Message to raters").fill(PAUSED)
     page.get_by_role("button", name="Pause the campaign").click()
@@ -246,7 +246,7 @@ def the_owner_pauses(owner: Owner, anna: Player) -> None:
     expect(anna.page.get_by_role("status").first).to_contain_text(PAUSED)
     photograph(anna.page, "paused")
     assert len(anna.rater.ratings()) == before + 1
-    page.get_by_role("button", name="Take it up again").click()
+    page.get_by_role("button", name="Resume the campaign").click()
     expect(page.get_by_label("Message to raters")).to_be_visible()
     anna.starts()
     anna.rate()
@@ -309,7 +309,7 @@ def finishes(player: Player) -> None:
 def enough_is_rated(owner: Owner) -> None:
     """Find the rule met, and look at agreement, which is not for stopping."""
     page = owner.computes("Stopping rule")
-    expect(page.get_by_text("Enough is rated by the rule.")).to_be_visible()
+    expect(page.get_by_text("Enough is rated according to the rule.")).to_be_visible()
     photograph(page, "owner-enough")
     page = owner.computes("Agreement")
     expect(page.get_by_text("Not for stopping.")).to_be_visible()
@@ -317,7 +317,7 @@ def enough_is_rated(owner: Owner) -> None:
     photograph(page, "owner-agreement")
     page.get_by_role("link", name="Go to a page that asks first").click()
     photograph(page, "owner-judge")
-    photograph(owner.opens("Interim analyses"), "owner-looks")
+    photograph(owner.opens("Interim analyses"), "owner-interim-analyses")
     expect(page.get_by_role("cell", name="the stopping rule")).to_have_count(2)
 
 
@@ -325,7 +325,7 @@ def a_missed_check_is_shown(owner: Owner) -> None:
     """See that ben rated damaged copies above their originals, and that nobody is excluded."""
     page = owner.opens("Overview")
     expect(page.locator(".hands")).to_contain_text("ben")
-    photograph(page, "owner-hands")
+    photograph(page, "owner-action-items")
     page = owner.opens("Raters")
     expect(page.get_by_role("row", name=re.compile("ben"))).to_contain_text("checks missed")
     expect(page.get_by_role("row", name=re.compile("anna"))).not_to_contain_text("checks missed")
@@ -337,8 +337,8 @@ def the_owner_has_it_adjudicated(owner: Owner) -> None:
     """Give what anna and ben differ on most, and a random sample, to somebody who saw neither."""
     page = owner.opens("Adjudication")
     page.get_by_label("Adjudicator").fill("rater-1")
-    page.get_by_label("With the widest range").fill("2")
-    page.get_by_label("At random from the others").fill("1")
+    page.get_by_label("Responses with the widest range").fill("2")
+    page.get_by_label("Responses at random from the others").fill("1")
     page.get_by_role("button", name="Show the plan").click()
     photograph(page, "owner-plan")
     page.get_by_role("button", name="Store this").click()
@@ -359,7 +359,7 @@ def cara_adjudicates(cara: Player) -> None:
             cara.rate()
             continue
         expect(
-            page.get_by_role("heading", name="What others said of this response")
+            page.get_by_role("heading", name="Ratings of this response by others")
         ).to_be_visible()
         reviewed += 1
         if not changed:
@@ -383,8 +383,8 @@ def cara_adjudicates(cara: Player) -> None:
 def the_owner_makes_and_ends_a_link(owner: Owner, arrive: Arrive, served: Served) -> None:
     """Make a rater with a link, see it work, end it, and see it refused."""
     page = owner.opens("Raters")
-    page.get_by_label("How many").fill("1")
-    page.get_by_role("button", name="Make raters and links").click()
+    page.get_by_label("Number of raters").fill("1")
+    page.get_by_role("button", name="Create raters and links").click()
     link = page.locator("#link-1").input_value()
     photograph(page, "owner-links")
     served.links["rater-2"] = link
@@ -397,8 +397,8 @@ def the_owner_makes_and_ends_a_link(owner: Owner, arrive: Arrive, served: Served
     photograph(guest.page, "declined")
     page.get_by_role("link", name="All raters").click()
     page.get_by_role("link", name="rater-2").click()
-    page.get_by_role("button", name="End the link and its sessions").click()
-    expect(page.get_by_text("The link has ended.")).to_be_visible()
+    page.get_by_role("button", name="Revoke the link and end its sessions").click()
+    expect(page.get_by_text("The link was revoked.")).to_be_visible()
     guest.page.goto(f"{served.address}/rate")
     photograph(guest.page, "signed-out")
     guest.page.goto(link)

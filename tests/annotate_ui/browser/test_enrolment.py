@@ -106,7 +106,7 @@ def test_a_stranger_joins_rates_and_gets_the_code(
     other = arrive(served, "anna", **options)
     other.page.goto(f"{links[0]}?PROLIFIC_PID=5f3c")
     other.page.get_by_role("button", name="Begin").click()
-    expect(other.page.get_by_role("heading")).to_contain_text("joined with this id already")
+    expect(other.page.get_by_role("heading")).to_contain_text("with this ID has already joined")
     found["joined"] = grave_violations(other.page)
     other.page.goto(own)
     other.page.get_by_role("button", name="Begin").click()

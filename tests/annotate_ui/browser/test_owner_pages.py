@@ -60,8 +60,8 @@ def campaign(study: Study) -> None:
 
 
 def _narrowed(queries: int, width: float) -> dict[str, Any]:
-    ends = {"low": 50 - width, "high": 50 + width, "half_width": width, "wanted": 5.0}
-    told = {"stop": False, "more": 40, "reason": "still too wide"}
+    ends = {"low": 50 - width, "high": 50 + width, "half_width": width, "target": 5.0}
+    told = {"stop": False, "more_queries": 40, "reason": "still too wide"}
     return {"construct": "QR", "value": 50.0, **ends, **told, "queries": queries}
 
 
@@ -131,8 +131,8 @@ def test_no_page_has_a_grave_fault(study: Study, serve: Serve, page: Page) -> No
     page.get_by_role("link", name=HOSTILE).click()
     page.get_by_text("Remove from the campaign").click()
     audit("rater")
-    page.get_by_role("button", name="Make another link").click()
-    expect(page.get_by_text("They are not shown again")).to_be_visible()
+    page.get_by_role("button", name="Create another link").click()
+    expect(page.get_by_text("Links are shown only once")).to_be_visible()
     audit("links")
     page.goto(f"{served.address}/owner/adjudication")
     page.get_by_label("Adjudicator").fill("dora")
@@ -165,7 +165,7 @@ def test_a_link_is_copied_and_a_campaign_paused(study: Study, serve: Serve, page
     sign_in(page, served)
     page.goto(f"{served.address}/owner/raters")
     page.get_by_role("link", name="anna", exact=True).click()
-    page.get_by_role("button", name="Make another link").click()
+    page.get_by_role("button", name="Create another link").click()
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_text("Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")

@@ -121,7 +121,7 @@ def test_a_linked_folder_of_secrets_is_refused(folder: Path, state: Path, tmp_pa
     (tmp_path / "open").mkdir(mode=0o700)
     (state / "ccrs-study").mkdir(parents=True)
     (state / "ccrs-study" / "secrets").symlink_to(tmp_path / "open")
-    with pytest.raises(StudyError, match="symbolic link or no folder"):
+    with pytest.raises(StudyError, match="is not a folder, or a symbolic link"):
         secret_key(folder)
 
 
@@ -169,7 +169,7 @@ def test_a_named_file_is_held_to_the_same(folder: Path, tmp_path: Path) -> None:
     named.chmod(0o644)
     with pytest.raises(StudyError, match="mode 0644"):
         secret_key(folder, named)
-    with pytest.raises(StudyError, match="can't be made"):
+    with pytest.raises(StudyError, match="can't be created"):
         secret_key(folder, tmp_path / "absent" / "secret")
     with pytest.raises(StudyError, match="is not a file"):
         secret_key(folder, tmp_path)

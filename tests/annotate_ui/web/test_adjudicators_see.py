@@ -44,4 +44,4 @@ def test_pages_before_the_blind_value_hold_nothing_of_it_and_the_page_after_show
     assert "&lt;script&gt;alert(1)&lt;/script&gt; \\u202eesrever" in page
     assert "<script>alert" not in page
     assert "\u202e" not in page
-    assert "check, not to follow" in page
+    assert "do not follow it" in page

@@ -18,7 +18,7 @@ from tests.annotate_ui.web.conftest import Browser
 
 CONSENT = "# Purpose\n\nYou read **answers**.\n\n| right | how |\n|---|---|\n| stop | any time |\n"
 MATERIAL = (b"question-0", b"response-0", b"passage-0", b"reference-0", b"another-0")
-OPEN = {"joining", "enrolling", "consenting", "leaving"}
+OPEN = {"access", "enrolling", "consenting"}
 
 
 @pytest.fixture

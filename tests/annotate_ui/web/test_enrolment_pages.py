@@ -171,7 +171,7 @@ def test_an_id_alone_never_resumes(
         assert '<input type="hidden" name="external_id" value="5f3c">' in page
         begun = browser.submit(link, external_id="5f3c")
         assert begun.status_code == (200 if name == "PROLIFIC_PID" else 409)
-    assert b"joined with this id already" in begun.data
+    assert b"with this ID has already joined" in begun.data
     assert b"join#" not in begun.data
     assert browser.get("/rate").status_code == 401
     assert count(any_study) == (1, 1, 1)
@@ -215,15 +215,15 @@ def test_when_all_places_are_taken_it_says_so(
         browser = visitor()
         browser.get(link)
         browser.submit(link)
-    assert b"As many have joined" in visitor().get(link).data
+    assert b"The study has enough participants" in visitor().get(link).data
     told = late.submit(link)
     assert told.status_code == 410
-    assert b"As many have joined" in told.data
+    assert b"The study has enough participants" in told.data
     assert count(any_study) == (3, 3, 3)
     # Who is in goes on, full or not.
     assert b"You have joined already" in browser.get(link).data
     close_link(any_study, "spring")
-    assert b"takes in nobody new" in visitor().get(link).data
+    assert b"closed to new participants" in visitor().get(link).data
     assert [state.open for state in list_links(any_study)] == [False]
 
 

@@ -113,7 +113,7 @@ def test_a_failed_training_is_explained_and_does_not_end_as_done(
     browser = visit(any_study, "anna")
     browser.go_on()
     rate_all(browser, 10)
-    assert "no further attempt" in browser.go_on().get_data(as_text=True)
+    assert "no further attempts" in browser.go_on().get_data(as_text=True)
     told = browser.go_on()
     assert (told.request.path, told.request.args["why"]) == ("/rate", "training_failed")
     assert b"The training ends here" in told.data

@@ -34,7 +34,7 @@ def test_a_save_on_a_full_disk_says_so_and_is_taken_later(tmp_path: Path) -> Non
         assert refused.status_code == 503
         assert refused.json
         assert refused.json["error"]["code"] == "full"
-        assert "waits in this browser" in refused.json["error"]["message"]
+        assert "kept in this browser" in refused.json["error"]["message"]
         taken = sum(answer.status_code == 200 for answer in answers)
         (disk / "large").unlink()
         again = anna.save("QR", 99.0, base=taken, key=f"{key}{taken}x")

@@ -52,7 +52,7 @@ ELSEWHERE = {
     "owner.running",
     "rating.step",
     "rating.feedback",
-    "ending.end",
+    "rating.end",
     "comparing.compare",
     "enrolling.offer",
     "consenting.consent",
@@ -357,15 +357,15 @@ def _wrong(name: str, text: str | None) -> Callable[[Study], Study]:
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda study: settings(study, 'interface_language = "fr"'), "en, de are there"),
+        (lambda study: settings(study, 'interface_language = "fr"'), "available: en, de"),
         (_wrong("fr.po", None), "can't be read"),
-        (_wrong("fr.po", 'msgid "a"\nthis is nothing\n'), "is no gettext catalogue"),
+        (_wrong("fr.po", 'msgid "a"\nthis is nothing\n'), "is not a gettext catalogue"),
         (
             _wrong("fr.po", 'msgid "%(left)s left"\nmsgstr "encore %(reste)s"\n'),
             r"names %\(reste\)s, which is not in the original",
         ),
-        (_wrong("fr.po", 'msgid "half"\nmsgstr "50 %"\n'), "percent sign of its own"),
-        (_wrong("fr.po", 'msgid "%(n)s left"\nmsgstr "%(n)d"\n'), "percent sign of its own"),
+        (_wrong("fr.po", 'msgid "half"\nmsgstr "50 %"\n'), "a single percent sign"),
+        (_wrong("fr.po", 'msgid "%(n)s left"\nmsgstr "%(n)d"\n'), "a single percent sign"),
     ],
     ids=["unknown language", "absent", "broken", "unknown name", "percent sign", "no text"],
 )

@@ -139,7 +139,7 @@ def test_a_campaign_is_paused_and_taken_up_again(owner: Browser, protected: Stud
 
 def test_links_are_made_shown_once_and_ended(app: Flask, owner: Browser, protected: Study) -> None:
     here = f"/owner/raters/{ids(protected)['anna']}"
-    assert "There was never a link." in owner.get(here).text
+    assert "There is no link." in owner.get(here).text
     made = owner.submit(f"{here}/link").text
     (link,) = re.findall(r'value="(http[^"]+/join#[\w-]+)"', made)
     assert link not in owner.get(here).text
@@ -148,7 +148,7 @@ def test_links_are_made_shown_once_and_ended(app: Flask, owner: Browser, protect
     another = re.findall(r'value="(http[^"]+/join#[\w-]+)"', owner.submit(f"{here}/link").text)
     assert another != [link]
     assert anna.get("/rate").status_code == 401
-    assert "The link has ended." in owner.submit(f"{here}/revoke").text
+    assert "The link was revoked." in owner.submit(f"{here}/revoke").text
     assert anna.begin(another[0]).status_code == 403
     new = owner.submit("/owner/raters", count="2").text
     assert len(re.findall(r'value="http[^"]+/join#', new)) == 2
@@ -162,7 +162,7 @@ def test_a_rater_is_removed_and_let_in_again(
 ) -> None:
     anna = come("anna")
     here = f"/owner/raters/{ids(protected)['anna']}"
-    assert "Removed. What was finished stays" in owner.submit(f"{here}/remove").text
+    assert "This rater was removed. Finished work was kept" in owner.submit(f"{here}/remove").text
     assert anna.get("/rate").status_code == 401
     assert "has left" in owner.get("/owner/raters").text
     assert "Remove the rater" in owner.submit(f"{here}/readmit").text
@@ -234,7 +234,7 @@ def test_the_judge_is_shown_only_to_who_asks(
     monkeypatch.setattr("annotate_ui.web.owner.interim_pages.machine_names", lambda _: {"judge-a"})
     looked(protected, "judge", judge="judge-a", figures=[shown("pearson")])
     assert "0.50" not in owner.get("/owner/judge").text
-    assert "Best not opened" in owner.get("/owner/judge").text
+    assert "Avoid opening this" in owner.get("/owner/judge").text
     assert "0.50" in owner.get("/owner/judge?shown=1").text
     for page in PAGES:
         if page != "/judge":
@@ -262,7 +262,7 @@ def test_a_computation_is_started_and_waited_for(
 
 
 def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, app: Flask) -> None:
-    assert "declares no rule" in owner.get("/owner/stopping").text
+    assert "declares no stopping rule" in owner.get("/owner/stopping").text
     rule = protected.config.stopping.model_copy(update={"half_width": 5.0})
     served = app.config["STUDY"]
     config = served.config.model_copy(update={"stopping": rule})
@@ -270,7 +270,7 @@ def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, 
     # One engine, so that one pool of connections is closed at the end.
     changed.__dict__["engine"] = served.engine
     app.config["STUDY"] = changed
-    assert "It was not computed yet." in owner.get("/owner/stopping").text
+    assert "Nothing has been computed yet." in owner.get("/owner/stopping").text
     for queries, width in ((0, 50.0), (30, 9.0), (60, 6.0)):
         construct = {
             "construct": "QR",
@@ -278,9 +278,9 @@ def test_the_rule_and_its_narrowing_are_shown(owner: Browser, protected: Study, 
             "low": 50.0 - width,
             "high": 50.0 + width,
             "half_width": width,
-            "wanted": 5.0,
+            "target": 5.0,
             "stop": False,
-            "more": 25,
+            "more_queries": 25,
             "queries": queries,
             "reason": "too wide",
         }
