@@ -147,7 +147,7 @@ def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_
         frame,
         existing_assignments(connection),
         study.config.seed,
-        spoken_for=(),
+        drawn_queries=(),
         readable=lambda _: True,
         everything=False,
     )

@@ -146,13 +146,13 @@ def rater_values(
         felt = quality + shared + severity + noise
         step, share = RATER_HABIT[rater]
         habitual = rng.random(quality.shape) < share
-        said = np.where(habitual, _to_step(felt, step), _to_step(felt, 1))
+        value = np.where(habitual, _to_step(felt, step), _to_step(felt, 1))
         if rater == CARELESS_RATER:
             favorites = np.array(CARELESS_VALUES, dtype=float)
             nearest = favorites[np.abs(felt[..., None] - favorites).argmin(axis=-1)]
             read = rng.random(quality.shape) < CARELESS_ATTENTION
-            said = np.where(read, nearest, rng.choice(favorites, quality.shape))
-        out.append(said)
+            value = np.where(read, nearest, rng.choice(favorites, quality.shape))
+        out.append(value)
     return np.stack(out)
 
 
@@ -179,8 +179,8 @@ def judge_values(
     for column, construct in enumerate(CONSTRUCTS):
         true = quality[:, column]
         typical = (np.bincount(query, true) / members)[query]
-        seen = typical + JUDGE_SLOPE[construct] * (true - typical)
-        felt = seen + JUDGE_SHIFT + rng.normal(0.0, JUDGE_NOISE_SD[construct], len(true))
+        perceived = typical + JUDGE_SLOPE[construct] * (true - typical)
+        felt = perceived + JUDGE_SHIFT + rng.normal(0.0, JUDGE_NOISE_SD[construct], len(true))
         answer = _to_step(felt, JUDGE_STEP)
         if construct == "QR":
             full = felt >= np.quantile(felt, 1.0 - QR_CEILING_SHARE)

@@ -1,7 +1,7 @@
 """Adjudication: rated responses that one more person rates, blind first.
 
 Two strata. The responses on which people differ most are taken for certain; of the others a random
-sample is drawn with a known probability, so that what the adjudicator finds in it holds for all.
+sample is drawn with a known probability, so that its results apply to all.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from study.assignment.adjudication_sample import (
     people_differ,
     rated_responses,
 )
+from study.assignment.design_overrides import constructs_of
 from study.assignment.raters import raters_by_code
 from study.errors import StudyError, nearest
 from study.schema import Assignment, AssignmentBase, Departure, JudgeRun, Score, table
@@ -33,27 +34,27 @@ _PURPOSE: Purpose = "adjudication"
 
 @dataclass(frozen=True)
 class Adjudication:
-    """What an adjudicator has to rate, and how it was chosen."""
+    """The responses that an adjudicator rates, and how they were chosen."""
 
     rater: str
     stored: bool
     rated: int
-    """Responses with people's values, those that the adjudicator may not have left out."""
+    """Responses with people's values, without those that the adjudicator must not rate."""
     widest: int
-    """Responses in the stratum of the widest ranges, taken for certain."""
+    """Responses in the stratum of the widest ranges, included with certainty."""
     random: int
     """Responses in the random sample."""
     random_of: int
-    """Responses that the sample stands for: rated, and not among the widest."""
+    """Responses that the sample represents: rated, and not among the widest."""
     inclusion_prob: float | None
-    """Probability with which one of those is in the sample; null without a sample. What is stored
-    with an assignment is this, times the probability with which the response came to be rated."""
+    """Probability of each of those to be in the sample; null without a sample. An assignment
+    stores its product with the probability that the response was drawn for rating."""
     new: int
-    """Assignments that were not there before."""
+    """New assignments."""
     raised: int
-    """Earlier assignments whose probability or stratum is another now."""
+    """Earlier assignments whose probability or stratum has changed."""
     already_assigned: int
-    """Rated responses left out because the adjudicator rated them, or was given them to rate."""
+    """Rated responses left out because the adjudicator rated them or has them to rate."""
     narrowest: float | None
     """Narrowest range among the widest, as a share of the scale."""
     constructs: tuple[str, ...]
@@ -74,7 +75,7 @@ def adjudicate(
     constructs: Sequence[str] | None = None,
     dry_run: bool = False,
 ) -> Adjudication:
-    """Give a rater responses to adjudicate that they have not been given to rate.
+    """Assign rated responses to an adjudicator to whom they were not assigned before.
 
     A response's range is the largest difference between two people's values on one construct, as
     a share of its scale; it takes two people. The `widest` responses by it are stratum "widest"
@@ -82,55 +83,57 @@ def adjudicate(
     numbers: stratum "random", probability sample / N. Where the rated responses are a sample
     themselves, what is stored is the product of both probabilities.
 
-    Both numbers are totals. What was given before stays; with larger numbers, or more rated
-    responses since, new ones are added and the probabilities of the earlier ones brought up to
-    date. Where responses came in since, the sample may grow beyond `sample`: it stays a random
-    sample only if it takes all with a smaller random number than those it has.
+    Both numbers are totals. Earlier assignments stay; with larger numbers, or more rated
+    responses, new ones are added and the probabilities of the earlier ones are updated. If
+    responses were added, the sample may grow beyond `sample`: it is a random sample only if it
+    includes all responses with smaller random numbers than those it has.
 
     Parameters
     ----------
     rater
-        Code of the adjudicator; a new one is made.
+        Code of the adjudicator; an unknown code creates a rater.
     constructs
-        Keys of the constructs to adjudicate; unless given, those of before, or all that the
-        response was rated on.
+        Keys of the constructs to adjudicate; by default those of earlier assignments, or all that
+        the response was rated on.
     dry_run
-        Store nothing. Until something else is stored, storing gives this very plan.
+        Only plan. Unless the study changes, storing gives the same plan.
 
     Raises
     ------
     StudyError
-        There is nothing to adjudicate, a number or code is none, the rater has left, their
-        earlier responses are for other constructs, or study.toml shows adjudicators a judge run
-        that the study has not.
+        No response can be adjudicated, a number or code is invalid, the rater has left or
+        adjudicates other constructs, or study.toml names an unknown judge run for adjudicators.
     """
     if sample < 0 or widest < 0 or not sample + widest:
         raise StudyError(
             f"{sample} at random and {widest} with the widest range: give 0 or more of each, and "
-            "1 or more in all."
+            "1 or more in total."
         )
-    known = {spec.key: spec.scale for spec in study.config.constructs}
-    _check_constructs(study, constructs, known)
-    ranges = people_differ(study.score_table(), {k: s.max - s.min for k, s in known.items()})
+    requested = None if constructs is None else [c.key for c in constructs_of(study, constructs)]
+    specs = {spec.key: spec for spec in study.config.constructs}
+    lengths = {key: spec.scale.max - spec.scale.min for key, spec in specs.items()}
+    ranges = people_differ(study.score_table(), lengths)
     opening = study.read if dry_run else study.write
     with opening() as connection:
         if not dry_run:
             lock_until_commit(connection, LockSpace.ASSIGNMENT)
         _check_judge(connection, study.config.rating.adjudicators_see)
         rater_id = raters_by_code(connection, study, [rater], dry_run=dry_run)[rater]
-        _still_here(connection, study, rater, rater_id)
+        _check_not_left(connection, study, rater, rater_id)
         existing = _existing_assignments(connection, rater_id)
         before = [row for row in existing if row.purpose == _PURPOSE]
-        keys = _constructs(rater, constructs, before, known)
+        keys = _constructs(rater, requested, before, list(specs))
         rated = rated_responses(ranges[ranges["construct"].isin(keys)], connection)
-        had = {row.response_id for row in before}
-        seen = {row.response_id for row in existing} - had | _rated_elsewhere(connection, rater)
-        already_assigned = sum(response in seen for response in rated.index)
-        frame = rated[[response not in seen for response in rated.index]]
+        earlier_ids = {row.response_id for row in before}
+        excluded = {row.response_id for row in existing} - earlier_ids | _rated_elsewhere(
+            connection, rater
+        )
+        already_assigned = sum(response in excluded for response in rated.index)
+        frame = rated[[response not in excluded for response in rated.index]]
         if frame.empty:
-            raise _nothing(study, rater, already_assigned)
+            raise _no_responses(study, rater, already_assigned)
         plan = drawn(frame, before, study.config.seed, sample, widest)
-        new = plan[~plan.index.isin(had)]
+        new = plan[~plan.index.isin(earlier_ids)]
         raised = _changed(before, plan)
         if not dry_run:
             rng = np.random.default_rng([study.config.seed, _count(connection)])
@@ -157,19 +160,7 @@ def adjudicate(
     )
 
 
-def _check_constructs(
-    study: Study, constructs: Sequence[str] | None, known: dict[str, Any]
-) -> None:
-    for key in constructs or ():
-        if key not in known:
-            message = f"{key!r} is not a construct of {study.config.name!r}."
-            hint = nearest(key, known)
-            raise StudyError(" ".join(filter(None, (message, hint, f"Known: {', '.join(known)}."))))
-    if constructs is not None and not constructs:
-        raise StudyError(f"No construct is named. Known: {', '.join(known)}.")
-
-
-def _still_here(connection: Connection, study: Study, rater: str, rater_id: int) -> None:
+def _check_not_left(connection: Connection, study: Study, rater: str, rater_id: int) -> None:
     d = table(Departure)
     kind = connection.execute(
         select(d.c.kind).where(d.c.rater_id == rater_id).order_by(d.c.id.desc()).limit(1)
@@ -188,7 +179,7 @@ def _existing_assignments(connection: Connection, rater_id: int) -> list[Any]:
 
 
 def _rated_elsewhere(connection: Connection, rater: str) -> set[int]:
-    """Return the responses for which ratings came in under this code."""
+    """Return the responses with imported ratings under this code."""
     s = table(Score)
     rows = connection.execute(
         select(s.c.response_id).where(s.c.scorer == rater, s.c.scorer_kind == "human")
@@ -197,29 +188,29 @@ def _rated_elsewhere(connection: Connection, rater: str) -> set[int]:
 
 
 def _constructs(
-    rater: str, wanted: Sequence[str] | None, before: list[Any], known: dict[str, Any]
+    rater: str, requested: Sequence[str] | None, before: list[Any], available: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the constructs in the order of study.toml; an extension goes on with the same."""
-    there = {key for row in before for key in row.construct_keys} & known.keys()
-    if wanted is None:
-        return tuple(key for key in known if not there or key in there)
-    if there and there != set(wanted):
+    """Return the constructs in the order of study.toml; an extension has the same as before."""
+    earlier = {key for row in before for key in row.construct_keys}.intersection(available)
+    if requested is None:
+        return tuple(key for key in available if not earlier or key in earlier)
+    if earlier and earlier != set(requested):
         raise StudyError(
-            f"{rater!r} adjudicates {', '.join(sorted(there))} already; name the same constructs, "
-            "or another adjudicator for others."
+            f"{rater!r} adjudicates {', '.join(sorted(earlier))} already; name the same "
+            "constructs, or another adjudicator for others."
         )
-    return tuple(key for key in known if key in wanted)
+    return tuple(requested)
 
 
-def _nothing(study: Study, rater: str, already_assigned: int) -> StudyError:
+def _no_responses(study: Study, rater: str, already_assigned: int) -> StudyError:
     if already_assigned:
         return StudyError(
             f"{rater!r} was assigned all {already_assigned} rated responses; an adjudicator must "
-            "not know them. Name somebody else."
+            "not know them. Name another adjudicator."
         )
     return StudyError(
-        f"{study.folder} holds no response with people's values on these constructs; there is "
-        f"nothing to adjudicate yet. `ccrs status {study.folder}` shows what is rated."
+        f"{study.folder} has no response with people's values on these constructs. "
+        f"`ccrs status {study.folder}` shows what is rated."
     )
 
 
@@ -252,7 +243,7 @@ def _store(
     config_hash: str,
     rng: np.random.Generator,
 ) -> None:
-    """Place new work after existing work, in an order that does not show its stratum."""
+    """Append new assignments to existing ones, in an order that does not reveal the stratum."""
     a = table(Assignment)
     last = connection.execute(
         select(func.max(a.c.position)).where(a.c.rater_id == rater_id)
@@ -265,9 +256,9 @@ def _store(
         for response in rng.permutation(of_query.index.to_numpy()).tolist():
             chosen = of_query.loc[response]
             position += 1
-            asked = [key for key in keys if key in chosen["constructs"]]
+            row_keys = [key for key in keys if key in chosen["constructs"]]
             noun = AssignmentBase(
-                construct_keys=[asked[i] for i in rng.permutation(len(asked))],
+                construct_keys=[row_keys[i] for i in rng.permutation(len(row_keys))],
                 purpose=_PURPOSE,
                 position=position,
                 inclusion_prob=float(chosen["inclusion_prob"]),
@@ -288,12 +279,12 @@ def _store(
 def _check_judge(connection: Connection, name: str | None) -> None:
     if name is None:
         return
-    known = list(connection.execute(select(table(JudgeRun).c.name).order_by("id")).scalars())
-    if name not in known:
-        listed = f"Its judge runs: {', '.join(known)}." if known else "It has no judge run."
+    available = list(connection.execute(select(table(JudgeRun).c.name).order_by("id")).scalars())
+    if name not in available:
+        listed = f"Its judge runs: {', '.join(available)}." if available else "It has no judge run."
         raise StudyError(
-            f"rating.adjudicators_see = {name!r} in study.toml: the study has no such judge run. "
-            f"{nearest(name, known)} {listed}".replace("  ", " ")
+            f"rating.adjudicators_see = {name!r} in study.toml is not a judge run of the study. "
+            f"{nearest(name, available)} {listed}".replace("  ", " ")
         )
 
 

@@ -15,7 +15,7 @@ RANDOM, WIDEST = "random", "widest"
 
 
 def people_differ(scores: pd.DataFrame, lengths: dict[str, float]) -> pd.DataFrame:
-    """Return, for each response and construct with a person's value, how far people differ.
+    """Return, for each response and construct with a person's value, the range of the values.
 
     Columns: response_id, construct, low, high, people (how many) and range, which is a share of
     the construct's length in `lengths`, null where only one person has given a value.
@@ -26,7 +26,7 @@ def people_differ(scores: pd.DataFrame, lengths: dict[str, float]) -> pd.DataFra
         low=("value", "min"), high=("value", "max"), people=("scorer", "nunique")
     )
     share = (value["high"] - value["low"]) / value["construct"].map(lengths).astype("float64")
-    # One person's value has no range, however sure they are.
+    # A single value has no range.
     value["range"] = share.where(value["people"].gt(1))
     return value
 
@@ -71,10 +71,10 @@ def drawn(
     at_random = {row.response_id for row in before if row.stratum == RANDOM}
     differing = frame[frame["range"].gt(0) & ~frame.index.isin(certain)]
     order = differing.sort_values(["range", "number"], ascending=[False, True]).index
-    kept = frame.index[frame.index.isin(certain)]
-    top = kept.append(order[: max(widest - len(kept), 0)])
+    previous = frame.index[frame.index.isin(certain)]
+    top = previous.append(order[: max(widest - len(previous), 0)])
     rest = frame.drop(index=top).sort_values("number")
-    # The smallest prefix that holds all that were drawn before.
+    # The smallest prefix that includes all that were drawn before.
     places = np.flatnonzero(rest.index.isin(at_random))
     size = min(max(sample, *(places + 1), 0), len(rest))
     first = frame.loc[top].assign(stratum=WIDEST, share=1.0)
@@ -84,9 +84,9 @@ def drawn(
 
 
 def _number(seed: int, key: str) -> int:
-    """Return a response's permanent random number, which no other response has a say in.
+    """Return a response's permanent random number, which does not depend on other responses.
 
-    It is another than the one for the choice of what is rated at all: a sample of a sample by the
-    same numbers would be no sample of it.
+    It differs from the number for the draw of responses to rate: a sample of a sample by the
+    same numbers would not be random.
     """
     return int.from_bytes(blake2b(f"adjudication {seed} {key}".encode(), digest_size=8).digest())

@@ -20,14 +20,14 @@ from study.errors import StudyError
 
 @dataclass
 class Loads:
-    """What each rater has so far; rows and columns are raters in a fixed order."""
+    """The load of each rater; rows and columns are raters in a fixed order."""
 
     units: list[set[int]]
     words: NDArray[np.float64]
     shared: NDArray[np.int64]
     """Number of units that two raters have in common."""
-    shown: list[set[int]] = field(default_factory=list)
-    """Queries of which each rater was shown a later stage: they are asked last."""
+    revealed: list[set[int]] = field(default_factory=list)
+    """Queries of which each rater has seen a later stage: they come last for these."""
 
 
 def choose_raters(
@@ -37,30 +37,30 @@ def choose_raters(
     words: Sequence[float],
     loads: Loads,
     rng: np.random.Generator,
-    able: Sequence[frozenset[int]] | None = None,
+    eligible: Sequence[frozenset[int]] | None = None,
 ) -> list[tuple[int, ...]]:
-    """Return the places (in `raters`) of those who are given each block, adding to `loads`.
+    """Return the indices in `raters` of those who get each block, and add to `loads`.
 
     Parameters
     ----------
     blocks, units
-        What is to be given, and the unit that each block is part of. A rater who has the unit
-        already goes before others.
+        The blocks to assign, and the unit of each. A rater who has the unit already comes before
+        others.
     raters
         Database keys of the raters.
     words
         Words to read in each block.
     loads
-        What the raters have already; it is brought up to date.
+        The current loads, which are updated.
     rng
         Breaks ties.
     able
-        The places of those who may take each block, such as by language; everybody by default.
+        The indices of the raters to whom each block may be assigned; all by default.
 
     Raises
     ------
     StopIteration
-        A block wants more raters than there are who don't have it yet.
+        A block needs more raters than are available.
     """
     place = {rater: index for index, rater in enumerate(raters)}
     counts = np.array([len(mine) for mine in loads.units], dtype=np.int64)
@@ -69,20 +69,20 @@ def choose_raters(
     everybody = set(range(len(raters)))
     for index in _order(blocks, words, rng):
         block = blocks[index]
-        taken = {place[rater] for rater in block.taken_by if rater in place}
-        out = taken if able is None else taken | (everybody - able[index])
+        excluded = {place[rater] for rater in block.excluded_raters if rater in place}
+        out = excluded if eligible is None else excluded | (everybody - eligible[index])
         unit = units[index]
-        known = np.array([unit in mine for mine in loads.units])
-        shown = np.zeros(len(raters), dtype=bool)
-        if loads.shown:
-            shown = np.array([block.query in queries for queries in loads.shown])
+        has_unit = np.array([unit in mine for mine in loads.units])
+        revealed = np.zeros(len(raters), dtype=bool)
+        if loads.revealed:
+            revealed = np.array([block.query in queries for queries in loads.revealed])
         chance = rng.random(len(raters))
-        together = [*taken]
+        together = [*excluded]
         picked: list[int] = []
         for _ in range(block.need):
             met = loads.shared[:, together].sum(axis=1) if together else np.zeros(len(raters))
             linked = np.isin(group, group[together])
-            order = np.lexsort((chance, loads.words, met, linked, counts, ~known, shown))
+            order = np.lexsort((chance, loads.words, met, linked, counts, ~has_unit, revealed))
             best = next(i for i in order.tolist() if i not in out and i not in picked)
             if together and not linked[best]:
                 group[group == group[best]] = group[together[0]]
@@ -124,7 +124,7 @@ def _groups(shared: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def connected(pairs: Iterable[tuple[int, int]]) -> bool:
-    """Say whether all raters are linked through responses that they share.
+    """Return whether all raters are linked through responses that they share.
 
     `pairs` are (rater, response). Without a link, a severe rater can't be distinguished from
     one who rated weak responses.
@@ -151,20 +151,20 @@ TOO_FEW_READ = "too few raters read {}"
 
 @dataclass
 class Allocation:
-    """Who has what, and what nobody has."""
+    """The blocks of each rater, and the blocks without enough raters."""
 
     blocks: dict[int, list[Block]] = field(default_factory=lambda: defaultdict(list))
-    """Place of a rater to the blocks they are given."""
+    """Index of a rater to their blocks."""
     unread: list[tuple[Block, str]] = field(default_factory=list)
-    """Blocks that too few raters may be given, with the reason."""
+    """Blocks that may be assigned to too few raters, with the reason."""
 
 
 def allocate(
     blocks: Sequence[Block],
     people: Sequence[RaterProfile],
-    able: Mapping[int, frozenset[int]],
+    eligible: Mapping[int, frozenset[int]],
     works: Sequence[Work],
-    shown: Mapping[int, set[int]],
+    revealed: Mapping[int, set[int]],
     cost: Callable[[int, Mapping[int, frozenset[str]]], float],
     rng: np.random.Generator,
     *,
@@ -177,39 +177,39 @@ def allocate(
     Parameters
     ----------
     able
-        Query to the places of those who may be given it.
+        Query to the indices of the raters to whom it may be assigned.
     works
-        What each rater has of the main rating already.
+        The existing main rating of each rater.
     shown
-        Rater to queries of which they were shown a later stage.
+        Rater to queries of which they have seen a later stage.
     cost
         Words of responses to a query.
 
     Raises
     ------
     StudyError
-        There are too few raters for a block, whatever they read.
+        There are too few raters for a block, regardless of language.
     """
     shared = Allocation()
     free: list[Block] = []
     place = {person.id: index for index, person in enumerate(people)}
     for block in blocks:
-        taken = frozenset(place[r] for r in block.taken_by if r in place)
-        if len(able[block.query] - taken) >= block.need:
+        excluded = frozenset(place[r] for r in block.excluded_raters if r in place)
+        if len(eligible[block.query] - excluded) >= block.need:
             free.append(block)
-        elif len(able[block.query]) < len(people):
+        elif len(eligible[block.query]) < len(people):
             shared.unread.append((block, TOO_FEW_READ.format(language(block.query))))
         else:
-            raise _too_few(block, len(people) - len(taken), len(people), per_item)
+            raise _too_few(block, len(people) - len(excluded), len(people), per_item)
     units = [block.responses[0] if split_queries else block.query for block in free]
     chosen = choose_raters(
         free,
         units,
         [person.id for person in people],
         [cost(block.query, _alike(block)) for block in free],
-        _loads(people, works, shown, cost, split_queries),
+        _loads(people, works, revealed, cost, split_queries),
         rng,
-        [able[block.query] for block in free],
+        [eligible[block.query] for block in free],
     )
     for block, places in zip(free, chosen, strict=True):
         for place_of_rater in places:
@@ -219,8 +219,8 @@ def allocate(
 
 def _too_few(block: Block, free: int, everybody: int, per_item: int) -> StudyError:
     return StudyError(
-        f"{per_item} raters an item take {block.need} further raters for some responses, "
-        f"and {free} of the {everybody} named are free for them. Name more raters, "
+        f"With --per-item {per_item}, some responses need {block.need} more raters, "
+        f"and {free} of the {everybody} named are available. Name more raters, "
         "or lower --per-item."
     )
 
@@ -228,7 +228,7 @@ def _too_few(block: Block, free: int, everybody: int, per_item: int) -> StudyErr
 def _loads(
     people: Sequence[RaterProfile],
     works: Sequence[Work],
-    shown: Mapping[int, set[int]],
+    revealed: Mapping[int, set[int]],
     cost: Callable[[int, Mapping[int, frozenset[str]]], float],
     split_queries: bool,
 ) -> Loads:
@@ -240,8 +240,8 @@ def _loads(
         for j, second in enumerate(units[:i]):
             shared[i, j] = shared[j, i] = len(first & second)
     words = [float(sum(cost(q, responses) for q, responses in work.items())) for work in works]
-    seen = [shown.get(person.id, set()) for person in people]
-    return Loads(units=units, words=np.array(words), shared=shared, shown=seen)
+    revealed_by_rater = [revealed.get(person.id, set()) for person in people]
+    return Loads(units=units, words=np.array(words), shared=shared, revealed=revealed_by_rater)
 
 
 def _alike(block: Block) -> dict[int, frozenset[str]]:

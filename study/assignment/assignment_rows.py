@@ -16,10 +16,10 @@ Rounds = dict[str, int]
 
 
 def rounds_of(constructs: Iterable[ConstructSpec], seed: int, rater: str | None) -> Rounds:
-    """Return the rounds of a rater: what needs less to be shown comes first.
+    """Return the rounds of a rater: constructs that need fewer fields come first.
 
-    Constructs that are shown alike come in an order of the rater's own, which the seed decides;
-    open slots, which may be anybody's, have one order.
+    Constructs with the same fields are in an order that depends on seed and rater; all open slots
+    have one order.
     """
 
     def turn(construct: ConstructSpec) -> tuple[int, float]:
@@ -36,7 +36,7 @@ def turned(base: Sequence[T], turn: int) -> list[T]:
     """Return the order of the rater whose turn it is, from 0.
 
     Every second order is the reverse of the one before it, so that over each two raters all have
-    the same mean place; each further two begin where nobody has begun while there is such a place.
+    the same mean place; each further pair begins at a place where no order has begun yet.
     """
     order = list(base)
     if not order:
@@ -47,7 +47,7 @@ def turned(base: Sequence[T], turn: int) -> list[T]:
 
 
 class Orders:
-    """The orders of a study: random by the seed, and turned from rater to rater."""
+    """The orders of a study: random by the seed, and rotated from rater to rater."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -71,7 +71,7 @@ Row = dict[str, Any]
 
 
 class Piece(NamedTuple):
-    """A response that somebody is to rate."""
+    """A response to rate."""
 
     response: int
     construct_keys: tuple[str, ...]
@@ -82,17 +82,17 @@ class Piece(NamedTuple):
 
 @dataclass
 class Group:
-    """The work of a rater on one query in one phase."""
+    """The assignments of a rater on one query in one phase."""
 
     query: int
     pieces: list[Piece] = field(default_factory=list)
-    """What is new."""
+    """New responses."""
     places: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """Round to the positions of what the rater has of it already and has not begun."""
+    """Round to the positions of its existing assignments, if the rater has not begun them."""
     turn: int = 0
-    """The rater's turn among those of the query, which decides on their order of responses."""
+    """The rater's turn among those of the query, which decides the order of responses."""
     orders: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """Round to the order of the responses, where it is not that of the turn."""
+    """Round to the order of the responses, if it differs from that of the turn."""
 
 
 def in_order(
@@ -103,11 +103,11 @@ def in_order(
     orders: Orders,
     rng: np.random.Generator,
 ) -> list[Row]:
-    """Return the rows of one rater and phase, behind `position`.
+    """Return the rows of one rater and phase, with positions after `position`.
 
-    Groups come as they are given, and responses to a query one after another, in the order of the
-    rater's turn; so do constructs. With rounds, each construct has a row of its own, and groups are
-    shuffled anew from the second round on. What joins a group that is there already goes among it.
+    Groups keep their order; responses to a query and constructs follow the rater's turn. With
+    rounds, each construct has a separate row, and groups are shuffled again from the second round
+    on. Additions to an existing group are placed among its rows.
     """
     rows: list[Row] = []
     parts: list[tuple[int, frozenset[str] | None]] = [(0, None)]
@@ -119,15 +119,15 @@ def in_order(
             shuffled = [groups[index] for index in rng.permutation(len(groups))]
         for group in shuffled:
             for piece in _in_turn(group, place, group.turn + number, orders, rng):
-                wanted = tuple(k for k in piece.construct_keys if keys is None or k in keys)
-                if not wanted:
+                piece_keys = tuple(k for k in piece.construct_keys if keys is None or k in keys)
+                if not piece_keys:
                     continue
                 if group.places.get(place):
                     at = int(rng.choice(group.places[place]))
                 else:
                     position += 1
                     at = position
-                ordered = orders.constructs(piece.response, wanted, group.turn)
+                ordered = orders.constructs(piece.response, piece_keys, group.turn)
                 rows.append(_row(rater, piece, ordered, at, place))
     return rows
 
@@ -140,7 +140,7 @@ def of_slots(
     rng: np.random.Generator,
     channel: str = OWN_CHANNEL,
 ) -> list[Row]:
-    """Return slots without a rater: of each group that many, one after another."""
+    """Return slots without a rater: for each group the given number, one after another."""
     work = list(groups)
     rows: list[Row] = []
     for index in rng.permutation(len(work)):
@@ -158,7 +158,7 @@ def of_slots(
 def _in_turn(
     group: Group, place: int, turn: int, orders: Orders, rng: np.random.Generator
 ) -> list[Piece]:
-    """Return the pieces of a group in their order, with its checks anywhere between."""
+    """Return the pieces of a group in their order, with its checks at random places."""
     pieces = group.pieces
     measured: dict[int, list[Piece]] = {
         piece.response: [] for piece in pieces if piece.purpose != "check"

@@ -1,4 +1,4 @@
-"""What was assigned, or would be: the figures that the command shows."""
+"""The figures of an assignment, stored or planned, which the command shows."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,14 +9,14 @@ from study.assignment.allocation import Allocation, connected
 from study.assignment.assignment_rows import Row
 from study.assignment.comparison_plan import ComparisonsPlanned
 from study.assignment.demand import Block, Demand
-from study.assignment.existing_assignments import MAIN_PHASE, Pass, WorkByRater, add
+from study.assignment.existing_assignments import MAIN_PHASE, Pass, WorkByRater, add_work
 from study.assignment.planning_inputs import PlanningInputs, words_of_work
 from study.assignment.sample import Sample
 
 
 @dataclass(frozen=True)
 class RaterLoad:
-    """What a rater has to do, with what they had before."""
+    """The assignments of a rater, new and existing."""
 
     rater: str
     queries: int
@@ -24,9 +24,9 @@ class RaterLoad:
     responses: int
     new_responses: int
     hours: float
-    """Reading alone, at the study's words_per_minute; everything together."""
+    """Reading only, at the study's words_per_minute; all purposes together."""
     hours_by_purpose: dict[str, float] = field(default_factory=dict)
-    """main, calibration, check, repeat, ...: what makes up the hours."""
+    """The hours of each purpose: main, calibration, check, repeat, ..."""
 
 
 @dataclass(frozen=True)
@@ -35,27 +35,27 @@ class StratumDrawn:
 
     stratum: str | None
     units: int
-    """Queries or responses that there are."""
+    """Number of queries or responses."""
     drawn: int
     probability: float | None
-    """Of each that is drawn; None where parts of it that other raters can read have others."""
+    """Of each drawn unit; None if it differs between parts that different raters can read."""
 
 
 @dataclass(frozen=True)
 class LeftOver:
-    """What is drawn and goes to nobody."""
+    """Drawn responses that are assigned to no rater."""
 
     reason: str
     queries: list[str]
     """Their keys."""
     responses: int
     hours: float
-    """Reading that it would take, all of its raters together."""
+    """Hours of reading, of all raters together."""
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """What was assigned, or would be."""
+    """The result of an assignment, stored or planned."""
 
     stored: bool
     per_item: int
@@ -66,32 +66,32 @@ class Assigned:
     assignments: int
     """New ones of the main rating."""
     open_slots: int
-    """New slots that nobody has yet."""
+    """New open slots."""
     covered: int
-    """Responses that had all their raters before."""
+    """Responses that already had all their raters."""
     raters: list[RaterLoad]
     slot_hours: float
-    """Reading of everything once, which is what one rater of open slots could come to."""
+    """Hours of reading everything once: the most that one rater of open slots may have."""
     connected: bool
     """All raters are linked through shared responses, so that severities can be compared."""
     left_out: list[dict[str, Any]] = field(default_factory=list)
-    """construct, reason, responses: what can't be rated on a construct, and why."""
+    """construct, reason, responses: responses that cannot be rated on a construct, and why."""
     unratable: list[str] = field(default_factory=list)
     """Keys of responses that can be rated on none of the constructs."""
     further: dict[str, int] = field(default_factory=dict)
-    """Purpose to new assignments that are no main rating: calibration, check, repeat."""
+    """Purpose to new assignments other than the main rating: calibration, check, repeat."""
     sample_of: str = "queries"
     sample: list[StratumDrawn] = field(default_factory=list)
     left_over: list[LeftOver] = field(default_factory=list)
     updated: int = 0
     """Existing assignments whose inclusion probability or stratum changes."""
     notes: list[str] = field(default_factory=list)
-    """What is not quite as the design asks, and why."""
+    """Deviations from the design, with their reasons."""
     comparisons: ComparisonsPlanned | None = None
 
     @property
     def anything(self) -> bool:
-        """Whether there is anything to store."""
+        """Whether the plan changes the study."""
         compared = self.comparisons.comparisons if self.comparisons else 0
         return bool(self.assignments or self.open_slots or self.further or self.updated or compared)
 
@@ -105,7 +105,7 @@ def summary(
     shared: Allocation,
     rows: Sequence[Row],
     codes: Mapping[str, int],
-    desk: PlanningInputs,
+    inputs: PlanningInputs,
     sample: Sample,
     chances: Mapping[int, tuple[float, str | None]],
     *,
@@ -115,17 +115,17 @@ def summary(
     comparisons: ComparisonsPlanned | None,
     stored: bool,
 ) -> Assigned:
-    """Sum up new rows and what raters held before."""
+    """Return the figures of new rows, including the existing assignments of the raters."""
     per_hour = words_per_minute * 60
-    query_of = {answer.id: answer.query for answer in desk.frame.answers}
-    query_of |= {item.response: item.query for item in desk.imported}
-    query_of |= desk.copies.queries | {item.response: item.query for item in desk.given}
-    wanted = {(block.query, r) for block in demand.blocks for r in block.responses}
+    query_of = {answer.id: answer.query for answer in inputs.frame.answers}
+    query_of |= {item.response: item.query for item in inputs.imported_checks}
+    query_of |= inputs.copies.queries | {item.response: item.query for item in inputs.existing}
+    demanded = {(block.query, r) for block in demand.blocks for r in block.responses}
     over = {(b.query, r) for b, _ in shared.unread for r in b.responses}
     new: Counter[int | None] = Counter()
     further: Counter[str] = Counter()
-    # The desk is not used after this, so what is new may be entered into what there was.
-    by_purpose = dict(desk.by_purpose)
+    # The inputs are not used after this, so new work may be added to the existing work.
+    by_purpose = dict(inputs.by_purpose)
     slots: WorkByRater = {}
     for row in rows:
         rater, response, purpose = row["rater_id"], row["response_id"], row["purpose"]
@@ -133,15 +133,15 @@ def summary(
             new[rater] += 1
         else:
             further[purpose] += 1
-        the_pass = (MAIN_PHASE if purpose == "check" else purpose, row["round"], row["repeat"])
+        rating_pass = (MAIN_PHASE if purpose == "check" else purpose, row["round"], row["repeat"])
         work = slots if rater is None else by_purpose.setdefault(purpose, {})
-        who = 0 if rater is None else rater
-        add(work, who, the_pass, query_of[response], response, row["construct_keys"])
+        work_key = 0 if rater is None else rater
+        add_work(work, work_key, rating_pass, query_of[response], response, row["construct_keys"])
     reached = {(row["rater_id"], row["response_id"]) for row in rows if row["purpose"] == "main"}
     new_responses = Counter(rater for rater, _ in reached)
     loads = []
     for code, rater in codes.items():
-        hours = _hours(desk, by_purpose, rater, per_hour)
+        hours = _hours(inputs, by_purpose, rater, per_hour)
         mine = _queries(by_purpose.get("main", {}).get(rater, {}))
         loads.append(
             RaterLoad(
@@ -153,17 +153,17 @@ def summary(
                 hours_by_purpose=hours,
             )
         )
-    assigned = wanted - over
+    assigned = demanded - over
     return Assigned(
         stored=stored,
-        per_item=desk.design.per_item,
+        per_item=inputs.design.per_item,
         queries=len({query for query, _ in assigned}),
         responses=len(assigned),
         assignments=sum(new.values()) - new[None],
         open_slots=new[None],
         covered=demand.covered,
         raters=loads,
-        slot_hours=words_of_work(desk.reading, slots.get(0, {})) / per_hour,
+        slot_hours=words_of_work(inputs.word_counts, slots.get(0, {})) / per_hour,
         connected=connected(
             (rater, response)
             for rater, passes in by_purpose.get("main", {}).items()
@@ -176,9 +176,9 @@ def summary(
         ],
         unratable=demand.unratable,
         further=dict(sorted(further.items())),
-        sample_of=desk.design.sample_of,
+        sample_of=inputs.design.sample_of,
         sample=_strata(sample, chances),
-        left_over=_left_over(shared, desk, per_hour),
+        left_over=_left_over(shared, inputs, per_hour),
         updated=updated,
         notes=list(notes),
         comparisons=comparisons,
@@ -194,22 +194,22 @@ def _queries(passes: Mapping[Pass, Mapping[int, Mapping[int, Any]]]) -> dict[int
 
 
 def _hours(
-    desk: PlanningInputs, by_purpose: Mapping[str, WorkByRater], rater: int, per_hour: float
+    inputs: PlanningInputs, by_purpose: Mapping[str, WorkByRater], rater: int, per_hour: float
 ) -> dict[str, float]:
-    """Return the hours of each purpose; a check costs what it adds to the work around it."""
+    """Return the hours of each purpose; a check counts with what it adds to the main work."""
     hours: dict[str, float] = {}
     for purpose, work in by_purpose.items():
         if purpose != "check" and rater in work:
-            hours[purpose] = words_of_work(desk.reading, work[rater]) / per_hour
+            hours[purpose] = words_of_work(inputs.word_counts, work[rater]) / per_hour
     checks = by_purpose.get("check", {}).get(rater)
     if checks:
         both: WorkByRater = {}
         for purpose in ("main", "check"):
-            for the_pass, queries in by_purpose.get(purpose, {}).get(rater, {}).items():
+            for rating_pass, queries in by_purpose.get(purpose, {}).get(rater, {}).items():
                 for query, responses in queries.items():
                     for response, keys in responses.items():
-                        add(both, rater, the_pass, query, response, keys)
-        together = words_of_work(desk.reading, both[rater]) / per_hour
+                        add_work(both, rater, rating_pass, query, response, keys)
+        together = words_of_work(inputs.word_counts, both[rater]) / per_hour
         hours["check"] = together - hours.get("main", 0.0)
     return hours
 
@@ -229,7 +229,7 @@ def _strata(sample: Sample, chances: Mapping[int, tuple[float, str | None]]) -> 
     return summaries
 
 
-def _left_over(shared: Allocation, desk: PlanningInputs, per_hour: float) -> list[LeftOver]:
+def _left_over(shared: Allocation, inputs: PlanningInputs, per_hour: float) -> list[LeftOver]:
     by_reason: dict[str, list[Block]] = {}
     for block, reason in shared.unread:
         by_reason.setdefault(reason, []).append(block)
@@ -237,7 +237,7 @@ def _left_over(shared: Allocation, desk: PlanningInputs, per_hour: float) -> lis
     for reason, blocks in sorted(by_reason.items()):
         words = sum(
             block.need
-            * desk.cost(
+            * inputs.cost(
                 block.query, dict.fromkeys(block.responses, frozenset(block.construct_keys))
             )
             for block in blocks
@@ -245,9 +245,9 @@ def _left_over(shared: Allocation, desk: PlanningInputs, per_hour: float) -> lis
         left_over.append(
             LeftOver(
                 reason=reason,
-                queries=[desk.key(query) for query in dict.fromkeys(b.query for b in blocks)],
+                queries=[inputs.key(query) for query in dict.fromkeys(b.query for b in blocks)],
                 responses=len({r for block in blocks for r in block.responses}),
-                hours=words * (1 + desk.design.repeats) / per_hour,
+                hours=words * (1 + inputs.design.repeats) / per_hour,
             )
         )
     return left_over

@@ -27,7 +27,7 @@ from study.settings.constructs import ConstructSpec
 DAMAGE = "another_answer"
 
 LEAST_WORDS = 5
-"""A shorter original might be as good an answer to anything."""
+"""A shorter text could be an equally good answer to another question."""
 
 # Answers to other queries that are compared with an original.
 _POOL = 400
@@ -37,10 +37,10 @@ _POOLING = 0x636F7079
 
 
 def expected_lower(constructs: Iterable[ConstructSpec]) -> list[str]:
-    """Return the constructs on which an answer to another query lies below the original.
+    """Return the constructs on which an answer to another query is worse than the original.
 
-    Those are all that look at question, passages or reference, except Information Density: an
-    answer to something else may be as dense.
+    These are all constructs with question, passages or reference, except Information Density: an
+    answer to another question may be equally dense.
     """
     return [
         c.key
@@ -50,7 +50,7 @@ def expected_lower(constructs: Iterable[ConstructSpec]) -> list[str]:
 
 
 class Copies:
-    """Finds or makes the damaged copy of an original, one of each."""
+    """Finds or creates the damaged copy of an original; each has at most one."""
 
     def __init__(
         self,
@@ -80,13 +80,13 @@ class Copies:
             .distinct()
         )
         self.rated = set(rated.scalars())
-        """Queries whose answers people are given to rate."""
+        """Queries whose answers are assigned to raters."""
         self._used: set[int] = set()
         self.queries: dict[int, int] = {}
-        """The query of each copy that was asked for."""
+        """Query of each copy that was requested."""
 
     def of(self, original: int, construct_keys: Sequence[str]) -> int | None:
-        """Return the copy of an original; None where no answer is fit to be one.
+        """Return the copy of an original; None if no answer can serve as one.
 
         In a dry run a new copy's key is a negative number.
         """
@@ -128,11 +128,11 @@ class Copies:
         self, original: int, row: Any, text: str, content: bytes, construct_keys: Sequence[str]
     ) -> int:
         r, p = table(Response), table(ResponsePassage)
-        named = digest(str(row.query_id).encode(), content).hex()[:16]
+        name = digest(str(row.query_id).encode(), content).hex()[:16]
         copy = self._connection.execute(
             insert(r)
             .values(
-                key=f"check-{named}",
+                key=f"check-{name}",
                 version=1,
                 text=text,
                 role="check",
@@ -171,13 +171,13 @@ class Copies:
         )
 
     def _ranked(self, row: Any) -> list[Any]:
-        """Return answers to other queries, those that share the least words first.
+        """Return answers to other queries, those that share the fewest words first.
 
-        Answers that nobody is given to rate go before others: a rater who has met a text as an
-        answer to its own query would know the copy by it.
+        Answers that are not assigned to any rater come first: a rater who has seen a text as an
+        answer to its own query would recognize the copy.
         """
         own_words = _words(row.text)
-        known = own_words.union(*(_words(reference) for reference in row.references))
+        original_words = own_words.union(*(_words(reference) for reference in row.references))
         length, language = len(row.text.split()), _language(row.attributes)
 
         def badness(donor: Any) -> tuple[bool, bool, bool, bool, float]:
@@ -188,7 +188,7 @@ class Copies:
                 donor.query_id in self.rated,
                 language is not None and _language(donor.attributes) != language,
                 not _SHORTEST <= ratio <= _LONGEST,
-                len(words & known) / max(len(words), 1),
+                len(words & original_words) / max(len(words), 1),
             )
 
         others = [d for d in self._donors() if d.query_id != row.query_id and d.text.strip()]
@@ -225,7 +225,7 @@ Responses = Mapping[int, frozenset[str]]
 
 
 class Imported(NamedTuple):
-    """A response that was brought in as a check, with ranges that the owner declared."""
+    """A response that was imported as a check, with ranges that the owner declared."""
 
     response: int
     query: int
@@ -233,26 +233,26 @@ class Imported(NamedTuple):
 
 @dataclass
 class CheckMaterial:
-    """What checks are made of."""
+    """The material for a rater's checks."""
 
     copies: Copies
     imported: Sequence[Imported]
     keys_of: Callable[[int], tuple[str, ...]]
     """Imported response to the constructs that it can be rated on."""
     falling: Sequence[str]
-    """Constructs on which a copy must fall."""
+    """Constructs on which a copy must be worse."""
     length: Callable[[int], int]
     """Response to its number of words."""
     layout: Callable[[int], str]
-    """Query to the layout in which the rater has it."""
+    """Query to its layout for the rater."""
     rank: Callable[[int], float] = float
-    """Response to its place among the originals of its query: the same for all raters."""
-    taken: frozenset[int] = field(default_factory=frozenset)
-    """Responses that the rater was given before."""
+    """Response to its rank among the originals of its query, the same for all raters."""
+    previous: frozenset[int] = field(default_factory=frozenset)
+    """Responses that were assigned to the rater before."""
 
 
 def imported_checks(connection: Connection, measured: Iterable[int]) -> list[Imported]:
-    """Return the responses with an expected range for checks that no system gave."""
+    """Return the responses with expected values for checks that belong to no system."""
     e, r = table(ExpectedValue), table(Response)
     answers = set(measured)
     rows = connection.execute(
@@ -268,53 +268,53 @@ def imported_checks(connection: Connection, measured: Iterable[int]) -> list[Imp
 def interleave_checks(
     groups: list[Group],
     work: Mapping[int, Responses],
-    wanted: int,
+    target: int,
     material: CheckMaterial,
     barred: set[int],
     rng: np.random.Generator,
 ) -> int:
-    """Add up to `wanted` checks to a rater's groups, which are in order; return how many.
+    """Add up to `target` checks to a rater's groups, which are in order; return how many.
 
-    Mostly damaged copies, spread evenly over the work; at most every second one is imported while
-    there are copies. A check joins the responses to its query, and one of a query that the rater
-    has not is a group of its own.
+    Most are damaged copies, spread evenly over the work; at most every second one is imported as
+    long as there are copies. A check is placed among the responses to its query; if the rater has
+    none of them, it is a separate group.
 
     Parameters
     ----------
     work
-        Query to what the rater has of it in the main rating.
+        Query to the rater's responses in the main rating.
     barred
-        Queries that have a check or that the rater has begun.
+        Queries with a check, or that the rater has begun.
     """
-    imported = [i for i in material.imported if i.response not in material.taken]
+    imported = [i for i in material.imported if i.response not in material.previous]
     imported = [imported[i] for i in rng.permutation(len(imported))]
-    by_hand = _join_imported(groups, work, imported, wanted // 2, material, barred, rng)
-    made = by_hand + _join_copies(groups, work, wanted - by_hand, material, barred, rng)
-    if made < wanted:
-        made += _join_imported(groups, work, imported, wanted - made, material, barred, rng)
-    return made
+    by_hand = _join_imported(groups, work, imported, target // 2, material, barred, rng)
+    added = by_hand + _join_copies(groups, work, target - by_hand, material, barred, rng)
+    if added < target:
+        added += _join_imported(groups, work, imported, target - added, material, barred, rng)
+    return added
 
 
 def _join_copies(
     groups: Sequence[Group],
     work: Mapping[int, Responses],
-    wanted: int,
+    target: int,
     material: CheckMaterial,
     barred: set[int],
     rng: np.random.Generator,
 ) -> int:
     places = [place for place, group in enumerate(groups) if group.query in work]
-    made = 0
-    for part in np.array_split(np.array(places, dtype=np.int64), wanted) if wanted else ():
-        # Where a part of the work has nothing to copy, the check is made in another.
+    added = 0
+    for part in np.array_split(np.array(places, dtype=np.int64), target) if target else ():
+        # If no response of a part of the work can be copied, the check goes to another part.
         others = rng.permutation([place for place in places if place not in part])
         for place in (*rng.permutation(part), *others):
             group = groups[int(place)]
             if group.query not in barred and _copy_into(group, work[group.query], material):
                 barred.add(group.query)
-                made += 1
+                added += 1
                 break
-    return made
+    return added
 
 
 def _copy_into(group: Group, responses: Responses, material: CheckMaterial) -> bool:
@@ -324,7 +324,7 @@ def _copy_into(group: Group, responses: Responses, material: CheckMaterial) -> b
         if not falling or material.length(original) < LEAST_WORDS:
             continue
         copy = material.copies.of(original, material.falling)
-        if copy is None or copy in material.taken:
+        if copy is None or copy in material.previous:
             continue
         ordered = tuple(sorted(keys))
         piece = Piece(copy, ordered, "check", layout=material.layout(group.query))
@@ -337,14 +337,14 @@ def _join_imported(
     groups: list[Group],
     work: Mapping[int, Responses],
     imported: list[Imported],
-    wanted: int,
+    target: int,
     material: CheckMaterial,
     barred: set[int],
     rng: np.random.Generator,
 ) -> int:
-    made = 0
+    added = 0
     by_query = {group.query: group for group in groups}
-    while imported and made < wanted:
+    while imported and added < target:
         check = imported.pop()
         keys = material.keys_of(check.response)
         group = by_query.get(check.query)
@@ -357,5 +357,5 @@ def _join_imported(
         barred.add(check.query)
         if alone:
             groups.insert(int(rng.integers(len(groups) + 1)), group)
-        made += 1
-    return made
+        added += 1
+    return added

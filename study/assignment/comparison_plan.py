@@ -22,7 +22,7 @@ from study.study import Study
 
 
 class ExistingComparison(NamedTuple):
-    """A comparison that somebody was given."""
+    """An existing comparison."""
 
     rater: int
     pair: frozenset[int]
@@ -34,7 +34,7 @@ class ExistingComparison(NamedTuple):
 
 
 class PairRaters:
-    """Who is given which pair: what there was, and what is added."""
+    """The raters of each pair: existing comparisons and those that are added."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class PairRaters:
         self._had: dict[tuple[frozenset[int], str], set[int]] = defaultdict(set)
         self._open: Counter[tuple[frozenset[int], str]] = Counter()
         self._swaps: Counter[int] = Counter()
-        """Rater to how much more often b was put first than a in this plan."""
+        """Rater to how much more often b than a comes first in this plan."""
         self._met: dict[int, Counter[int]] = defaultdict(Counter)
         self._group = {rater: rater for rater in raters}
         self._pairs_of: Counter[int] = Counter()
@@ -81,7 +81,7 @@ class PairRaters:
         per_item: int,
         left_out: Counter[tuple[str, str]],
     ) -> None:
-        """Give a pair to the raters who are missing on each construct."""
+        """Assign a pair to further raters until each construct has `per_item`."""
         for spec in specs:
             if spec.key in pair.unratable:
                 left_out[spec.key, pair.unratable[spec.key]] += 1
@@ -101,7 +101,7 @@ class PairRaters:
                 self.given.append((rater, pair, spec.key, swapped))
 
     def who_has_what(self) -> Iterator[tuple[int, frozenset[int]]]:
-        """Return raters with the pairs they have."""
+        """Yield each rater with their pairs."""
         for pair, raters in self._of_pair.items():
             for rater in raters:
                 yield rater, pair
@@ -113,7 +113,7 @@ class PairRaters:
             for rater in self._raters
             if rater not in had and pair.query not in self._barred.get(rater, ())
         ]
-        # Who reads the two responses anyway compares them on each construct.
+        # A rater of the pair on one construct compares it on the others, too.
         reading = [rater for rater in free if rater in having]
         if not free or reading:
             return min(reading, key=self._pairs_of.__getitem__, default=None)
@@ -150,9 +150,9 @@ class PairRaters:
         self._systems_of[rater].update(systems)
 
     def _first(self, pair: Pair, rater: int) -> int:
-        """Say which is shown first: what the pair, then what the rater, has had less often."""
-        shown = self._of_pair[pair.name].values()
-        ahead = sum(1 if first == pair.b else -1 for first in shown)
+        """Return the response to show first: the less frequent one, by pair, then by rater."""
+        firsts = self._of_pair[pair.name].values()
+        ahead = sum(1 if first == pair.b else -1 for first in firsts)
         for balance in (ahead, self._swaps[rater]):
             if balance:
                 return pair.b if balance < 0 else pair.a
@@ -165,22 +165,22 @@ _COMPARING = 0x70616972
 
 @dataclass(frozen=True)
 class ComparisonsPlanned:
-    """What is compared: the figures that the command shows."""
+    """The figures of planned comparisons."""
 
     pairs: int = 0
-    """Pairs of responses drawn, with those drawn before."""
+    """Drawn pairs of responses, including those drawn before."""
     comparisons: int = 0
     """New ones: a pair, a construct and a rater."""
     short: int = 0
-    """Comparisons for which no rater is free."""
+    """Comparisons without an available rater."""
     connected: bool = True
     """All raters are linked through pairs that they share."""
     by_rater: dict[str, int] = field(default_factory=dict)
-    """Code to number of comparisons, those given before included."""
+    """Code to number of comparisons, including existing ones."""
     by_systems: dict[str, int] = field(default_factory=dict)
     """`A / B` to number of pairs of responses drawn."""
     left_out: list[dict[str, Any]] = field(default_factory=list)
-    """construct, reason, pairs: what can't be compared on a construct, and why."""
+    """construct, reason, pairs: pairs that cannot be compared on a construct, and why."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as plain objects for JSON."""
@@ -196,14 +196,14 @@ def comparison_rows(
     drawn: Mapping[int, float] | None = None,
     barred: Mapping[int, Container[int]] | None = None,
 ) -> tuple[list[dict[str, Any]], ComparisonsPlanned]:
-    """Plan what is missing until each drawn pair has `per_item` raters on each construct.
+    """Plan the comparisons that are missing until each drawn pair has `per_item` raters.
 
     Parameters
     ----------
     connection
-        The transaction of the assigning; nothing is written by it here.
+        The transaction of the caller; it is only read from.
     raters
-        Codes with database keys; in a dry run a new rater's may be any negative number.
+        Codes with database keys; a new rater's is negative in a dry run.
     per_item
         Raters of each pair and construct.
     drawn
@@ -215,8 +215,7 @@ def comparison_rows(
     Returns
     -------
     tuple
-        Rows for `store_comparisons`, each rater's behind what they have already, and what the
-        command says of them.
+        Rows for `store_comparisons`, after the existing ones of each rater, and their figures.
     """
     design = study.config.design
     if not design.comparisons:
@@ -270,7 +269,7 @@ def _in_order(
     rng: np.random.Generator,
 ) -> list[dict[str, Any]]:
     """Return rows in each rater's order: queries shuffled, and no field before it must be seen."""
-    shown = {spec.key: ("reference" in spec.sees, "context" in spec.sees) for spec in specs}
+    fields = {spec.key: ("reference" in spec.sees, "context" in spec.sees) for spec in specs}
     by_rater: dict[int, dict[int, list[tuple[int, Pair, str, bool]]]] = {}
     for comparison in allocated:
         by_rater.setdefault(comparison[0], {}).setdefault(comparison[1].query, []).append(
@@ -282,7 +281,7 @@ def _in_order(
         work = list(queries.values())
         for index in rng.permutation(len(work)):
             mine = [work[index][i] for i in rng.permutation(len(work[index]))]
-            for _, pair, key, swapped in sorted(mine, key=lambda comparison: shown[comparison[2]]):
+            for _, pair, key, swapped in sorted(mine, key=lambda comparison: fields[comparison[2]]):
                 position += 1
                 rows.append(
                     {

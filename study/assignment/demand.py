@@ -1,4 +1,4 @@
-"""What is still to be assigned: which responses want how many more raters, for which constructs."""
+"""The demand for raters: which responses need how many more raters, on which constructs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -16,9 +16,9 @@ def overlapping(
     existing: Iterable[ExistingAssignment],
     seed: int,
 ) -> set[int]:
-    """Return the queries that are to have several raters.
+    """Return the queries that get several raters.
 
-    Those that have several already go first, then those with the smallest permanent random
+    Those that have several already come first, then those with the smallest permanent random
     numbers; `queries` are database keys with keys.
     """
     if share == 1:
@@ -44,20 +44,20 @@ NO_REFERENCE = "the query has no reference answer"
 
 @dataclass(frozen=True)
 class Block:
-    """Responses to one query that go to the same further raters."""
+    """Responses to one query that are assigned to the same further raters."""
 
     query: int
     responses: tuple[int, ...]
     construct_keys: tuple[str, ...]
     need: int
     """How many further raters."""
-    taken_by: frozenset[int]
+    excluded_raters: frozenset[int]
     """Raters to whom these responses were assigned before, for any purpose."""
 
 
 @dataclass
 class Demand:
-    """The blocks in the order of the database, and what stands in their way."""
+    """The blocks in the order of the database, and the responses that have none."""
 
     blocks: list[Block] = field(default_factory=list)
     covered: int = 0
@@ -81,17 +81,17 @@ def compute_demand(
     among: Container[int] | None = None,
     split_queries: bool = False,
 ) -> Demand:
-    """Return what is missing until each response has its raters.
+    """Return the assignments that are missing until each response has its raters.
 
-    Assignments that exist count, and so do open slots. One that was handed on or taken back
-    doesn't, but its rater has seen the response: it isn't given to them again.
+    Existing assignments and open slots count. One that was handed on or taken back does not, but
+    its rater has seen the response and does not get it again.
 
     Parameters
     ----------
     raters_of
         Query to the number of raters of its responses.
     among
-        The responses that are to be rated; default: all.
+        The responses to rate; default: all.
     """
     result = Demand()
     by_response: dict[int, list[ExistingAssignment]] = defaultdict(list)
@@ -108,28 +108,28 @@ def compute_demand(
         missing = _missing(keys, by_response[answer.id], raters_of(answer.query))
         if not missing:
             result.covered += 1
-        for together, need, taken in missing:
+        for together, need, excluded in missing:
             part = answer.id if split_queries else None
-            alike.setdefault((answer.query, together, need, taken, part), []).append(answer.id)
-    for (query, together, need, taken, _), responses in alike.items():
-        result.blocks.append(Block(query, tuple(responses), together, need, taken))
+            alike.setdefault((answer.query, together, need, excluded, part), []).append(answer.id)
+    for (query, together, need, excluded, _), responses in alike.items():
+        result.blocks.append(Block(query, tuple(responses), together, need, excluded))
     return result
 
 
 def _missing(
     keys: Iterable[str], existing: Sequence[ExistingAssignment], per_item: int
 ) -> list[tuple[tuple[str, ...], int, frozenset[int]]]:
-    """Return constructs that want equally many raters together, with those who had them."""
+    """Return the constructs that need equally many raters together, with excluded raters."""
     groups: dict[tuple[int, frozenset[int]], list[str]] = {}
-    # They were shown what is expected of it.
+    # Raters who were trained with a response know its expected values.
     trained = {g.rater for g in existing if g.purpose == "training" and g.rater is not None}
     for key in keys:
         having = [g for g in existing if key in g.construct_keys]
         need = per_item - sum(g.counts for g in having)
         if need > 0:
-            taken = frozenset(trained | {g.rater for g in having if g.rater is not None})
-            groups.setdefault((need, taken), []).append(key)
-    return [(tuple(together), need, taken) for (need, taken), together in groups.items()]
+            excluded = frozenset(trained | {g.rater for g in having if g.rater is not None})
+            groups.setdefault((need, excluded), []).append(key)
+    return [(tuple(together), need, excluded) for (need, excluded), together in groups.items()]
 
 
 def _ratable(

@@ -1,4 +1,4 @@
-"""The design that counts: study.toml's, and before it what the caller says."""
+"""The design of an assignment: the settings of study.toml, overridden by options."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -55,35 +55,35 @@ def _described(detail: Any) -> str:
     place = ".".join(str(part) for part in detail["loc"])
     message = str(detail["msg"]).removeprefix("Value error, ")
     if place == "per_item":
-        return f"{detail['input']} raters an item: give 1 to 1000."
+        return f"{detail['input']} raters per response: give 1 to 1000."
     return f"{place} = {detail['input']!r}: {message}" if place else f"The design: {message}"
 
 
 def _check_constructs(study: Study, design: DesignSpec) -> None:
-    known = [spec.key for spec in study.config.constructs]
-    named = [("comparison_constructs", key) for key in design.comparison_constructs]
+    available = [spec.key for spec in study.config.constructs]
+    settings = [("comparison_constructs", key) for key in design.comparison_constructs]
     if design.judge_construct is not None:
-        named.append(("judge_construct", design.judge_construct))
-    for setting, key in named:
-        if key not in known:
+        settings.append(("judge_construct", design.judge_construct))
+    for setting, key in settings:
+        if key not in available:
             raise StudyError(
                 f"design.{setting}: {key!r} is not a construct of {study.config.name!r}. "
-                f"Known: {', '.join(known)}."
+                f"Known: {', '.join(available)}."
             )
 
 
 def constructs_of(study: Study, constructs: Sequence[str] | None) -> list[ConstructSpec]:
-    """Return the constructs that are to be rated, in the order of the study."""
-    known = {spec.key: spec for spec in study.config.constructs}
+    """Return the constructs to rate, in the order of the study."""
+    available = {spec.key: spec for spec in study.config.constructs}
     if constructs is None:
-        return list(known.values())
+        return list(available.values())
     if not constructs:
-        raise StudyError(f"No construct is named. Known: {', '.join(known)}.")
+        raise StudyError(f"No construct is named. Known: {', '.join(available)}.")
     for key in constructs:
-        if key not in known:
-            hint = nearest(key, known)
+        if key not in available:
+            hint = nearest(key, available)
             raise StudyError(
                 f"{key!r} is not a construct of {study.config.name!r}. {hint} "
-                f"Known: {', '.join(known)}.".replace(".  ", ". ")
+                f"Known: {', '.join(available)}.".replace(".  ", ". ")
             )
-    return [spec for key, spec in known.items() if key in constructs]
+    return [spec for key, spec in available.items() if key in constructs]

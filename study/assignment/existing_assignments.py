@@ -1,4 +1,4 @@
-"""What is assigned already: who has which response, on which constructs and what for."""
+"""Existing assignments: rater, response, constructs and purpose."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,9 +11,9 @@ from study.facts.slots import is_handed_on, is_released
 from study.schema import Assignment, Rating, Response, Reveal, table
 
 Pass = tuple[str, int, int]
-"""A time that a rater goes through a query: phase, round, repeat."""
+"""A pass of a rater through a query: phase, round, repeat."""
 MAIN_PHASE = "main"
-"""The main rating, with the checks that are strewn in."""
+"""The main rating, including its checks."""
 
 WorkByRater = dict[int, dict[Pass, dict[int, dict[int, frozenset[str]]]]]
 """Rater to pass to query to response to the constructs it is rated on."""
@@ -35,16 +35,16 @@ class ExistingAssignment(NamedTuple):
     position: int
     inclusion_prob: float
     stratum: str | None
-    gone: bool
-    """Another took its place after its lease ran out, or it was taken back unfinished."""
+    inactive: bool
+    """It was replaced after its lease expired, or taken back unfinished."""
     counts: bool
     """Whether it is one of the ratings that a response needs."""
     vacant: bool
-    """It was one of them, was taken back unfinished, and nobody has taken its place."""
+    """It was one of them, was taken back unfinished, and has not been replaced."""
 
     @property
-    def the_pass(self) -> Pass:
-        """The pass that it is part of; a check hides among the main work."""
+    def rating_pass(self) -> Pass:
+        """Its pass; a check belongs to that of the main work."""
         phase = MAIN_PHASE if self.purpose in {"main", "check"} else self.purpose
         return phase, self.round, self.repeat
 
@@ -76,16 +76,16 @@ def existing_assignments(connection: Connection) -> list[ExistingAssignment]:
     keys: dict[tuple[str, ...], frozenset[str]] = {}
     existing = []
     for row in rows:
-        wanted = keys.setdefault(tuple(row.construct_keys), frozenset(row.construct_keys))
+        construct_keys = keys.setdefault(tuple(row.construct_keys), frozenset(row.construct_keys))
         first = row.purpose == "main" and row.repeat == 0
-        unfinished = row.released and not wanted <= finished.get(row.id, set())
+        unfinished = row.released and not construct_keys <= finished.get(row.id, set())
         existing.append(
             ExistingAssignment(
                 id=row.id,
                 rater=row.rater_id,
                 query=row.query_id,
                 response=row.response_id,
-                construct_keys=wanted,
+                construct_keys=construct_keys,
                 purpose=row.purpose,
                 round=row.round,
                 repeat=row.repeat,
@@ -93,7 +93,7 @@ def existing_assignments(connection: Connection) -> list[ExistingAssignment]:
                 position=row.position,
                 inclusion_prob=row.inclusion_prob,
                 stratum=row.stratum,
-                gone=row.handed_on or unfinished,
+                inactive=row.handed_on or unfinished,
                 counts=first and not row.handed_on and not unfinished,
                 vacant=first and not row.handed_on and unfinished,
             )
@@ -102,7 +102,7 @@ def existing_assignments(connection: Connection) -> list[ExistingAssignment]:
 
 
 def _finished(connection: Connection) -> dict[int, set[str]]:
-    """Return the constructs that have an answer, of the assignments that were taken back."""
+    """Return the answered constructs of assignments that were taken back."""
     finished: dict[int, set[str]] = defaultdict(set)
     released = select(table(Assignment).c.id).where(is_released())
     answered = answered_constructs(table(Rating).c.assignment_id.in_(released))
@@ -112,14 +112,14 @@ def _finished(connection: Connection) -> dict[int, set[str]]:
 
 
 def work_by_rater(existing: Iterable[ExistingAssignment]) -> WorkByRater:
-    """Return what each rater has to do; what was handed on is somebody else's."""
+    """Return the work of each rater, without assignments that were handed on or taken back."""
     work: WorkByRater = {}
     for assignment in existing:
-        if assignment.rater is not None and not assignment.gone:
-            add(
+        if assignment.rater is not None and not assignment.inactive:
+            add_work(
                 work,
                 assignment.rater,
-                assignment.the_pass,
+                assignment.rating_pass,
                 assignment.query,
                 assignment.response,
                 assignment.construct_keys,
@@ -127,25 +127,25 @@ def work_by_rater(existing: Iterable[ExistingAssignment]) -> WorkByRater:
     return work
 
 
-def add(
-    work: WorkByRater, rater: int, the_pass: Pass, query: int, response: int, keys: Iterable[str]
+def add_work(
+    work: WorkByRater, rater: int, rating_pass: Pass, query: int, response: int, keys: Iterable[str]
 ) -> None:
-    """Enter that a rater has a response in a pass."""
-    mine = work.setdefault(rater, {}).setdefault(the_pass, {}).setdefault(query, {})
+    """Add a response to a rater's pass."""
+    mine = work.setdefault(rater, {}).setdefault(rating_pass, {}).setdefault(query, {})
     before = mine.get(response)
     mine[response] = frozenset(keys) if before is None else before.union(keys)
 
 
 def shown_later_stages(connection: Connection) -> dict[int, set[int]]:
-    """Return the queries of which each rater was shown more than the first stage.
+    """Return the queries of which each rater has seen more than the first stage.
 
-    They know what the first values of a further response should be given without.
+    They know fields that raters should not know when they give their first values.
     """
     return _shown(connection, 1)
 
 
-def begun(connection: Connection) -> dict[int, set[int]]:
-    """Return the queries of which each rater was shown anything."""
+def begun_queries(connection: Connection) -> dict[int, set[int]]:
+    """Return the queries that each rater has begun."""
     return _shown(connection, 0)
 
 
@@ -165,7 +165,7 @@ def _shown(connection: Connection, beyond: int) -> dict[int, set[int]]:
 
 
 def last_positions(connection: Connection) -> dict[int | None, int]:
-    """Return the last place in each rater's order of work; of open slots under None."""
+    """Return the last position in each rater's order of work; None: open slots."""
     a = table(Assignment)
     rows = connection.execute(select(a.c.rater_id, func.max(a.c.position)).group_by(a.c.rater_id))
     return {rater: int(position) for rater, position in rows}

@@ -1,4 +1,4 @@
-"""Assigning: what is missing is planned, shown, and stored."""
+"""The planner: it computes the missing assignments and stores them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from study.assignment.existing_assignments import (
     shown_later_stages,
 )
 from study.assignment.planning_inputs import PlanningInputs, planning_inputs
-from study.assignment.raters import RaterProfile, able_by_query, rater_profiles, raters_by_code
+from study.assignment.raters import RaterProfile, eligible_by_query, rater_profiles, raters_by_code
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import SamplingFrame, sampling_frame
 from study.assignment.workload import calibration_of, portion_of
@@ -33,7 +33,7 @@ from study.study import Study
 __all__ = ["Assigned", "RaterLoad", "assign"]
 
 CHANNELS = (OWN_CHANNEL, "label_studio")
-"""Where ratings are given: the project's own pages, or another place that slots are kept for."""
+"""Where people rate: the project's own pages, or Label Studio."""
 
 Chances = Mapping[int, tuple[float, str | None]]
 """Query or response to its inclusion probability and stratum."""
@@ -51,16 +51,16 @@ def assign(
     dry_run: bool = False,
     **design: Any,
 ) -> Assigned:
-    """Give what the design draws to raters, adding to what is assigned already.
+    """Assign the responses that the design draws to raters, in addition to existing ones.
 
     Parameters
     ----------
     raters
-        Codes, or a number (rater-1 to rater-N); new ones are made. None: the study's raters.
+        Codes, or a number (rater-1 to rater-N); new raters are stored. None: the study's raters.
     per_item
         Raters a response; default: the study's `design.per_item`.
     open_slots
-        Create slots without a rater instead; raters who join are given them under a lease.
+        Create slots without a rater instead; raters who join get them under a lease.
     channel
         Where open slots are rated: `own` for the project's pages, or `label_studio`.
     split_queries
@@ -68,22 +68,22 @@ def assign(
     constructs
         Keys of the constructs to rate; default: all.
     dry_run
-        Store nothing. Until something else is stored, storing gives this very plan.
+        Only plan. Unless the study changes, storing gives the same plan.
     **design
-        Settings of `[design]` that go before study.toml's: sample, sample_of, strata, allocation,
-        overlap, layout, calibration, checks, repeats, one_construct_a_pass.
+        Settings of `[design]` that override study.toml's: the keys of
+        `study.assignment.design_overrides.OVERRIDES`.
 
     Returns
     -------
     Assigned
-        Counts of what is new, the sample by stratum, each rater's load with hours of reading,
-        whether raters are linked through shared responses, and what is left out or over.
+        Counts of new assignments, the sample by stratum, each rater's load with hours of reading,
+        whether raters are linked through shared responses, and responses left out or left over.
 
     Raises
     ------
     StudyError
-        There are no responses, too few raters, an unknown construct, a code that is none, or a
-        design that can't be.
+        There are no responses or too few raters, a construct or code is invalid, or the settings
+        of the design contradict each other.
     """
     plan = design_of(study, {**design, "per_item": per_item})
     if open_slots and raters is not None:
@@ -105,39 +105,39 @@ def assign(
             raise _no_responses(study)
         codes = {} if open_slots else raters_by_code(connection, study, raters, dry_run=dry_run)
         people = rater_profiles(connection, study, codes)
-        able = able_by_query(people, frame)
+        eligible = eligible_by_query(people, frame)
         everybody = len(people)
         at_work = _at_work(connection, existing)
-        takers = able_by_query(rater_profiles(connection, study, at_work | codes), frame)
+        all_eligible = eligible_by_query(rater_profiles(connection, study, at_work | codes), frame)
         sample = draw_sample(
             connection,
             study,
             plan,
             frame,
             existing,
-            takers=lambda query: takers[query],
-            readable=lambda query: len(able[query]) == everybody,
+            eligible=lambda query: all_eligible[query],
+            readable=lambda query: len(eligible[query]) == everybody,
         )
         demand = _missing(study, plan, frame, existing, sample, specs, split_queries)
-        desk = planning_inputs(
+        inputs = planning_inputs(
             connection, study, plan, specs, frame, existing, sample.calibration, dry_run=dry_run
         )
-        desk.copies.rated.update(block.query for block in demand.blocks)
+        inputs.copies.rated.update(block.query for block in demand.blocks)
         rng = np.random.default_rng([study.config.seed, _count(connection)])
         shared, notes = Allocation(), list(sample.notes)
         if open_slots:
             rows = of_slots(
                 [(_group(block, plan.layout), block.need) for block in demand.blocks],
-                desk.last.get(None, -1),
-                desk.rounds(None),
-                desk.orders,
+                inputs.last_positions.get(None, -1),
+                inputs.rounds(None),
+                inputs.orders,
                 rng,
                 channel,
             )
         else:
-            shown = shown_later_stages(connection)
+            revealed = shown_later_stages(connection)
             shared, rows, more = _portions(
-                desk, demand, people, able, shown, rng, split_queries=split_queries
+                inputs, demand, people, eligible, revealed, rng, split_queries=split_queries
             )
             notes += more
         chances = sample.chances()
@@ -148,13 +148,13 @@ def assign(
             _store(connection, rows, changed, study.config_hash)
         compared = None
         if not open_slots:
-            compared = _compare(connection, study, plan, sample, codes, able, frame, dry_run)
+            compared = _compare(connection, study, plan, sample, codes, eligible, frame, dry_run)
         return summary(
             demand,
             shared,
             rows,
             codes,
-            desk,
+            inputs,
             sample,
             chances,
             words_per_minute=study.config.rating.words_per_minute,
@@ -166,7 +166,7 @@ def assign(
 
 
 def _at_work(connection: Connection, existing: Sequence[ExistingAssignment]) -> dict[str, int]:
-    """Return the raters who have work already by their codes; it was chosen for them too."""
+    """Return the codes of raters with assignments, with their database keys."""
     w = table(Rater)
     ids = {assignment.rater for assignment in existing}
     stored = connection.execute(select(w.c.code, w.c.id).order_by(w.c.id))
@@ -182,11 +182,11 @@ def _missing(
     specs: Sequence[Any],
     split_queries: bool,
 ) -> Demand:
-    """Return what the sample wants of further raters."""
+    """Return the demand of the sample for further raters."""
     if not plan.ratings:
         return Demand()
-    wanted = sample.responses()
-    queries = {answer.query for answer in sample.answers if answer.id in wanted}
+    drawn_responses = sample.responses()
+    queries = {answer.query for answer in sample.answers if answer.id in drawn_responses}
     several = overlapping(
         ((query, frame.questions[query].key) for query in queries),
         plan.overlap,
@@ -194,8 +194,8 @@ def _missing(
         study.config.seed,
     )
     ratable = {answer.id for answer in sample.answers}
-    # What can be rated on no construct was not drawn from, and is said with its reasons.
-    among = wanted | {answer.id for answer in frame.answers if answer.id not in ratable}
+    # Responses that cannot be rated were not drawn from, and are reported with the reasons.
+    among = drawn_responses | {answer.id for answer in frame.answers if answer.id not in ratable}
     demand = compute_demand(
         frame,
         specs,
@@ -211,40 +211,40 @@ def _missing(
 
 
 def _portions(
-    desk: PlanningInputs,
+    inputs: PlanningInputs,
     demand: Demand,
     people: Sequence[RaterProfile],
-    able: Mapping[int, frozenset[int]],
-    shown: Mapping[int, set[int]],
+    eligible: Mapping[int, frozenset[int]],
+    revealed: Mapping[int, set[int]],
     rng: np.random.Generator,
     *,
     split_queries: bool,
 ) -> tuple[Allocation, list[Row], list[str]]:
-    """Share the blocks out and return everybody's rows, with remarks."""
-    if not desk.design.ratings:
+    """Allocate the blocks, and return all raters' rows with notes."""
+    if not inputs.design.ratings:
         return Allocation(), [], []
-    calibration = [calibration_of(desk, person) for person in people]
+    calibration = [calibration_of(inputs, person) for person in people]
     shared = allocate(
         demand.blocks,
         people,
-        able,
-        [desk.works.get(person.id, {}) for person in people],
-        shown,
-        desk.cost,
+        eligible,
+        [inputs.main_work.get(person.id, {}) for person in people],
+        revealed,
+        inputs.cost,
         rng,
-        per_item=desk.design.per_item,
+        per_item=inputs.design.per_item,
         split_queries=split_queries,
-        language=lambda query: desk.frame.questions[query].language,
+        language=lambda query: inputs.frame.questions[query].language,
     )
     rows: list[Row] = []
     notes = []
-    turns = Counter(query for work in desk.works.values() for query in work)
+    turns = Counter(query for work in inputs.main_work.values() for query in work)
     short = {"calibration": sum(missing for _, missing in calibration), "check": 0}
     for place, (person, (groups, _)) in enumerate(zip(people, calibration, strict=True)):
         blocks = shared.blocks.get(place, [])
         turn = {query: turns[query] for query in dict.fromkeys(block.query for block in blocks)}
         turns.update(turn.keys())
-        portion = portion_of(desk, person, place, groups, blocks, turn, rng)
+        portion = portion_of(inputs, person, place, groups, blocks, turn, rng)
         rows += portion.rows
         short["check"] += portion.missing.get("check", 0)
     if short["calibration"]:
@@ -254,8 +254,8 @@ def _portions(
         )
     if short["check"]:
         notes.append(
-            f"Checks: {short['check']} fewer than asked for, since raters have no more queries "
-            "that are not begun and fit to be copied."
+            f"Checks: {short['check']} fewer than requested: raters have no further queries "
+            "that they have not begun and whose responses can be copied."
         )
     return shared, rows, notes
 
@@ -273,7 +273,7 @@ def _with_chances(
     frame: SamplingFrame,
     existing: Sequence[ExistingAssignment],
 ) -> None:
-    """Enter probability and stratum into what is measured; all else is not drawn at random."""
+    """Set probability and stratum of main and repeated rows; others are not drawn at random."""
     query_of = {answer.id: answer.query for answer in frame.answers}
     before = {g.response: (g.inclusion_prob, g.stratum) for g in existing if g.purpose == "main"}
     for row in rows:
@@ -281,12 +281,12 @@ def _with_chances(
             response = row["response_id"]
             unit = query_of.get(response) if sample.of_queries else response
             drawn = chances.get(unit) if unit is not None else None
-            known = drawn or before.get(response, (1.0, None))
-            row["inclusion_prob"], row["stratum"] = known
+            chance = drawn or before.get(response, (1.0, None))
+            row["inclusion_prob"], row["stratum"] = chance
 
 
 def _with_places(rows: Sequence[Row], existing: Sequence[ExistingAssignment]) -> None:
-    """Have new rows take the places of what was taken back, so that nobody else is handed it."""
+    """Let new rows replace assignments that were taken back, so that no other rater gets them."""
     vacant: dict[int, list[ExistingAssignment]] = {}
     for assignment in existing:
         if assignment.vacant:
@@ -305,7 +305,7 @@ def _with_places(rows: Sequence[Row], existing: Sequence[ExistingAssignment]) ->
 def _changed(
     sample: Sample, chances: Chances, existing: Sequence[ExistingAssignment]
 ) -> list[dict[str, Any]]:
-    """Return existing assignments whose stored inclusion probability or stratum is out of date."""
+    """Return existing assignments whose stored probability or stratum is out of date."""
     changes = []
     for assignment in existing:
         if assignment.purpose not in {"main", "repeat"}:
@@ -322,7 +322,7 @@ def _compare(
     plan: DesignSpec,
     sample: Sample,
     codes: Mapping[str, int],
-    able: Mapping[int, frozenset[int]],
+    eligible: Mapping[int, frozenset[int]],
     frame: SamplingFrame,
     dry_run: bool,
 ) -> ComparisonsPlanned | None:
@@ -334,11 +334,11 @@ def _compare(
         drawn = {unit: chance for unit, (chance, _) in sample.chances().items()}
     elif sample.calibration:
         barred = set(sample.calibration)
-        # What can't be rated can't serve for calibration.
-        left = {query: sample.at_stake.get(query, 1.0) for query in frame.questions}
-        drawn = {query: chance for query, chance in left.items() if query not in barred}
+        # Queries that cannot be rated are not used for calibration.
+        available = {query: sample.availability.get(query, 1.0) for query in frame.questions}
+        drawn = {query: chance for query, chance in available.items() if query not in barred}
     barred_from = {
-        rater: {query for query, places in able.items() if place not in places}
+        rater: {query for query, places in eligible.items() if place not in places}
         for place, rater in enumerate(codes.values())
     }
     rows, compared = comparison_rows(
@@ -351,8 +351,7 @@ def _compare(
 
 def _no_responses(study: Study) -> StudyError:
     return StudyError(
-        f"{study.folder} holds no responses. Bring them in with "
-        f"`ccrs import {study.folder} RESPONSES`."
+        f"{study.folder} has no responses. Import them with `ccrs import {study.folder} RESPONSES`."
     )
 
 
@@ -364,7 +363,7 @@ def _store(
 ) -> None:
     checked = set()
     for row in rows:
-        # Apart from these, rows differ in numbers made here.
+        # Rows with the same of these differ only in numbers.
         alike = (tuple(row["construct_keys"]), row["purpose"], row["layout"], row["stratum"])
         if alike not in checked:
             checked.add(alike)

@@ -1,4 +1,4 @@
-"""Everything that raters' portions of work are made from, read once."""
+"""The inputs of the planner, which are read once."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from study.assignment.existing_assignments import (
     ExistingAssignment,
     Pass,
     WorkByRater,
-    begun,
+    begun_queries,
     last_positions,
     work_by_rater,
 )
@@ -30,48 +30,48 @@ Work = dict[int, dict[int, frozenset[str]]]
 
 @dataclass(frozen=True)
 class PlanningInputs:
-    """What there is, and what raters have of it."""
+    """The study's responses, constructs and existing assignments."""
 
     seed: int
     design: DesignSpec
-    specs: Sequence[ConstructSpec]
+    assigned_constructs: Sequence[ConstructSpec]
     """Constructs that are assigned now."""
-    everything: Sequence[ConstructSpec]
+    constructs: Sequence[ConstructSpec]
     """All constructs of the study."""
     frame: SamplingFrame
-    reading: WordCounts
+    word_counts: WordCounts
     by_purpose: Mapping[str, WorkByRater]
-    """Purpose to what raters have for it."""
-    works: Mapping[int, Work]
+    """Purpose to the existing work of each rater."""
+    main_work: Mapping[int, Work]
     """Rater to their main work."""
-    had: Mapping[int, frozenset[int]]
-    """Rater to all responses that they were ever given."""
-    given: Sequence[ExistingAssignment]
-    begun: Mapping[int, set[int]]
-    last: Mapping[int | None, int]
+    previous_responses: Mapping[int, frozenset[int]]
+    """Rater to all responses that were ever assigned to them."""
+    existing: Sequence[ExistingAssignment]
+    begun_queries: Mapping[int, set[int]]
+    last_positions: Mapping[int | None, int]
     copies: Copies
-    imported: Sequence[Imported]
-    calibration: Sequence[int]
-    of_query: Mapping[int, Sequence[FrameResponse]]
-    by_rater: Mapping[int, Sequence[ExistingAssignment]]
+    imported_checks: Sequence[Imported]
+    calibration_queries: Sequence[int]
+    responses_by_query: Mapping[int, Sequence[FrameResponse]]
+    assignments_by_rater: Mapping[int, Sequence[ExistingAssignment]]
     orders: Orders
     layouts: Mapping[tuple[int, int], str]
-    """Rater and query to the layout in which they have it."""
+    """Rater and query to the layout."""
 
     def rounds(self, code: str | None) -> Rounds | None:
         """Return the rounds of a rater; None where all constructs are rated together."""
         if not self.design.one_construct_a_pass:
             return None
-        return rounds_of(self.everything, self.seed, code)
+        return rounds_of(self.constructs, self.seed, code)
 
     def cost(self, query: int, responses: Responses) -> float:
-        """Return the words that are read of responses to a query, in all rounds."""
+        """Return the words of responses to a query that a rater reads in all rounds."""
         if not self.design.one_construct_a_pass:
-            return float(self.reading.words(query, responses))
+            return float(self.word_counts.words(query, responses))
         keys = frozenset().union(*responses.values()) if responses else frozenset()
         return float(
             sum(
-                self.reading.words(
+                self.word_counts.words(
                     query, {r: frozenset({key}) for r, mine in responses.items() if key in mine}
                 )
                 for key in keys
@@ -79,12 +79,12 @@ class PlanningInputs:
         )
 
     def layout(self, rater: int, query: int) -> str:
-        """Return the layout in which a rater has a query; a query never has two."""
+        """Return the layout of a query for a rater; it never has two."""
         return self.layouts.get((rater, query), self.design.layout)
 
     def keys_of(self, answer: FrameResponse) -> tuple[str, ...]:
         """Return the constructs that are assigned now on which a response can be rated."""
-        return tuple(spec.key for spec in self.specs if answer.shows(spec))
+        return tuple(spec.key for spec in self.assigned_constructs if answer.shows(spec))
 
     def key(self, query: int) -> str:
         """Return the key of a query."""
@@ -92,7 +92,7 @@ class PlanningInputs:
 
 
 def words_of_work(reading: WordCounts, passes: Mapping[Pass, Mapping[int, Responses]]) -> float:
-    """Return the words of all passes of a rater; what is met again is read again."""
+    """Return the words of all passes of a rater; texts are read again in each pass."""
     return float(sum(reading.total(queries) for queries in passes.values()))
 
 
@@ -107,7 +107,7 @@ def planning_inputs(
     *,
     dry_run: bool,
 ) -> PlanningInputs:
-    """Read what portions are made from."""
+    """Read the inputs of the planner."""
     reading = WordCounts(connection, study.config.constructs)
     of_query: dict[int, list[FrameResponse]] = defaultdict(list)
     for answer in frame.answers:
@@ -122,26 +122,26 @@ def planning_inputs(
     return PlanningInputs(
         seed=study.config.seed,
         design=design,
-        specs=specs,
-        everything=study.config.constructs,
+        assigned_constructs=specs,
+        constructs=study.config.constructs,
         frame=frame,
-        reading=reading,
+        word_counts=reading,
         by_purpose=_by_purpose(existing),
-        works={rater: main_work(mine) for rater, mine in by_rater.items()},
-        had={rater: frozenset(mine) for rater, mine in had.items()},
-        given=existing,
-        begun=begun(connection),
-        last=last_positions(connection),
+        main_work={rater: main_work_of(mine) for rater, mine in by_rater.items()},
+        previous_responses={rater: frozenset(mine) for rater, mine in had.items()},
+        existing=existing,
+        begun_queries=begun_queries(connection),
+        last_positions=last_positions(connection),
         copies=Copies(connection, study.config.seed, measured, reading, dry_run=dry_run),
-        imported=imported_checks(connection, measured),
-        calibration=calibration,
-        of_query=of_query,
-        by_rater=by_rater,
+        imported_checks=imported_checks(connection, measured),
+        calibration_queries=calibration,
+        responses_by_query=of_query,
+        assignments_by_rater=by_rater,
         orders=Orders(study.config.seed),
         layouts={
             (assignment.rater, assignment.query): assignment.layout
             for assignment in existing
-            if assignment.rater is not None and not assignment.gone
+            if assignment.rater is not None and not assignment.inactive
         },
     )
 
@@ -153,8 +153,8 @@ def _by_purpose(existing: Iterable[ExistingAssignment]) -> dict[str, WorkByRater
     return {purpose: work_by_rater(those) for purpose, those in some.items()}
 
 
-def main_work(existing: Iterable[ExistingAssignment]) -> Work:
-    """Return what is rated for the first time and counts."""
+def main_work_of(existing: Iterable[ExistingAssignment]) -> Work:
+    """Return the main rating: what is rated for the first time and counts."""
     work: Work = {}
     for assignment in existing:
         if assignment.counts:
@@ -165,6 +165,6 @@ def main_work(existing: Iterable[ExistingAssignment]) -> Work:
     return work
 
 
-def original_rank(desk: PlanningInputs, response: int) -> float:
-    """Return a response's turn to be copied for a check, which is the same for all raters."""
-    return permanent_number(desk.seed, "original", str(response))
+def original_rank(inputs: PlanningInputs, response: int) -> float:
+    """Return a response's rank among the originals of checks, the same for all raters."""
+    return permanent_number(inputs.seed, "original", str(response))

@@ -16,7 +16,7 @@ from study.study import Study
 
 @dataclass(frozen=True)
 class RaterProfile:
-    """A rater who is to be given work."""
+    """A rater and the languages that they read."""
 
     id: int
     code: str
@@ -24,14 +24,14 @@ class RaterProfile:
     """Primary languages; None: any."""
 
     def reads(self, language: str | None) -> bool:
-        """Whether texts of a language may be given to the rater."""
+        """Whether texts of a language may be assigned to the rater."""
         return language is None or self.languages is None or language in self.languages
 
 
 def rater_profiles(
     connection: Connection, study: Study, codes: Mapping[str, int]
 ) -> list[RaterProfile]:
-    """Return what is known of raters, those of study.toml before those of the store."""
+    """Return the raters' profiles; languages in study.toml precede stored ones."""
     w = table(Rater)
     stored = {
         row.id: (row.attributes or {}).get("languages")
@@ -47,19 +47,19 @@ def rater_profiles(
     return profiles
 
 
-def able_by_query(
+def eligible_by_query(
     people: Iterable[RaterProfile], frame: SamplingFrame
 ) -> dict[int, frozenset[int]]:
-    """Return the places of the raters who may be given each query."""
+    """Return for each query the indices of the raters to whom it may be assigned."""
     each = list(people)
     by_language: dict[str | None, frozenset[int]] = {}
-    able = {}
+    eligible = {}
     for query, question in frame.questions.items():
         language = question.language
         if language not in by_language:
             by_language[language] = frozenset(i for i, p in enumerate(each) if p.reads(language))
-        able[query] = by_language[language]
-    return able
+        eligible[query] = by_language[language]
+    return eligible
 
 
 def _primaries(languages: Collection[str] | None) -> frozenset[str] | None:
@@ -71,7 +71,7 @@ def _primaries(languages: Collection[str] | None) -> frozenset[str] | None:
 
 
 MOST_RATERS = 1000
-"""Beyond, a number is a slip of the finger more likely than a campaign."""
+"""A larger number is more likely a typing error than a campaign."""
 
 
 def raters_by_code(
@@ -81,24 +81,24 @@ def raters_by_code(
     *,
     dry_run: bool,
 ) -> dict[str, int]:
-    """Return the codes of the raters with their database keys; new ones are made.
+    """Return the codes of the raters with their database keys; new raters are stored.
 
     In a dry run a new rater's key is a negative number.
 
     Raises
     ------
     StudyError
-        A code is none, is named twice or is a judge's, or there are none or too many.
+        A code is invalid, named twice or a judge's, or there are no raters or too many.
     """
     w = table(Rater)
     stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
-    left = _left(connection)
-    gone = {code for code, rater in stored.items() if rater in left}
+    departed_ids = _departed_ids(connection)
+    departed = {code for code, rater in stored.items() if rater in departed_ids}
     ids: dict[str, int] = {}
     machines = machine_names(connection) | set(study.config.juries)
-    taken = scorer_names(connection, study.config.juries)
-    for index, code in enumerate(_codes(study, raters, stored, taken, gone)):
-        if code in gone:
+    scorers = scorer_names(connection, study.config.juries)
+    for index, code in enumerate(_codes(study, raters, stored, scorers, departed)):
+        if code in departed:
             raise StudyError(
                 f"Rater {code!r} has left {study.folder}. Name others, or let them in again "
                 f"with `ccrs invite {study.folder} --readmit {code}`."
@@ -118,12 +118,12 @@ def raters_by_code(
         elif dry_run:
             ids[code] = -1 - index
         else:
-            made = insert(w).values(**noun.model_dump()).returning(w.c.id)
-            ids[code] = connection.execute(made).scalar_one()
+            statement = insert(w).values(**noun.model_dump()).returning(w.c.id)
+            ids[code] = connection.execute(statement).scalar_one()
     return ids
 
 
-def _left(connection: Connection) -> set[int]:
+def _departed_ids(connection: Connection) -> set[int]:
     """Return the raters whose last departure was not taken back."""
     d = table(Departure)
     rows = connection.execute(select(d.c.rater_id, d.c.kind).order_by(d.c.id))
@@ -135,11 +135,11 @@ def _codes(
     study: Study,
     raters: Sequence[str] | int | None,
     stored: Mapping[str, int],
-    taken: Container[str],
-    gone: Container[str],
+    scorers: Container[str],
+    departed: Container[str],
 ) -> Sequence[str]:
     if raters is None:
-        codes = [code for code in sorted(stored) if code not in gone]
+        codes = [code for code in sorted(stored) if code not in departed]
         if not codes:
             raise StudyError(
                 f"{study.folder} has no raters yet. Name them: --raters anna,ben,cara, "
@@ -153,9 +153,9 @@ def _codes(
             "Slots for raters who join are created with --open."
         )
     if isinstance(raters, int):
-        # Who was imported under such a name is somebody else.
-        named = map("rater-{}".format, count_from(1))
-        free = (c for c in named if c not in gone and (c in stored or c not in taken))
+        # A name under which ratings were imported belongs to another person.
+        numbered = map("rater-{}".format, count_from(1))
+        free = (c for c in numbered if c not in departed and (c in stored or c not in scorers))
         return list(islice(free, raters))
     twice = sorted({code for code in raters if raters.count(code) > 1})
     if twice:

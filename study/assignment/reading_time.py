@@ -23,7 +23,7 @@ class WordCounts:
         self._reference: dict[int, int] = {}
         for query, text, references in connection.execute(select(q.c.id, q.c.text, q.c.references)):
             self._question[query] = _words(text)
-            # Further references say the same in other words, and are folded away.
+            # Further references have the same content and are collapsed on the page.
             self._reference[query] = _words(references[0]) if references else 0
         self._passages: dict[int, list[int]] = {}
         for response, passage in connection.execute(select(p.c.response_id, p.c.passage_id)):
@@ -33,13 +33,13 @@ class WordCounts:
         }
 
     def enter(self, response: int, text: str, *, like: int) -> None:
-        """Take in a response that was made since, with the passages of another."""
+        """Add a new response that has the passages of another."""
         self._response[response] = _words(text)
         if like in self._passages:
             self._passages[response] = self._passages[like]
 
     def has(self, response: int, query: int) -> tuple[bool, bool]:
-        """Say whether there are passages and a reference."""
+        """Return whether the response has passages, and its query a reference."""
         return bool(self._passages.get(response)), self._reference[query] > 0
 
     def length(self, response: int) -> int:
@@ -52,45 +52,49 @@ class WordCounts:
         `responses` are given with the constructs they are rated on. Question and reference count
         once, and so does a passage that responses share.
         """
-        shown = {response: self._fields(keys) for response, keys in responses.items()}
-        somewhere = frozenset().union(*shown.values())
+        fields_by_response = {response: self._fields(keys) for response, keys in responses.items()}
+        somewhere = frozenset().union(*fields_by_response.values())
         passages = {
             passage
-            for response, fields in shown.items()
+            for response, fields in fields_by_response.items()
             if "context" in fields
             for passage in self._passages.get(response, ())
         }
         return (
             (self._question[query] if "question" in somewhere else 0)
             + (self._reference[query] if "reference" in somewhere else 0)
-            + sum(self._response[r] for r, fields in shown.items() if "response" in fields)
+            + sum(
+                self._response[r]
+                for r, fields in fields_by_response.items()
+                if "response" in fields
+            )
             + sum(self._passage[passage] for passage in passages)
         )
 
     def total(self, queries: Mapping[int, Mapping[int, frozenset[str]]]) -> int:
-        """Return the words of all queries that somebody has."""
+        """Return the words of all queries of a rater."""
         return sum(self.words(query, responses) for query, responses in queries.items())
 
     def _fields(self, keys: frozenset[str]) -> frozenset[str]:
         if keys not in self._shown:
-            seen = (self._sees.get(key, frozenset()) for key in keys)
-            self._shown[keys] = frozenset().union(*seen)
+            fields = (self._sees.get(key, frozenset()) for key in keys)
+            self._shown[keys] = frozenset().union(*fields)
         return self._shown[keys]
 
 
 def words_a_response(connection: Connection, constructs: Iterable[ConstructSpec]) -> float:
-    """Return the mean words to read of a response, with its share of what its query needs once.
+    """Return the mean words to read per response, including its share of its query's texts.
 
-    All constructs are taken as assigned; 0 where there is no response.
+    All constructs count as assigned; 0 without responses.
     """
-    known = tuple(constructs)
-    keys = frozenset(construct.key for construct in known)
+    specs = tuple(constructs)
+    keys = frozenset(construct.key for construct in specs)
     r = table(Response)
     queries: dict[int, dict[int, frozenset[str]]] = {}
     rows = connection.execute(select(r.c.id, r.c.query_id).where(is_answer())).fetchall()
     for response, query in rows:
         queries.setdefault(query, {})[response] = keys
-    return WordCounts(connection, known).total(queries) / len(rows) if rows else 0.0
+    return WordCounts(connection, specs).total(queries) / len(rows) if rows else 0.0
 
 
 def _words(text: str) -> int:

@@ -59,9 +59,9 @@ def draw(
         size = max(1, round(share * len(those)))
         for place, pair in enumerate(sorted(those, key=lambda pair: pair.chance)):
             if place < size or pair.name in before:
-                # A response of two systems is drawn with either.
-                known = probability.get(pair.name, 0.0)
-                probability[pair.name] = max(known, size / len(those))
+                # A response that two systems share is drawn with either.
+                previous = probability.get(pair.name, 0.0)
+                probability[pair.name] = max(previous, size / len(those))
                 counts[systems] += 1
     return probability, counts
 
@@ -72,7 +72,7 @@ def all_pairs(
     specs: Sequence[ConstructSpec],
     drawn: Container[int] | None,
 ) -> list[Pair]:
-    """Return every pair of different responses that two systems give to one query now."""
+    """Return every pair of different current responses of two systems to one query."""
     pairs: list[Pair] = []
     for query, answers in _answers(connection).items():
         if drawn is not None and query not in drawn:
@@ -108,14 +108,14 @@ def _unratable(first: Row[Any], second: Row[Any], specs: Iterable[ConstructSpec]
 
 
 def _permanent(seed: int, first: Row[Any], second: Row[Any]) -> float:
-    """Return a number from 0 to 1 that stays the pair's own, whatever else the study holds."""
+    """Return a number from 0 to 1 that depends only on the seed and the pair."""
     names = sorted(f"{row.key}@{row.version}" for row in (first, second))
     text = "\0".join((str(seed), first.query_key, *names))
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") / 2**64
 
 
 def _answers(connection: Connection) -> dict[int, list[Row[Any]]]:
-    """Return what each system gives now, by query."""
+    """Return the current outputs by query."""
     o, r, q = current_outputs(), table(Response), table(Query)
     rows: Any = connection.execute(
         select(

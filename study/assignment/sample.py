@@ -9,25 +9,25 @@ from sqlalchemy import Connection
 from study.assignment.existing_assignments import ExistingAssignment
 from study.assignment.sampling_frame import FrameResponse, SamplingFrame
 from study.assignment.sampling_strata import bands, query_number, strata_of, units_of
-from study.assignment.stratified_sample import Drawn, draw, probabilities
+from study.assignment.stratified_sample import DrawnStratum, draw, probabilities
 from study.settings.design import DesignSpec
 from study.study import Study
 
 
 def calibration_queries(
-    wanted: int,
+    target: int,
     answers: Iterable[FrameResponse],
     frame: SamplingFrame,
     existing: Iterable[ExistingAssignment],
     seed: int,
     *,
-    spoken_for: Collection[int],
+    drawn_queries: Collection[int],
     readable: Callable[[int], bool],
     everything: bool,
 ) -> tuple[list[int], list[str]]:
-    """Return the calibration queries and a remark where they are fewer than wanted.
+    """Return the calibration queries, and a note if there are too few of them.
 
-    Those that somebody has already stay. Further ones come from the other end of the permanent
+    Those that are assigned already stay. Further ones come from the other end of the permanent
     random numbers than the sample, so that they were never in a smaller one.
 
     Parameters
@@ -39,9 +39,9 @@ def calibration_queries(
     readable
         Whether all raters can read a query.
     everything
-        All other queries are rated, so one at least is left for that.
+        All other queries are rated, so at least one must not be used for calibration.
     """
-    stored, at_work = set(), set(spoken_for)
+    stored, at_work = set(), set(drawn_queries)
     for assignment in existing:
         if assignment.purpose == "calibration":
             stored.add(assignment.query)
@@ -56,28 +56,28 @@ def calibration_queries(
     if everything and not at_work and free:
         free.remove(min(free, key=number))
     free.sort(key=number, reverse=True)
-    chosen = sorted(stored, key=number, reverse=True) + free[: max(wanted - len(stored), 0)]
-    if len(chosen) >= wanted:
+    chosen = sorted(stored, key=number, reverse=True) + free[: max(target - len(stored), 0)]
+    if len(chosen) >= target:
         return chosen, []
     return chosen, [
-        f"Calibration: {len(chosen)} of {wanted} queries; no others are free that every rater "
+        f"Calibration: {len(chosen)} of {target} queries; no others are free that every rater "
         "can read and that are not drawn for rating."
     ]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What is drawn."""
+    """The units that are drawn, with their probabilities."""
 
     of_queries: bool
-    strata: list[Drawn]
+    strata: list[DrawnStratum]
     answers: Sequence[FrameResponse]
-    """All that can be rated."""
+    """All responses that can be rated."""
     calibration: list[int]
-    """Queries that everybody has first."""
-    at_stake: Mapping[int, float]
-    """Query to its probability of being left for a draw of responses, where calibration is chosen
-    first. Queries that are drawn themselves have it in the share of their stratum or cell."""
+    """Queries that every rater rates first."""
+    availability: Mapping[int, float]
+    """Query to its probability of being available to a draw of responses, where calibration is
+    chosen first. Where queries are drawn, it is part of the share of their stratum or cell."""
     by_cell: Collection[str | None]
     """Strata whose sample and calibration may meet, in some cells and not in others."""
     notes: list[str]
@@ -98,9 +98,9 @@ class Sample:
         """Return probability and stratum of each unit that is rated."""
         names = {unit.id: drawn.stratum for drawn in self.strata for unit in drawn.chosen}
         probability = probabilities(self.strata, self.by_cell)
-        left = {answer.id: self.at_stake[answer.query] for answer in self.answers}
+        available = {answer.id: self.availability[answer.query] for answer in self.answers}
         return {
-            unit: (chance if self.of_queries else chance * left[unit], names[unit])
+            unit: (chance if self.of_queries else chance * available[unit], names[unit])
             for unit, chance in probability.items()
         }
 
@@ -111,94 +111,100 @@ def draw_sample(
     design: DesignSpec,
     frame: SamplingFrame,
     existing: Sequence[ExistingAssignment],
-    takers: Callable[[int], Set[int]],
+    eligible: Callable[[int], Set[int]],
     readable: Callable[[int], bool],
 ) -> Sample:
-    """Draw what is to be rated, and choose the queries for calibration.
+    """Draw the units that are rated, and choose the queries for calibration.
 
     Parameters
     ----------
     takers
-        Query to those who may be given it, of all who have work already or are to have some.
+        Query to the raters to whom it may be assigned, of those with existing or new assignments.
     readable
-        Whether all raters who are to have work may be given a query.
+        Whether a query may be assigned to all raters of this call.
     """
     seed = study.config.seed
     answers = frame.ratable(study.config.constructs)
     of_queries = design.sample_of == "queries"
-    kept = {item.response for item in existing if item.counts}
+    assigned = {item.response for item in existing if item.counts}
     stored = {item.query for item in existing if item.purpose == "calibration"}
     band = bands(connection, study, design)
     notes: list[str] = []
 
-    def drawn(barred: Collection[int]) -> list[Drawn]:
+    def drawn(barred: Collection[int]) -> list[DrawnStratum]:
         units = units_of(
             answers,
             frame,
             design,
             seed,
-            kept=kept,
+            assigned=assigned,
             barred=barred,
-            cell=takers,
+            cell=eligible,
             band=band,
         )
         return draw(units, design.sample, allocation=design.allocation, seed=seed)
 
-    # What is drawn of queries goes first, so that its probability is its share of the stratum.
-    # Where all others are rated, or responses are drawn, calibration goes first.
+    # Queries are drawn first, so that their probability is their share of the stratum. Where all
+    # other queries are rated, or responses are drawn, calibration is chosen first.
     first = drawn(stored) if of_queries and design.sample is not None else None
     calibration, short = _calibration(
         design, answers, frame, existing, seed, first, readable, everything=first is None
     )
     strata = first if first is not None else drawn(stored.union(calibration))
-    taken = stored.union(calibration)
-    at_stake = _left({answer.query for answer in answers}, set() if of_queries else taken, takers)
+    calibration_set = stored.union(calibration)
+    availability = _left(
+        {answer.query for answer in answers}, set() if of_queries else calibration_set, eligible
+    )
     most = max(design.calibration if design.ratings else 0, len(stored))
-    by_cell = _meeting(strata, taken, most, takers) if of_queries and most else set()
+    by_cell = _meeting(strata, calibration_set, most, eligible) if of_queries and most else set()
     notes += short
     if "system" in strata_of(design) and "system" not in design.strata:
-        notes.append("Stratified by system too, so that all systems have equally many.")
+        notes.append("Also stratified by system, so that all systems have equally many.")
     size = sum(len(item.chosen) for item in strata)
     if design.sample is not None and size != design.sample:
         notes.append(_other_size(design, size))
     empty = [item.stratum for item in strata if not item.chosen]
     if empty:
-        named = "; ".join(str(name) for name in empty[:5])
+        names = "; ".join(str(name) for name in empty[:5])
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
-        notes.append(f"Nothing is drawn from {len(empty)} of {len(strata)} strata: {named}{more}.")
-    return Sample(of_queries, strata, answers, calibration, at_stake, by_cell, notes)
+        notes.append(f"No unit is drawn from {len(empty)} of {len(strata)} strata: {names}{more}.")
+    return Sample(of_queries, strata, answers, calibration, availability, by_cell, notes)
 
 
 def _left(
-    queries: Set[int], taken: Set[int], takers: Callable[[int], Set[int]]
+    queries: Set[int], calibration_set: Set[int], eligible: Callable[[int], Set[int]]
 ) -> dict[int, float]:
-    """Return the probability of each query not to be taken for calibration.
+    """Return the probability of each query not to be chosen for calibration.
 
-    Only what every rater can read is taken. Those that the same raters can read are alike.
+    Only queries that every rater can read are chosen. Queries that the same raters can read have
+    the same probability.
     """
-    there = Counter(frozenset(takers(query)) for query in queries)
-    gone = Counter(frozenset(takers(query)) for query in queries & taken)
-    share = {cell: 1 - gone[cell] / count for cell, count in there.items()}
-    return {query: share[frozenset(takers(query))] for query in queries}
+    totals = Counter(frozenset(eligible(query)) for query in queries)
+    calibrated = Counter(frozenset(eligible(query)) for query in queries & calibration_set)
+    share = {cell: 1 - calibrated[cell] / count for cell, count in totals.items()}
+    return {query: share[frozenset(eligible(query))] for query in queries}
 
 
 def _meeting(
-    strata: Sequence[Drawn], taken: Set[int], most: int, takers: Callable[[int], Set[int]]
+    strata: Sequence[DrawnStratum],
+    calibration_set: Set[int],
+    most: int,
+    eligible: Callable[[int], Set[int]],
 ) -> set[str | None]:
     """Return the strata in which sample and calibration may meet, so that cells differ.
 
     Calibration comes from the other end of the random order of what all raters can read. Where the
-    two can't meet, the sample is the beginning of the order of the whole stratum. Whether they can
-    is told from numbers that are no matter of chance, so that it does not bias what is drawn.
+    two cannot meet, the sample is the beginning of the order of the whole stratum. Whether they
+    can depends only on numbers that are not random, so that it does not bias the draw.
     """
-    cells = {frozenset(takers(unit.id)) for drawn in strata for unit in drawn.units}
+    cells = {frozenset(eligible(unit.id)) for drawn in strata for unit in drawn.units}
     everybody = frozenset[int]().union(*cells)
     meeting = set()
     for drawn in strata:
-        of_unit = {unit.id: frozenset(takers(unit.id)) for unit in drawn.units}
-        barred = {everybody} | {cell for unit, cell in of_unit.items() if unit in taken}
-        there = sum(cell in barred for cell in of_unit.values())
-        if 0 < there < len(drawn.chosen) + most:
+        of_unit = {unit.id: frozenset(eligible(unit.id)) for unit in drawn.units}
+        barred = {everybody} | {cell for unit, cell in of_unit.items() if unit in calibration_set}
+        totals = sum(cell in barred for cell in of_unit.values())
+        if 0 < totals < len(drawn.chosen) + most:
             meeting.add(drawn.stratum)
     return meeting
 
@@ -209,21 +215,21 @@ def _calibration(
     frame: SamplingFrame,
     existing: Sequence[ExistingAssignment],
     seed: int,
-    first: list[Drawn] | None,
+    first: list[DrawnStratum] | None,
     readable: Callable[[int], bool],
     *,
     everything: bool,
 ) -> tuple[list[int], list[str]]:
     if not design.calibration or not design.ratings:
         return [], []
-    spoken_for = {unit.id for stratum in first or () for unit in stratum.chosen}
+    drawn_queries = {unit.id for stratum in first or () for unit in stratum.chosen}
     return calibration_queries(
         design.calibration,
         answers,
         frame,
         existing,
         seed,
-        spoken_for=spoken_for,
+        drawn_queries=drawn_queries,
         readable=readable,
         everything=everything,
     )
@@ -232,10 +238,9 @@ def _calibration(
 def _other_size(design: DesignSpec, size: int) -> str:
     if size < (design.sample or 0):
         return (
-            f"The sample holds {size:,} {design.sample_of}, all that are free, "
-            f"not {design.sample:,}."
+            f"The sample has {size:,} {design.sample_of}, all that are free, not {design.sample:,}."
         )
     return (
-        f"The sample holds {size:,} {design.sample_of}, not {design.sample:,}: what was assigned "
+        f"The sample has {size:,} {design.sample_of}, not {design.sample:,}: what was assigned "
         "before stays in it, with all of its strata whose random numbers are smaller."
     )

@@ -1,4 +1,4 @@
-"""What can be assigned: responses in use with their queries, systems and languages."""
+"""The sampling frame: responses in use with their queries, systems and languages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class FrameResponse(NamedTuple):
     has_reference: bool
 
     def shows(self, construct: ConstructSpec) -> bool:
-        """Whether the response has what raters of a construct are shown."""
+        """Whether the response has the fields that raters of a construct see."""
         return (self.has_passages or "context" not in construct.sees) and (
             self.has_reference or "reference" not in construct.sees
         )
@@ -37,7 +37,7 @@ class FrameQuery(NamedTuple):
 
     @property
     def language(self) -> str | None:
-        """The primary language of its texts, where it is said: `de` for `de-AT`."""
+        """The primary language of its texts, `de` for `de-AT`; None if unknown."""
         attribute = self.attributes.get("language")
         return primary(attribute) if isinstance(attribute, str) and attribute.strip() else None
 
@@ -51,7 +51,7 @@ class SamplingFrame:
     questions: Mapping[int, FrameQuery]
 
     def ratable(self, constructs: Iterable[ConstructSpec]) -> list[FrameResponse]:
-        """Return the responses that can be rated on one construct at least."""
+        """Return the responses that can be rated on at least one construct."""
         specs = tuple(constructs)
         return [answer for answer in self.answers if any(map(answer.shows, specs))]
 

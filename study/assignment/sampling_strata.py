@@ -30,7 +30,7 @@ def bands(connection: Connection, study: Study, design: DesignSpec) -> Band | No
     Raises
     ------
     StudyError
-        The study has no such judge or construct, or several judges and none is named.
+        The judge or construct is unknown, or the study has several judges and none is named.
     """
     if not design.bands:
         return None
@@ -47,34 +47,34 @@ def bands(connection: Connection, study: Study, design: DesignSpec) -> Band | No
             f"{name!r} has no scores that make bands; see design.judge and design.judge_construct."
         )
     current, _ = current_responses(connection)
-    named = {
+    band_of = {
         current_response.id: _band(float(means[current_response.response_id]), design.bands)
         for current_response in current
         if current_response.response_id in means
     }
-    return lambda response: named.get(response, NO_SCORE)
+    return lambda response: band_of.get(response, NO_SCORE)
 
 
 def _judge(study: Study, design: DesignSpec, scores: pd.DataFrame) -> str:
-    known = sorted(str(name) for name in scores["scorer"].unique())
+    scorers = sorted(str(name) for name in scores["scorer"].unique())
     if design.judge is not None:
-        if design.judge not in known:
+        if design.judge not in scorers:
             raise StudyError(
                 f"design.judge = {design.judge!r}: no scorer of that name. "
-                f"{nearest(design.judge, known)} Known: {', '.join(known) or 'none'}."
+                f"{nearest(design.judge, scorers)} Known: {', '.join(scorers) or 'none'}."
             )
         return design.judge
     judges = sorted({str(n) for n in scores.loc[scores["scorer_kind"] == "judge", "scorer"]})
     if len(judges) != 1:
         raise StudyError(
-            f"{study.folder} holds scores of {len(judges)} judges; name in design.judge the one "
+            f"{study.folder} has scores of {len(judges)} judges; name in design.judge the one "
             f"whose scores make the bands. Known: {', '.join(judges) or 'none'}."
         )
     return judges[0]
 
 
 def _band(score: float, starts: Sequence[float]) -> str:
-    """Return the name of the band that a score lies in; each begins at its start."""
+    """Return the name of the band of a score; each band includes its start."""
     below = [start for start in starts if start <= score]
     above = [start for start in starts if start > score]
     if not below:
@@ -83,18 +83,18 @@ def _band(score: float, starts: Sequence[float]) -> str:
 
 
 OF_RESPONSES = ("system", "judge_score")
-"""Strata that are no attributes of a query."""
+"""Strata that are not attributes of a query."""
 
 NONE = "(none)"
-# A stratum's name has room for several of these.
+# Characters of a part of a stratum's name.
 _LONGEST = 60
 
 
 def strata_of(design: DesignSpec) -> tuple[str, ...]:
     """Return what the sample is stratified by.
 
-    Where responses are drawn one by one, that is the system too, so that all systems have equally
-    many: a stratum of its own keeps the probabilities exact.
+    Where responses are drawn one by one, the system is added, so that all systems have equally
+    many; a separate stratum makes the probabilities exact.
     """
     by_system = design.sample_of == "responses" and design.sample is not None
     if by_system and "system" not in design.strata:
@@ -108,7 +108,7 @@ def units_of(
     design: DesignSpec,
     seed: int,
     *,
-    kept: Collection[int],
+    assigned: Collection[int],
     barred: Collection[int],
     cell: Callable[[int], Hashable],
     band: Band | None,
@@ -120,24 +120,24 @@ def units_of(
     answers
         Responses that can be rated.
     kept
-        Responses that are assigned already.
+        Responses that are already assigned.
     barred
-        Queries that serve for calibration.
+        Queries used for calibration.
     cell
-        Query to those who may take it.
+        Query to the raters to whom it may be assigned.
     band
-        Response to the band of its judge score, where that makes strata.
+        Response to the band of its judge score, if the sample is stratified by it.
 
     Raises
     ------
     StudyError
-        A stratum is no attribute of any query.
+        A stratum is not an attribute of any query.
     """
     names = strata_of(design)
     _known(names, frame)
     if design.sample_of == "queries":
         queries = dict.fromkeys(answer.query for answer in answers)
-        at_work = {answer.query for answer in answers if answer.id in kept}
+        at_work = {answer.query for answer in answers if answer.id in assigned}
         return [
             Unit(
                 query,
@@ -152,16 +152,16 @@ def units_of(
     offsets = _offsets(answers, seed)
     units = []
     for answer in answers:
-        if answer.query in barred and answer.id not in kept:
-            # Queries were drawn for calibration first; what is left of responses is drawn from.
+        if answer.query in barred and answer.id not in assigned:
+            # Calibration queries were chosen first; the other responses are drawn from.
             continue
         question = frame.questions[answer.query]
         computed = {"system": "+".join(answer.systems) or NONE}
         if band is not None:
             computed["judge_score"] = band(answer.id)
         if answer.systems:
-            # All responses to a query share a number, moved on by system: the responses that are
-            # drawn are spread over queries, and within a system the numbers are as random.
+            # All responses to a query share a number, shifted by system: the drawn responses are
+            # spread over queries, and the numbers within a system are still random.
             spread = permanent_number(seed, "responses", question.key)
             number = (spread + offsets[answer.systems]) % 1.0
         else:
@@ -172,7 +172,7 @@ def units_of(
                 number,
                 _label(names, question.attributes, computed),
                 cell(answer.query),
-                answer.id in kept,
+                answer.id in assigned,
             )
         )
     return units
@@ -210,16 +210,16 @@ def _word(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """Return a text as a name of one line; a long one is identified by its digest."""
+    """Return a text on one line; a long one is shortened and identified by its digest."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= _LONGEST else f"{line[:50]}~{digest(text.encode()).hex()[:8]}"
 
 
 def _offsets(answers: Iterable[FrameResponse], seed: int) -> dict[tuple[str, ...], float]:
-    """Return how far each system's numbers are moved on.
+    """Return the shift of each system's numbers.
 
-    Systems lie as evenly as van der Corput's sequence lays them, in the order of their names, so
-    one that is added behind the others moves none. Responses that systems share lie anywhere.
+    The shifts are van der Corput's sequence in the order of the systems' names, which spreads them
+    evenly; adding a system at the end changes no other. Shared responses have a random shift.
     """
     together = {answer.systems for answer in answers if answer.systems}
     single = sorted({name for systems in together for name in systems})

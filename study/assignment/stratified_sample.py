@@ -19,7 +19,7 @@ from study.schema.content import digest
 def permanent_number(seed: int, *names: str) -> float:
     """Return the number, from 0 up to but not 1, that these names have under a seed."""
     state = digest(str(seed).encode(), *(name.encode() for name in names))
-    # As many bits as a float holds exactly.
+    # As many bits as a float represents exactly.
     return (int.from_bytes(state[:8], "big") >> 11) * 2.0**-53
 
 
@@ -34,20 +34,20 @@ class Unit(NamedTuple):
     """Its permanent random number."""
     stratum: str | None = None
     cell: Hashable = None
-    """Who may take it. Hours end, and calibration is chosen, in each cell apart."""
-    kept: bool = False
-    """It was assigned before, so it stays."""
+    """The raters to whom it may be assigned; calibration is chosen by cell."""
+    assigned: bool = False
+    """It was assigned before, so it stays in the sample."""
     barred: bool = False
-    """It serves another purpose, and is drawn never."""
+    """It has another purpose, and is never drawn."""
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A stratum with the part of it that is in the sample."""
+class DrawnStratum:
+    """A stratum, and its units in the sample."""
 
     stratum: str | None
     units: tuple[Unit, ...]
-    """All of them, those that are barred as well."""
+    """All units, including barred ones."""
     chosen: tuple[Unit, ...]
     """In the order of their numbers."""
 
@@ -59,11 +59,11 @@ class Drawn:
 
 def draw(
     units: Iterable[Unit], size: int | None, *, allocation: Allocation, seed: int
-) -> list[Drawn]:
+) -> list[DrawnStratum]:
     """Draw `size` units (default: all), and every unit that was assigned before.
 
-    Kept units and all with smaller numbers in their stratum are in the sample, so that it stays
-    one that could have been drawn at once. It is larger than `size` where that takes more.
+    Units that were assigned before, and all with smaller numbers in their stratum, are in the
+    sample, so that it could have been drawn at once. It may therefore exceed `size`.
 
     Returns
     -------
@@ -76,10 +76,10 @@ def draw(
     names = sorted(strata, key=lambda name: (name is not None, name or ""))
     free = {}
     for name in names:
-        able = [unit for unit in strata[name] if unit.kept or not unit.barred]
+        able = [unit for unit in strata[name] if unit.assigned or not unit.barred]
         free[name] = sorted(able, key=lambda unit: (unit.number, unit.id))
     floors = {
-        name: max((place for place, unit in enumerate(free[name], 1) if unit.kept), default=0)
+        name: max((place for place, unit in enumerate(free[name], 1) if unit.assigned), default=0)
         for name in names
     }
     seats = _seats(
@@ -90,7 +90,9 @@ def draw(
         allocation,
         seed,
     )
-    return [Drawn(name, tuple(strata[name]), tuple(free[name][: seats[name]])) for name in names]
+    return [
+        DrawnStratum(name, tuple(strata[name]), tuple(free[name][: seats[name]])) for name in names
+    ]
 
 
 def _seats(
@@ -110,7 +112,7 @@ def _seats(
     if size is None:
         return dict(most)
     seats = dict(floors)
-    left = size - sum(seats.values())
+    remaining = size - sum(seats.values())
     chance = {name: permanent_number(seed, "stratum", name or "") for name in sizes}
 
     def turn(name: str | None) -> tuple[float, float, float, str]:
@@ -123,17 +125,19 @@ def _seats(
     wanting = [name for name in sizes if seats[name] < most[name]]
     queue = [(turn(name), name is not None, name or "") for name in wanting]
     heapify(queue)
-    while left > 0 and queue:
-        _, named, text = heappop(queue)
-        name = text if named else None
+    while remaining > 0 and queue:
+        _, has_name, text = heappop(queue)
+        name = text if has_name else None
         seats[name] += 1
-        left -= 1
+        remaining -= 1
         if seats[name] < most[name]:
-            heappush(queue, (turn(name), named, text))
+            heappush(queue, (turn(name), has_name, text))
     return seats
 
 
-def probabilities(drawn: Sequence[Drawn], by_cell: Collection[str | None] = ()) -> dict[int, float]:
+def probabilities(
+    drawn: Sequence[DrawnStratum], by_cell: Collection[str | None] = ()
+) -> dict[int, float]:
     """Return the inclusion probability of each unit of the sample.
 
     In the strata `by_cell`, units may be barred in one cell and not in another. What is drawn of a
@@ -152,6 +156,6 @@ def probabilities(drawn: Sequence[Drawn], by_cell: Collection[str | None] = ()) 
         for unit in drawn_stratum.chosen:
             cells[unit.cell][0] += 1
         for unit in drawn_stratum.chosen:
-            taken, there = cells[unit.cell]
-            result[unit.id] = taken / there
+            n_drawn, n_units = cells[unit.cell]
+            result[unit.id] = n_drawn / n_units
     return result

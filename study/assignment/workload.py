@@ -1,4 +1,4 @@
-"""One rater's portion of the work: calibration, the main rating with its checks, and repeats."""
+"""The work of one rater: calibration, the main rating with its checks, and repeats."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,21 +26,21 @@ def repeats_of(
     key: Callable[[int], str],
     layout: Callable[[int], str],
 ) -> list[Group]:
-    """Return the queries that a rater is to rate a second time, in addition to `repeated`.
+    """Return the queries that a rater rates a second time, in addition to `repeated`.
 
     Parameters
     ----------
     work
-        Query to what the rater has of it in the main rating.
+        Query to the rater's responses in the main rating.
     share
-        Share of these queries; one at least where it is above 0.
+        Share of these queries; if above 0, at least one query.
     """
     if not share or not work:
         return []
-    wanted = max(1, round(share * len(work)))
+    target = max(1, round(share * len(work)))
     turns = sorted(work, key=lambda query: permanent_number(seed, "repeat", code, key(query)))
-    # Those that were repeated before count, also where they have other turns now.
-    missing = wanted - len(set(repeated) & set(work))
+    # Queries that were repeated before count.
+    missing = target - len(set(repeated) & set(work))
     groups: list[Group] = []
     for query in turns:
         if len(groups) >= missing:
@@ -57,49 +57,49 @@ def repeats_of(
 
 @dataclass
 class Portion:
-    """What a rater is given."""
+    """The new work of a rater."""
 
     rows: list[Row] = field(default_factory=list)
     missing: dict[str, int] = field(default_factory=dict)
-    """Purpose to how many queries or checks are wanted and not there."""
+    """Purpose to the number of queries or checks that are missing."""
 
 
-def calibration_of(desk: PlanningInputs, person: RaterProfile) -> tuple[list[Group], int]:
-    """Return the calibration that a rater has not yet, and how many queries they cannot read."""
+def calibration_of(inputs: PlanningInputs, person: RaterProfile) -> tuple[list[Group], int]:
+    """Return a rater's missing calibration, and the number of queries they cannot read."""
     had = {
         (assignment.response, key)
-        for assignment in desk.by_rater.get(person.id, ())
+        for assignment in inputs.assignments_by_rater.get(person.id, ())
         if assignment.purpose == "calibration"
         for key in assignment.construct_keys
     }
     groups, missing = [], 0
-    for query in desk.calibration:
-        if not person.reads(desk.frame.questions[query].language):
+    for query in inputs.calibration_queries:
+        if not person.reads(inputs.frame.questions[query].language):
             missing += 1
             continue
         pieces = []
-        for answer in desk.of_query.get(query, ()):
-            keys = tuple(key for key in desk.keys_of(answer) if (answer.id, key) not in had)
+        for answer in inputs.responses_by_query.get(query, ()):
+            keys = tuple(key for key in inputs.keys_of(answer) if (answer.id, key) not in had)
             if keys:
-                layout = desk.layout(person.id, query)
+                layout = inputs.layout(person.id, query)
                 pieces.append(Piece(answer.id, keys, "calibration", layout=layout))
         if pieces:
             groups.append(Group(query, pieces))
     return groups, missing
 
 
-def checks_missing(desk: PlanningInputs, rater: int) -> int:
-    """Return how many checks a rater is still to be given."""
-    there = {
+def checks_missing(inputs: PlanningInputs, rater: int) -> int:
+    """Return how many checks a rater still needs."""
+    assigned = {
         assignment.response
-        for assignment in desk.by_rater.get(rater, ())
-        if assignment.purpose == "check" and not assignment.gone
+        for assignment in inputs.assignments_by_rater.get(rater, ())
+        if assignment.purpose == "check" and not assignment.inactive
     }
-    return max(desk.design.checks - len(there), 0)
+    return max(inputs.design.checks - len(assigned), 0)
 
 
 def portion_of(
-    desk: PlanningInputs,
+    inputs: PlanningInputs,
     person: RaterProfile,
     place: int,
     calibration: Sequence[Group],
@@ -109,41 +109,43 @@ def portion_of(
 ) -> Portion:
     """Return the rows of a rater: calibration, main work with its checks, repeats, in this order.
 
-    Queries come in an order of the rater's own; the orders of responses and constructs are
-    counterbalanced over the raters of a query, among whom `turns` has the rater's turn, and among
-    all raters of the calibration, `place`.
+    Queries are in a random order for each rater. The orders of responses and constructs are
+    counterbalanced over the raters of a query, among whom `turns` has the rater's turn; for
+    calibration the turn is `place`, the rater's index.
     """
-    rounds, position = desk.rounds(person.code), desk.last.get(person.id, -1)
+    rounds, position = inputs.rounds(person.code), inputs.last_positions.get(person.id, -1)
     portion = Portion()
-    orders = desk.orders
+    orders = inputs.orders
     order = [replace(calibration[i], turn=place) for i in rng.permutation(len(calibration))]
     portion.rows += in_order(person.id, order, position, rounds, orders, rng)
     by_query: dict[int, Group] = {}
     for block in blocks:
         group = by_query.setdefault(block.query, Group(block.query, turn=turns[block.query]))
-        layout = desk.layout(person.id, block.query)
+        layout = inputs.layout(person.id, block.query)
         group.pieces += [Piece(r, block.construct_keys, layout=layout) for r in block.responses]
     new = list(by_query.values())
     groups = [new[index] for index in rng.permutation(len(new))]
-    work = _with(desk.works.get(person.id, {}), groups)
-    wanted = checks_missing(desk, person.id) if work else 0
-    if wanted:
-        groups, made = _with_checks(desk, person, groups, work, wanted, rng)
-        portion.missing["check"] = wanted - made
+    work = _with(inputs.main_work.get(person.id, {}), groups)
+    target = checks_missing(inputs, person.id) if work else 0
+    if target:
+        groups, added = _with_checks(inputs, person, groups, work, target, rng)
+        portion.missing["check"] = target - added
     behind = position + len(portion.rows)
     portion.rows += in_order(person.id, groups, behind, rounds, orders, rng)
-    repeated = {o.query for o in desk.by_rater.get(person.id, ()) if o.purpose == "repeat"}
+    repeated = {
+        o.query for o in inputs.assignments_by_rater.get(person.id, ()) if o.purpose == "repeat"
+    }
     again = repeats_of(
         person.code,
         work,
         repeated,
-        desk.design.repeats,
-        desk.seed,
-        key=desk.key,
-        layout=lambda query: desk.layout(person.id, query),
+        inputs.design.repeats,
+        inputs.seed,
+        key=inputs.key,
+        layout=lambda query: inputs.layout(person.id, query),
     )
-    first = _orders(desk, person.id, groups, portion.rows)
-    # Constructs have a turn that is another than the first time's, for most.
+    first = _orders(inputs, person.id, groups, portion.rows)
+    # For most raters, the turn of the constructs differs from that of the first time.
     again = [
         replace(again[i], turn=int(rng.integers(12)), orders=_backwards(first[again[i].query]))
         for i in rng.permutation(len(again))
@@ -154,13 +156,13 @@ def portion_of(
 
 
 def _orders(
-    desk: PlanningInputs, rater: int, groups: Sequence[Group], rows: Sequence[Row]
+    inputs: PlanningInputs, rater: int, groups: Sequence[Group], rows: Sequence[Row]
 ) -> dict[int, dict[int, list[int]]]:
     """Return query and round to the rater's main responses, in the order in which they come."""
     query_of = {piece.response: group.query for group in groups for piece in group.pieces}
     places = [
         (assignment.position, assignment.query, assignment.round, assignment.response)
-        for assignment in desk.by_rater.get(rater, ())
+        for assignment in inputs.assignments_by_rater.get(rater, ())
         if assignment.counts
     ]
     places += [
@@ -169,7 +171,7 @@ def _orders(
         if row["purpose"] == "main"
     ]
     orders: dict[int, dict[int, list[int]]] = {}
-    # What has one position comes in the order in which it was assigned.
+    # Rows of one position are in the order of their assignment.
     for _, query, round_, response in sorted(places, key=lambda place: place[0]):
         orders.setdefault(query, {}).setdefault(round_, []).append(response)
     return orders
@@ -180,49 +182,51 @@ def _backwards(orders: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
 
 
 def _with_checks(
-    desk: PlanningInputs,
+    inputs: PlanningInputs,
     person: RaterProfile,
     groups: list[Group],
     work: Work,
-    wanted: int,
+    target: int,
     rng: np.random.Generator,
 ) -> tuple[list[Group], int]:
-    """Strew checks among what is new and what the rater has and has not begun."""
-    waiting = _not_begun(desk, person.id, {group.query for group in groups})
+    """Insert checks among new work and existing work that the rater has not begun."""
+    waiting = _not_begun(inputs, person.id, {group.query for group in groups})
     everything = [*waiting, *groups]
-    barred = set(desk.begun.get(person.id, ()))
-    barred |= {o.query for o in desk.by_rater.get(person.id, ()) if o.purpose == "check"}
+    barred = set(inputs.begun_queries.get(person.id, ()))
+    barred |= {
+        o.query for o in inputs.assignments_by_rater.get(person.id, ()) if o.purpose == "check"
+    }
     material = CheckMaterial(
-        copies=desk.copies,
+        copies=inputs.copies,
         imported=[
             check
-            for check in desk.imported
-            if person.reads(desk.frame.questions[check.query].language)
-            and check.query not in desk.calibration
+            for check in inputs.imported_checks
+            if person.reads(inputs.frame.questions[check.query].language)
+            and check.query not in inputs.calibration_queries
         ],
-        keys_of=lambda response: _keys_of_imported(desk, response),
-        falling=expected_lower(desk.everything),
-        length=desk.reading.length,
-        layout=lambda query: desk.layout(person.id, query),
-        rank=lambda response: original_rank(desk, response),
-        taken=desk.had.get(person.id, frozenset()),
+        keys_of=lambda response: _keys_of_imported(inputs, response),
+        falling=expected_lower(inputs.constructs),
+        length=inputs.word_counts.length,
+        layout=lambda query: inputs.layout(person.id, query),
+        rank=lambda response: original_rank(inputs, response),
+        previous=inputs.previous_responses.get(person.id, frozenset()),
     )
-    made = interleave_checks(everything, work, wanted, material, barred, rng)
-    return everything, made
+    added = interleave_checks(everything, work, target, material, barred, rng)
+    return everything, added
 
 
-def _keys_of_imported(desk: PlanningInputs, response: int) -> tuple[str, ...]:
-    query = next(check.query for check in desk.imported if check.response == response)
-    has_passages, has_reference = desk.reading.has(response, query)
-    shown = FrameResponse(response, "", query, (), has_passages, has_reference)
-    return desk.keys_of(shown)
+def _keys_of_imported(inputs: PlanningInputs, response: int) -> tuple[str, ...]:
+    query = next(check.query for check in inputs.imported_checks if check.response == response)
+    has_passages, has_reference = inputs.word_counts.has(response, query)
+    answer = FrameResponse(response, "", query, (), has_passages, has_reference)
+    return inputs.keys_of(answer)
 
 
-def _not_begun(desk: PlanningInputs, rater: int, new: set[int]) -> list[Group]:
-    """Return the groups that a rater has and was shown nothing of, in order of work."""
+def _not_begun(inputs: PlanningInputs, rater: int, new: set[int]) -> list[Group]:
+    """Return the groups of a rater of which no page was shown yet, in order of work."""
     places: dict[int, dict[int, list[int]]] = {}
-    begun = desk.begun.get(rater, set())
-    for assignment in desk.by_rater.get(rater, ()):
+    begun = inputs.begun_queries.get(rater, set())
+    for assignment in inputs.assignments_by_rater.get(rater, ()):
         if assignment.counts and assignment.query not in begun and assignment.query not in new:
             places.setdefault(assignment.query, {}).setdefault(assignment.round, []).append(
                 assignment.position

@@ -142,27 +142,29 @@ def import_(
     from study.importing.file_import import import_file
     from study.study import Study
 
-    named = import_options.named_once("--kind", kinds, import_options.kind)
-    mapped = import_options.named_once("--control", controls, import_options.control)
-    scales = import_options.named_once("--scale", ranges, import_options.control_range)
-    people = import_options.named_once("--rater", raters, import_options.user)
+    scorer_kinds = import_options.unique_by_name("--kind", kinds, import_options.kind)
+    mapped = import_options.unique_by_name("--control", controls, import_options.control)
+    scales = import_options.unique_by_name("--scale", ranges, import_options.control_range)
+    people = import_options.unique_by_name("--rater", raters, import_options.user)
     summaries: list[dict[str, Any]] = []
     answers: dict[str, str] = {}
     with Study.open(folder) as study:
         for path in files:
-            asked = {}
+            answered = {}
             if not as_json and sys.stdin.isatty():
-                asked = import_options.asked(study, path, importer, mapped, answers)
+                answered = import_options.prompt_for_constructs(
+                    study, path, importer, mapped, answers
+                )
             try:
                 with progress(f"Reading {path.name}", hidden=as_json) as advance:
                     summary = import_file(
                         study,
                         path,
                         importer=importer,
-                        kinds=named,
+                        kinds=scorer_kinds,
                         scorer=scorer,
                         construct=construct,
-                        controls={**mapped, **asked},
+                        controls={**mapped, **answered},
                         ranges=scales,
                         raters=people,
                         rater_prefix=rater_prefix,

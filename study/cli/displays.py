@@ -205,12 +205,12 @@ def _show_sample(console: Console, plan: "Assigned") -> None:
             if drawn_stratum.probability is not None
             else "several"
         )
-        shown = chance if drawn_stratum.drawn else "-"
+        share = chance if drawn_stratum.drawn else "-"
         rows.add_row(
             Text(drawn_stratum.stratum or "all"),
             f"{drawn_stratum.units:,}",
             f"{drawn_stratum.drawn:,}",
-            shown,
+            share,
         )
     console.print(rows)
     if len(plan.sample) > _STRATA_SHOWN:
@@ -230,8 +230,8 @@ def _loads(plan: "Assigned") -> Table:
 
 
 def _purposes(plan: "Assigned") -> list[str]:
-    there = {purpose for load in plan.raters for purpose in load.hours_by_purpose}
-    return [purpose for purpose in _TITLES if purpose in there]
+    present = {purpose for load in plan.raters for purpose in load.hours_by_purpose}
+    return [purpose for purpose in _TITLES if purpose in present]
 
 
 def _hours_by_purpose(plan: "Assigned", purposes: list[str]) -> Table:
@@ -246,11 +246,11 @@ def _hours_by_purpose(plan: "Assigned", purposes: list[str]) -> Table:
 
 
 def _left_over(group: "LeftOver") -> str:
-    named = ", ".join(group.queries[:_NAMED])
+    names = ", ".join(group.queries[:_NAMED])
     more = f" and {len(group.queries) - _NAMED} more" if len(group.queries) > _NAMED else ""
     return (
         f"Left over, since {group.reason}: {counted(group.responses, 'response')} to "
-        f"{counted(len(group.queries), 'query', 'queries')} ({named}{more}). "
+        f"{counted(len(group.queries), 'query', 'queries')} ({names}{more}). "
         f"It takes {_hours(group.hours)} more rater hours."
     )
 

@@ -15,7 +15,7 @@ from study.study import Study
 T = TypeVar("T")
 
 
-def named_once(
+def unique_by_name(
     option: str, texts: Iterable[str], read: Callable[[str], tuple[str, T]]
 ) -> dict[str, T]:
     """Return what a repeatable option says, by name.
@@ -74,7 +74,7 @@ def user(text: str) -> tuple[str, str]:
     return number.lstrip("0") or "0", code.strip()
 
 
-def asked(
+def prompt_for_constructs(
     study: Study,
     path: Path,
     importer: str | None,
@@ -89,11 +89,11 @@ def asked(
     # Other faults of the file are reported when it is imported.
     with suppress(InputError):
         open_controls = unmapped_controls(study, path, importer=importer, controls=mapped)
-    known = ", ".join(construct.key for construct in study.config.constructs)
+    keys = ", ".join(construct.key for construct in study.config.constructs)
     for control in open_controls:
         if control not in answers:
             answers[control] = click.prompt(
-                f"{path.name}: which construct does the control {control!r} rate? ({known}; "
+                f"{path.name}: which construct does the control {control!r} rate? ({keys}; "
                 "blank: none)",
                 default="",
                 show_default=False,

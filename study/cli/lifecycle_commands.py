@@ -113,7 +113,7 @@ def archive(folder: Path, out: Path | None, comments: bool, as_json: bool) -> No
         f"Wrote {done.path} ({_megabytes(done.bytes)}): {sum(done.rows.values()):,} rows of "
         f"{len(done.rows)} tables, tables with codebook, README."
     ]
-    lines += [f"Left out: {count:,} {what}." for what, count in done.left_out.items()]
+    lines += [f"Left out: {count:,} {content}." for content, count in done.left_out.items()]
     if comments:
         lines.append("It contains comments. Read them before you share it.")
     lines.append(f"Next: check the contents of {out} before you share it")
@@ -178,9 +178,9 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
 def _confirm(rater: str, counts: dict[str, int], sever: bool, as_json: bool) -> None:
     if as_json or not _at_a_terminal():
         raise click.UsageError("Confirm with --yes; it can't be undone.")
-    what = "cut off from the person" if sever else "removed"
+    content = "cut off from the person" if sever else "removed"
     rows = ", ".join(f"{count:,} of {name}" for name, count in counts.items())
-    click.echo(f"To be {what}, for good: {rows} (rows by table).")
+    click.echo(f"To be {content}, for good: {rows} (rows by table).")
     if click.prompt("Type the rater's code to confirm", default="", show_default=False) != rater:
         raise click.UsageError("That is another code. Nothing was erased.")
 

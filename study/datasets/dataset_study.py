@@ -125,7 +125,7 @@ class FetchSummary:
         return [
             f"Created the study {self.folder} of {self.title}: {added}.",
             *(f"Read: {rule} ({count:,})." for rule, count in self.rules.items()),
-            *(f"Left out: {what} ({count:,})." for what, count in self.left_out.items()),
+            *(f"Left out: {content} ({count:,})." for content, count in self.left_out.items()),
             *(f"Warning: {warning}" for warning in self.warnings),
             f"From: {self.home}",
             f"License: {self.license}",
@@ -175,22 +175,22 @@ def fetch(
     contents = dataset.contents(files)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as aside:
-        made = Path(aside) / "study"
-        imported, published = _make(dataset, contents, made)
+        draft = Path(aside) / "study"
+        imported, published = _make(dataset, contents, draft)
         summary = _summary(dataset, contents, imported, folder, published)
-        (made / "SOURCE.md").write_text(_source_page(dataset, summary), encoding="utf-8")
+        (draft / "SOURCE.md").write_text(_source_page(dataset, summary), encoding="utf-8")
         if folder.exists():
             folder.rmdir()
-        made.rename(folder)
+        draft.rename(folder)
     return summary
 
 
 def _dataset(name: str) -> Dataset:
     if name not in DATASETS:
         hint = nearest(name, DATASETS)
-        known = ", ".join(DATASETS)
+        names = ", ".join(DATASETS)
         raise StudyError(
-            f"There is no data set {name!r}. {hint} Known: {known}.".replace("  ", " ")
+            f"There is no data set {name!r}. {hint} Known: {names}.".replace("  ", " ")
         )
     dataset: Dataset = import_module(DATASETS[name]).DATASET
     return dataset
@@ -244,7 +244,7 @@ def _summary(
 
 
 def _together(*counts: Mapping[str, int]) -> dict[str, int]:
-    return {what: n for part in counts for what, n in part.items() if n}
+    return {content: n for part in counts for content, n in part.items() if n}
 
 
 def _source_page(dataset: Dataset, summary: FetchSummary) -> str:
@@ -268,7 +268,7 @@ def _source_page(dataset: Dataset, summary: FetchSummary) -> str:
         "",
         *(f"- Added: {noun}: {count}" for noun, count in summary.added.items()),
         *(f"- Read: {rule}: {count}" for rule, count in summary.rules.items()),
-        *(f"- Left out: {what}: {count}" for what, count in summary.left_out.items()),
+        *(f"- Left out: {content}: {count}" for content, count in summary.left_out.items()),
         *(f"- Warning: {warning}" for warning in summary.warnings),
         "",
         *(["```", *summary.published, "```", ""] if summary.published else []),

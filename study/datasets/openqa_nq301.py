@@ -91,8 +91,8 @@ def list_matches(study: "Study", scorer: str) -> "Series[float]":
             references[row.query_id].add(row.text)
     for row in rows:
         if verdicts.get(row.key) is False:
-            kept = references[row.query_id]
-            kept.discard(row.text if row.text in kept else row.text.lower())
+            texts = references[row.query_id]
+            texts.discard(row.text if row.text in texts else row.text.lower())
     return pd.Series({row.key: exact_match(row.text, references[row.query_id]) for row in rows})
 
 
@@ -132,11 +132,11 @@ def link(
     by_question: dict[str, list[SystemOutput]] = {}
     for output in outputs:
         by_question.setdefault(output.question, []).append(output)
-    known: dict[str, dict[str, LinkedAnswer]] = {}
+    answers_of: dict[str, dict[str, LinkedAnswer]] = {}
     rules = Counter(dict.fromkeys((PLAIN, NORMALIZED, NUMBER, LIST), 0))
     for answer in answers:
         text = answer.text
-        of_question = known.setdefault(answer.question, {})
+        of_question = answers_of.setdefault(answer.question, {})
         if text in of_question:
             text = _lost_spelling(answer, answers, by_question[answer.question])
             rules[TWICE] += 1
@@ -147,16 +147,16 @@ def link(
     for output in outputs:
         text = output.texts[0]
         rules[LIST] += len(output.texts) > 1
-        matched = match(text, tuple(known[output.question]))
+        matched = match(text, tuple(answers_of[output.question]))
         if matched is None:
             key = f"u{len(unrated) + 1:04d}"
             new = LinkedAnswer(key, output.question, text, output.line, None)
             unrated.setdefault((output.question, text), new).outputs.append(output)
             rules[NONE.format(system=output.system)] += 1
         else:
-            known[output.question][matched[0]].outputs.append(output)
+            answers_of[output.question][matched[0]].outputs.append(output)
             rules[matched[1]] += 1
-    rated = [answer for of_question in known.values() for answer in of_question.values()]
+    rated = [answer for of_question in answers_of.values() for answer in of_question.values()]
     rules[NO_SYSTEM] = sum(not answer.outputs for answer in rated)
     return [*sorted(rated, key=lambda answer: answer.row), *unrated.values()], rules
 

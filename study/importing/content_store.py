@@ -143,10 +143,10 @@ class ContentStore:
                 return None
             key = self._existing.queries[same[0]].key if same else f"q-{entry.text.hex()[:12]}"
             entry = entry._replace(key=key)
-        known = self._existing.query_ids.get(entry.key)
-        if known is None:
+        stored = self._existing.query_ids.get(entry.key)
+        if stored is None:
             return self._new_query(row, entry)
-        column = _contradicted_column(self._existing.queries[known], entry)
+        column = _contradicted_column(self._existing.queries[stored], entry)
         if column:
             self._report.fault(
                 f"query {entry.key!r} already has another value of {column}.",
@@ -155,7 +155,7 @@ class ContentStore:
                 column,
             )
             return None
-        return known
+        return stored
 
     def _new_query(self, row: ResponseRow, entry: ExistingQuery) -> int:
         noun = QueryBase(

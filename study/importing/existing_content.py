@@ -160,8 +160,8 @@ def not_revisable(
         return _not_revertible(existing, key, same, system)
     # Tables name the first version KEY@1 once there is a second one.
     for version in (1, existing.versions(key) + 1):
-        taken = existing.find(f"{key}@{version}")
-        if taken is not None and existing.responses[taken].key != key:
+        other = existing.find(f"{key}@{version}")
+        if other is not None and existing.responses[other].key != key:
             return (
                 f"response {key!r} can't be revised: {f'{key}@{version}'!r}, the id of its "
                 f"version {version}, is that of another response.",

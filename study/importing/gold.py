@@ -122,11 +122,11 @@ class ExpectedStore:
     ) -> bool:
         spec = self._config.construct_spec(key)
         if spec is None:
-            known = [construct.key for construct in self._config.constructs]
+            keys = [construct.key for construct in self._config.constructs]
             self._fault(
                 located,
                 f"the study has no construct {key!r}.",
-                f"{nearest(key, known)} It has: {', '.join(known)}.".strip(),
+                f"{nearest(key, keys)} It has: {', '.join(keys)}.".strip(),
                 "expected",
             )
             return False

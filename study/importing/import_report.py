@@ -108,7 +108,7 @@ class ImportSummary:
         if self.already:
             lines.append(f"Already in the study: {_listed(self.already)}.")
         lines += [f"Accepted: {rule} ({n})." for rule, n in self.rules.items()]
-        lines += [f"Left out: {what} ({n})." for what, n in self.left_out.items()]
+        lines += [f"Left out: {content} ({n})." for content, n in self.left_out.items()]
         if self.unmatched:
             rows = len(set().union(*self.unmatched.values()))
             names = list(self.unmatched)

@@ -105,7 +105,7 @@ def import_rows(
                 **{f"added {noun}": n for noun, n in report.added.items() if n},
                 **{f"already {noun}": n for noun, n in report.already.items() if n},
                 **{f"accepted: {rule}": n for rule, n in report.rules.items()},
-                **{f"left out: {what}": n for what, n in report.left_out.items()},
+                **{f"left out: {content}": n for content, n in report.left_out.items()},
                 "unmatched": report.unmatched_rows,
             }
             files = Batch(connection, table(ImportedFile))
@@ -178,12 +178,12 @@ def _unmatched_faults(
     them, a note states their number.
     """
     faults = []
-    known = {"query_id": list(existing.query_ids)}
+    ids = {"query_id": list(existing.query_ids)}
     responses = existing.response_ids()
     for order, (name, numbers) in enumerate(report.unmatched.items()):
         field, column = checks.columns[name]
-        there = known.get(field, responses)
-        hint = nearest(name, there) if order < _HINTS and len(there) <= _KNOWN else ""
+        candidates = ids.get(field, responses)
+        hint = nearest(name, candidates) if order < _HINTS and len(candidates) <= _KNOWN else ""
         faults += [
             Fault(
                 f"{name!r} is not in the study. {hint}".rstrip(),

@@ -53,13 +53,13 @@ class FormatOptions:
     def kind(self, cells: RecordCells, scorer: str | None) -> str | None:
         """Return the kind of a scorer: from the record, the caller or the study."""
         from_column = cells.key("scorer_kind")
-        named = self.declared_kinds.get(scorer or "", from_column)
-        if from_column in KINDS and from_column != named:
+        declared = self.declared_kinds.get(scorer or "", from_column)
+        if from_column in KINDS and from_column != declared:
             _contradicted(
-                cells, f"{scorer!r} is {from_column}", f"--kind {scorer}={named}", "scorer_kind"
+                cells, f"{scorer!r} is {from_column}", f"--kind {scorer}={declared}", "scorer_kind"
             )
-        known = from_column or self.kinds.get(scorer or "")
-        if known is None and scorer is not None:
+        kind_of_scorer = from_column or self.kinds.get(scorer or "")
+        if kind_of_scorer is None and scorer is not None:
             cells.suppress_missing("scorer_kind")
             cells.fault_once(
                 f"the kind of the scorer {scorer!r} is unknown.",
@@ -67,7 +67,7 @@ class FormatOptions:
                 "metric), or declare it in study.toml.",
                 cells.column("scorer"),
             )
-        return known
+        return kind_of_scorer
 
     def scorer_of(self, cells: RecordCells) -> str | None:
         """Return the scorer that the record names, or the one declared for all records."""

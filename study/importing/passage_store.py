@@ -41,10 +41,10 @@ class PassageStore:
 
     def write(self) -> None:
         """Insert the passages that are not in the study, and the positions of all."""
-        known = self._known(list(self._waiting))
+        ids = self._stored_ids(list(self._waiting))
         for content, text in self._waiting.items():
-            if content not in known:
-                known[content] = self._texts.add(text=text, content_hash=content)
+            if content not in ids:
+                ids[content] = self._texts.add(text=text, content_hash=content)
                 self._report.added["passages"] += 1
         self._waiting = {}
         self._texts.write()
@@ -53,7 +53,7 @@ class PassageStore:
                 self._places.add(
                     response_id=response,
                     position=position,
-                    passage_id=known[content],
+                    passage_id=ids[content],
                     document=document,
                 )
         self._contexts = []
@@ -64,13 +64,13 @@ class PassageStore:
         self._texts.finish()
         self._places.finish()
 
-    def _known(self, contents: list[bytes]) -> dict[bytes, int]:
+    def _stored_ids(self, contents: list[bytes]) -> dict[bytes, int]:
         t: Any = table(Passage)
-        known: dict[bytes, int] = {}
+        ids: dict[bytes, int] = {}
         for start in range(0, len(contents), _LOOKED_UP):
             some = contents[start : start + _LOOKED_UP]
             rows = self._connection.execute(
                 select(t.c.content_hash, t.c.id).where(t.c.content_hash.in_(some))
             )
-            known.update((bytes(content), key) for content, key in rows)
-        return known
+            ids.update((bytes(content), key) for content, key in rows)
+        return ids

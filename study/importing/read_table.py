@@ -143,21 +143,21 @@ def read_preferences(
 
 
 def _form(head: Head) -> Any:
-    there = folded(head.columns)
-    if there & {"response_a", "response_b"}:
+    names = folded(head.columns)
+    if names & {"response_a", "response_b"}:
         fault = Fault("the file compares responses.", "Read it as preferences.")
         raise InputError("scores", [fault])
     if responses.matches(head):
         fault = Fault("the file contains responses, not scores.", "Import it into a study.")
         raise InputError("scores", [fault])
-    long = any(there & set(scores.FIELDS[name]) for name in ("construct_key", "value"))
+    long = any(names & set(scores.FIELDS[name]) for name in ("construct_key", "value"))
     return scores if long else scores_wide
 
 
 def wide_constructs(source: RecordSource) -> tuple[str, ...]:
     """Return the constructs of a wide table: what its columns of numbers are named after."""
-    known = {column for names in scores_wide.FIELDS.values() for column in names}
-    open_columns = [column for column in source.head.columns if column.casefold() not in known]
+    standard = {column for names in scores_wide.FIELDS.values() for column in names}
+    open_columns = [column for column in source.head.columns if column.casefold() not in standard]
     numeric: dict[str, bool] = {}
     for record in islice(source.peeked(), _LOOKED_AT):
         if isinstance(record, Record):
@@ -226,10 +226,12 @@ def _first(
     first, before = first_values.setdefault(key, (number, content))
     system = row.system if isinstance(row, ScoreRow) else None
     if before != content:
-        value, kept = (f"{v:g}" if v is not None else "no value" for v in (content[0], before[0]))
+        value, earlier = (
+            f"{v:g}" if v is not None else "no value" for v in (content[0], before[0])
+        )
         report.fault(
             f"{value} by {row.scorer!r} on {row.construct_key}, repeat {row.repeat}, but row "
-            f"{first} has {kept} for the same response.",
+            f"{first} has {earlier} for the same response.",
             "Keep one of them, or number them as repeats.",
             number,
             located.column("value"),

@@ -134,13 +134,15 @@ class ValueStore:
     def _stored(self, connection: Connection, versions: Mapping[str, int]) -> dict[Key, Entry]:
         t = self._table
         stored: dict[Key, Entry] = {}
-        wanted = {key[0] for key in self._entries}
+        responses_in_file = {key[0] for key in self._entries}
         for scorer in sorted({key[2] for key in self._entries}):
             rows: Any = connection.execute(select(t).where(t.c.scorer == scorer)).mappings()
             for row in rows:
                 responses = tuple(row[column] for column in self._keys)
                 construct = row["construct_key"]
-                if responses in wanted and row["construct_version"] == versions.get(construct):
+                if responses in responses_in_file and row["construct_version"] == versions.get(
+                    construct
+                ):
                     extra = tuple(row[column] for column in self._extra)
                     stored[responses, construct, scorer, row["repeat"]] = Entry(
                         row["value"], row["missing_reason"], extra

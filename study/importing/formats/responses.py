@@ -48,10 +48,10 @@ def _passage(cells: RecordCells, place: int, passage: Any, listed: Any) -> dict[
         return {"text": passage, "document": document}
     column = f"{cells.column('passages')}, item {place}"
     document_id = next((passage[name] for name in _DOCUMENT if not blank(passage.get(name))), None)
-    named = None if document_id is None else cells.key_in(column, document_id)
-    if document is not None and named not in (None, document):
+    declared = None if document_id is None else cells.key_in(column, document_id)
+    if document is not None and declared not in (None, document):
         cells.fault(
-            f"the passage names the document {abbreviate(named)}, and the file's documents "
+            f"the passage names the document {abbreviate(declared)}, and the file's documents "
             f"{abbreviate(document)}.",
             "Keep one of the two.",
             column,
@@ -59,7 +59,7 @@ def _passage(cells: RecordCells, place: int, passage: Any, listed: Any) -> dict[
     for name, cell in passage.items():
         if name not in ("text", *_DOCUMENT) and not blank(cell):
             cells.left_out(f"the field {abbreviate(name)} of passages")
-    return {"text": passage.get("text"), "document": named or document}
+    return {"text": passage.get("text"), "document": declared or document}
 
 
 DESCRIPTION = "a query and a response in each row, usually with query_id, system and passages"

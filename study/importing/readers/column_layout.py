@@ -48,16 +48,16 @@ def layout_of(
     `reserved` is true of columns that the caller reads itself; `families` enables passage_1, ...
     and attribute.NAME.
     """
-    there = list(columns)
-    known: dict[str, str] = {}
-    by_fold = {column.casefold(): column for column in reversed(there) if not reserved(column)}
+    present = list(columns)
+    matched: dict[str, str] = {}
+    by_fold = {column.casefold(): column for column in reversed(present) if not reserved(column)}
     for name, names in fields.items():
-        exact = (column for column in names if column in there)
+        exact = (column for column in names if column in present)
         match = next(exact, None) or next((by_fold[n] for n in names if n in by_fold), None)
         if match is not None:
-            known[name] = match
-    others = tuple(column for name, column in known.items() if column not in fields[name])
-    rest = [c for c in there if c not in known.values() and not reserved(c)]
+            matched[name] = match
+    others = tuple(column for name, column in matched.items() if column not in fields[name])
+    rest = [c for c in present if c not in matched.values() and not reserved(c)]
     passages: list[str] = []
     attributes: list[str] = []
     if families:
@@ -65,7 +65,7 @@ def layout_of(
         passages.sort(key=lambda column: int(column.rpartition("_")[2]))
         attributes = [c for c in rest if c.startswith(ATTRIBUTE) and c != ATTRIBUTE]
     unknown = [c for c in rest if c not in passages and c not in attributes]
-    return ColumnLayout(known, tuple(passages), tuple(attributes), tuple(unknown), others)
+    return ColumnLayout(matched, tuple(passages), tuple(attributes), tuple(unknown), others)
 
 
 def folded(columns: Iterable[str]) -> set[str]:
@@ -75,8 +75,8 @@ def folded(columns: Iterable[str]) -> set[str]:
 
 def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:
     """Whether the columns include each of these fields."""
-    there = folded(columns)
-    return all(there.intersection(fields[name]) for name in names)
+    present = folded(columns)
+    return all(present.intersection(fields[name]) for name in names)
 
 
 def missing_column(
@@ -86,14 +86,14 @@ def missing_column(
 
     `instead` names an option that can replace the column.
     """
-    there = list(columns)
+    present = list(columns)
     hint = next(
-        (suggestion for suggestion in (nearest(name, there) for name in names) if suggestion),
+        (suggestion for suggestion in (nearest(name, present) for name in names) if suggestion),
         "",
     )
     also = f" (or {', '.join(names[1:])})" if len(names) > 1 else ""
     return Fault(
-        f"the column {names[0]!r}{also} is missing. There are: {quoted_names(there)}.",
+        f"the column {names[0]!r}{also} is missing. There are: {quoted_names(present)}.",
         f"{hint} Rename or add it{f', or give {instead}' if instead else ''}.".strip(),
         row,
     )

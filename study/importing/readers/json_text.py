@@ -30,11 +30,11 @@ def loaded(text: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        seen: set[str] = set()
+        names: set[str] = set()
         for name, _ in pairs:
-            if name in seen:
+            if name in names:
                 raise DuplicateNameError(name)
-            seen.add(name)
+            names.add(name)
     return result
 
 

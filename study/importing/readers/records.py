@@ -361,8 +361,8 @@ class Reader:
         """
         columns = self.source.head.columns
         if self.source.form in ("delimited", "parquet"):
-            there = layout_of(columns, self.fields, self.reserved, families=self.families).columns
-            missing = [name for name in names if name not in there]
+            present = layout_of(columns, self.fields, self.reserved, families=self.families).columns
+            missing = [name for name in names if name not in present]
             faults = [missing_column(self.fields[name], columns, 1, instead) for name in missing]
             if faults:
                 raise InputError(self.source.path.name, faults)

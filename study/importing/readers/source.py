@@ -35,9 +35,9 @@ class RecordSource(InputFile):
         if fault:
             raise InputError(self.path.name, [fault])
         start = head.removeprefix(BOM).lstrip()
-        named = self.path.suffix.lower()
-        if start[:1] in (b"{", b"[") and named not in {".csv", ".tsv"}:
-            return json_text.form(self.path, named, start)
+        suffix = self.path.suffix.lower()
+        if start[:1] in (b"{", b"[") and suffix not in {".csv", ".tsv"}:
+            return json_text.form(self.path, suffix, start)
         return "delimited"
 
     @cached_property

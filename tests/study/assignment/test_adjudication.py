@@ -201,7 +201,7 @@ def test_who_was_given_a_response_to_rate_does_not_adjudicate_it(any_study: Stud
         ({"sample": -1, "widest": 3}, "give 0 or more of each"),
         ({"sample": 2, "constructs": ["QRX"]}, "Did you mean 'QR'"),
         ({"sample": 2, "constructs": []}, "No construct is named"),
-        ({"sample": 2, "constructs": ["AC"]}, "holds no response with people's values"),
+        ({"sample": 2, "constructs": ["AC"]}, "has no response with people's values"),
     ],
     ids=["nothing", "negative", "unknown-construct", "no-construct", "unrated-construct"],
 )

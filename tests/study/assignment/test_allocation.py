@@ -136,7 +136,7 @@ def test_linked_means_that_one_can_be_reached_from_every_other(
 
 def test_those_who_may_not_take_a_block_are_not_given_it() -> None:
     blocks = blocks_of(20, 1)
-    able = [frozenset({0, 1}) if index % 2 else frozenset({2}) for index in range(20)]
+    eligible = [frozenset({0, 1}) if index % 2 else frozenset({2}) for index in range(20)]
     chosen = choose_raters(
         blocks,
         [block.query for block in blocks],
@@ -144,7 +144,7 @@ def test_those_who_may_not_take_a_block_are_not_given_it() -> None:
         [1.0] * 20,
         nothing(3),
         np.random.default_rng(0),
-        able,
+        eligible,
     )
-    assert all(able[index].issuperset(places) for index, places in enumerate(chosen))
+    assert all(eligible[index].issuperset(places) for index, places in enumerate(chosen))
     assert sum(map(len, chosen)) == 20

@@ -122,7 +122,7 @@ def test_checks_can_be_added_to_work_that_is_not_begun(any_study: Study) -> None
         connection.execute(insert(table(Reveal)).values(assignment_id=begun.id, stage=1, fields=[]))
     plan = assign(any_study, 1, per_item=1, checks=6, dry_run=True)
     assert plan.further == {"check": 5}
-    assert plan.notes[0].startswith("Checks: 1 fewer than asked for")
+    assert plan.notes[0].startswith("Checks: 1 fewer than requested")
     assign(any_study, 1, per_item=1, checks=6)
     assert begun.query_id not in {row.query_id for row in checks(any_study)}
     assert {row.id: row.position for row in rows(any_study) if row.id in before} == before
@@ -150,7 +150,7 @@ def test_without_anything_to_copy_all_are_imported_or_it_is_said(study: Study) -
     bring_in_check(study, "own query", "text")
     done = assign(study, 1, per_item=1, checks=3)
     assert done.further == {"check": 1}
-    assert done.notes[0].startswith("Checks: 2 fewer than asked for")
+    assert done.notes[0].startswith("Checks: 2 fewer than requested")
 
 
 def test_one_construct_a_pass_checks_in_every_round(study: Study) -> None:

@@ -335,7 +335,7 @@ def test_what_was_taken_back_unfinished_is_given_to_somebody_else(any_study: Stu
             )
         )
         connection.execute(update(a).values(released_at=now()))
-    with pytest.raises(StudyError, match="0 of the 1 named are free"):
+    with pytest.raises(StudyError, match="0 of the 1 named are available"):
         assign(any_study, ["anna"], per_item=1, constructs=["QR"])
     done = assign(any_study, ["anna", "ben"], per_item=1, constructs=["QR"])
     assert {load.rater: load.new_responses for load in done.raters} == {"anna": 0, "ben": 1}

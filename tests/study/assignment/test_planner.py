@@ -179,7 +179,7 @@ def test_a_slot_that_was_handed_on_does_not_count_and_its_rater_is_not_given_it_
     assert (first.code, second.code) == ("anna", "ben")
     with any_study.write() as connection:
         connection.execute(update(a).where(a.c.id == second.id).values(replaces_id=first.id))
-    with pytest.raises(StudyError, match="0 of the 2 named are free"):
+    with pytest.raises(StudyError, match="0 of the 2 named are available"):
         assign(any_study, per_item=2)
     done = assign(any_study, ["anna", "ben", "cara"], per_item=2)
     assert {load.rater: (load.responses, load.new_responses) for load in done.raters} == {

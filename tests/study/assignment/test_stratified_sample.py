@@ -92,10 +92,10 @@ def test_equal_strata_differ_by_one_unless_they_are_used_up(sizes: list[int], si
 def test_what_was_assigned_stays_with_all_that_come_before_it(
     sizes: list[int], size: int, kept: set[int], seed: int
 ) -> None:
-    there = [unit._replace(kept=unit.id % 100 in kept) for unit in units(sizes, seed)]
+    there = [unit._replace(assigned=unit.id % 100 in kept) for unit in units(sizes, seed)]
     for one in draw(there, size, allocation="proportional", seed=seed):
         chosen = {unit.id for unit in one.chosen}
-        assert {unit.id for unit in one.units if unit.kept} <= chosen
+        assert {unit.id for unit in one.units if unit.assigned} <= chosen
         numbers = sorted(unit.number for unit in one.units)
         assert sorted(unit.number for unit in one.chosen) == numbers[: len(chosen)]
 
@@ -205,7 +205,7 @@ def test_calibration_in_the_languages_that_all_read_biases_nothing(name: str) ->
 def was_given(answer: FrameResponse, purpose: str) -> ExistingAssignment:
     return ExistingAssignment(
         answer.id, 1, answer.query, answer.id, frozenset({"QR"}), purpose, 0, 0, "single", 0,
-        1.0, None, gone=False, counts=purpose == "main", vacant=False,
+        1.0, None, inactive=False, counts=purpose == "main", vacant=False,
     )  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def test_systems_differ_by_one_response_and_queries_are_spread() -> None:
         assert max(counts.values()) - min(counts.values()) <= 1
         # 30 responses: each to a query of its own, but for a few at the seams.
         assert len({response // 10 for response in responses}) >= 28
-        assert any("Stratified by system" in note for note in found.notes)
+        assert any("stratified by system" in note for note in found.notes)
 
 
 def test_calibration_is_never_in_the_sample() -> None:
@@ -278,4 +278,4 @@ def test_a_stratum_that_no_query_has_is_named_with_the_nearest() -> None:
 
 def test_fewer_units_than_strata_are_said() -> None:
     found = sample_of(frame_of(9, 2), 0, sample=1, strata=("domain",))
-    assert "Nothing is drawn from 1 of 2 strata: domain=medicine." in found.notes
+    assert "No unit is drawn from 1 of 2 strata: domain=medicine." in found.notes
