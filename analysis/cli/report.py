@@ -223,13 +223,15 @@ def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json
         terminal.say_verdicts(first, found)
 
     from analysis.pipeline.report_files import as_document, write_document
-    from analysis.topics.agreement.largest_disagreements import furthest_apart
+    from analysis.topics.agreement.largest_disagreements import largest_disagreements
 
     with terminal.working("Computing every figure"):
         analysis = completed(first)
     with terminal.working("Drawing and writing"):
-        apart = [(a.scorer, a.response_id, a.construct) for a in furthest_apart(analysis.context)]
-        reasons = source.reasons(apart)
+        responses = [
+            (a.scorer, a.response_id, a.construct) for a in largest_disagreements(analysis.context)
+        ]
+        reasons = source.reasons(responses)
         content = as_document(analysis, command_line(), found, source.judge_runs, reasons)
         page = write_document(content, folder)
     checks: list[Any] = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,35 @@ from analysis.core.resampling import (
 )
 from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.core.statistic_family import StatisticFamily
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledFamily:
+    """A family of statistics with their resamples, from which estimates are made."""
+
+    context: Context
+    family: StatisticFamily
+    resampling: QueryResampling
+
+    @cached_property
+    def replicates(self) -> Sequence[Replicates]:
+        """Values of each statistic on the resamples."""
+        return self.family.replicates(self.resampling)
+
+    def estimate(
+        self, name: str, place: int = 0, transform: Transform | None = None, **record: Any
+    ) -> Estimate:
+        """The statistic at this place of the family with its interval for these raters."""
+        return resampled_estimate(
+            self.context,
+            name,
+            self.family,
+            place,
+            self.replicates[place],
+            self.resampling,
+            transform,
+            **record,
+        )
 
 
 def resampled_estimate(

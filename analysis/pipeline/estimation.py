@@ -44,7 +44,8 @@ def analyse(
     """Analyse a table of scores, with preferences if there are any.
 
     `edited` is the table with what raters changed after they had been shown more, which is
-    reported beside the figures of the other. `probes` are answers of judges to altered prompts.
+    reported in addition to the figures of `scores`. `probes` are answers of judges to altered
+    prompts.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def headline(
     edited: ScoreTable | None = None,
     probes: ProbeTable | None = None,
 ) -> Analysis:
-    """Only the figures that the verdict speaks of, in a fraction of the time; see `completed`."""
+    """Only the figures of the verdict, in a fraction of the time; see `completed`."""
     return _analysis(title, _context(scores, preferences, options, edited, probes), _headline)
 
 
@@ -81,11 +82,11 @@ def _context(
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
         raise AnalysisError("there are no scores and no preferences to analyze")
     options = options or Options()
-    scores, said = of_one_layout(scores, options.layout)
-    if edited is not None and said is not None:
+    scores, left_out = of_one_layout(scores, options.layout)
+    if edited is not None and left_out is not None:
         (layout,) = values_by_layout(scores)
         edited, _ = of_one_layout(edited, layout)
-    return Context(scores, preferences, options, edited, said, probes)
+    return Context(scores, preferences, options, edited, left_out, probes)
 
 
 def _analysis(
@@ -94,10 +95,10 @@ def _analysis(
     scores, preferences = context.scores, context.preferences
     warnings = [*scores.warnings, *(preferences.warnings if preferences else ())]
     with one_blas_thread():
-        found = EstimateList(tuple(figures(context)))
+        estimates_of_report = EstimateList(tuple(figures(context)))
     if context.layout_left_out is not None:
         warnings.insert(0, context.layout_left_out)
-    return Analysis(title, context, found, (*warnings, *_weights(scores)))
+    return Analysis(title, context, estimates_of_report, (*warnings, *_weights(scores)))
 
 
 def _everything(context: Context) -> Iterator[Estimate]:
@@ -126,5 +127,5 @@ def _weights(scores: ScoreTable) -> list[str]:
         return []
     return [
         "responses were drawn with unequal or stated probabilities; corrected means are weighted "
-        "by them, all other figures describe the rated responses as they are"
+        "by them, all other figures describe the rated responses without weights"
     ]

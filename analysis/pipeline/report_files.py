@@ -19,7 +19,7 @@ from analysis.render.limitations import not_established
 from analysis.render.output_files import as_json, check_folder, csv_texts, schema
 from analysis.render.page import page
 from analysis.render.verdicts import Verdict, verdicts, with_contradictions
-from analysis.topics.agreement.largest_disagreements import apart_records
+from analysis.topics.agreement.largest_disagreements import disagreement_records
 
 _PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
 
@@ -27,11 +27,11 @@ _PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
 def as_document(
     analysis: Analysis,
     command: str | None = None,
-    found: Sequence[Verdict] | None = None,
+    known_verdicts: Sequence[Verdict] | None = None,
     judge_runs: Sequence[Mapping[str, Any]] = (),
     reasons: Mapping[tuple[str, str, str], str] | None = None,
 ) -> Document:
-    """Work out a report: verdicts (unless `found` already), figures and tables.
+    """Work out a report: verdicts (unless given), figures and tables.
 
     The verdicts gain notes on figures that contradict each other, for which all must be computed.
 
@@ -42,11 +42,13 @@ def as_document(
     analysis = replace(analysis, inputs=ReportInputs(tuple(judge_runs), dict(reasons or {})))
     return Document(
         analysis,
-        with_contradictions(analysis, verdicts(analysis) if found is None else found),
+        with_contradictions(
+            analysis, verdicts(analysis) if known_verdicts is None else known_verdicts
+        ),
         tuple(chapters(analysis)),
         tuple(not_established(analysis)),
         _provenance(analysis, command, judge_runs),
-        tuple(apart_records(analysis)),
+        tuple(disagreement_records(analysis)),
     )
 
 
@@ -66,7 +68,7 @@ def write_report(
     Raises
     ------
     ReportError
-        The folder holds something that is no report.
+        The folder contains something other than a report.
     """
     content = as_document(analysis, command, judge_runs=judge_runs, reasons=reasons)
     return write_document(content if checks is None else content.with_checks(checks), out_dir)
@@ -95,10 +97,10 @@ def report_schema() -> dict[str, Any]:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write beside and move into place, so that an interrupted run leaves the old file whole."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)  # noqa: PTH105  (atomic on every system)
+    """Write a new file and move it into place: an interrupted run leaves the old file intact."""
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)  # noqa: PTH105  (atomic on every system)
 
 
 def _provenance(

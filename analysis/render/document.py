@@ -25,7 +25,7 @@ class Document:
     chapters: tuple[Chapter, ...]
     not_established: tuple[str, ...]
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    furthest_apart: tuple[Mapping[str, object], ...] = ()
+    largest_disagreements: tuple[Mapping[str, object], ...] = ()
     """The responses on which a judge and people differ most, as report.json has them."""
 
     def with_checks(self, checks: Sequence[Mapping[str, Any]]) -> Document:

@@ -15,7 +15,6 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from analysis.core.estimates import Estimate
 from analysis.render.labels import shortened
 
 if TYPE_CHECKING:
@@ -213,35 +212,21 @@ class Figure:
     """One drawing over the whole column, rather than small multiples."""
 
 
-def zero_line(axes: Axes) -> None:
-    """A dashed line at 0: no difference."""
-    axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
-
-
-def interval_bar(axes: Axes, at: float, estimate: Estimate, color: str, width: float) -> None:
-    """The interval of an estimate as a bar at this height; nothing where there is none."""
-    if estimate.has_interval:
-        axes.hlines(at, estimate.ci_low, estimate.ci_high, color=color, linewidth=width)
-
-
 def name_rows(
     axes: Axes,
     heights: npt.ArrayLike,
     names: Sequence[str],
     *,
-    limits: tuple[float, float] | None = None,
-    size: float | None = None,
+    top: float = 0.6,
     grid: bool = True,
 ) -> None:
     """Names at the heights of the rows, without an axis, and vertical lines to read values by.
 
-    `limits` are the lowest and highest height drawn: from the number of rows unless given.
+    `top` is the room above the uppermost row, in rows.
     """
-    axes.set_ylim(*(limits or (-0.6, len(names) - 0.4)))
+    axes.set_ylim(-0.6, len(names) - 1 + top)
     axes.set_yticks(heights, names)
-    axes.tick_params(
-        axis="y", length=0, labelcolor=INK, **({} if size is None else {"labelsize": size})
-    )
+    axes.tick_params(axis="y", length=0, labelcolor=INK)
     axes.spines["left"].set_visible(False)
     if grid:
         axes.grid(axis="x", color=RULE, linewidth=0.4)

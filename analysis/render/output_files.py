@@ -47,7 +47,7 @@ def as_json(document: Document) -> dict[str, Any]:
             }
             for gap in gaps
         ],
-        "furthest_apart": [dict(record) for record in document.furthest_apart],
+        "largest_disagreements": [dict(record) for record in document.largest_disagreements],
         "warnings": list(analysis.warnings),
         "not_established": list(document.not_established),
         "tables": [f"{name}.csv" for name in csv_names(document)],

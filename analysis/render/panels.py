@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData
+from analysis.core.estimates import Estimate
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -18,6 +19,9 @@ WIDTH, HEIGHT = 2.35, 2.2
 
 #: Judges drawn; a report with more says which are left to the tables.
 JUDGES_DRAWN = 4
+
+#: Constructs drawn; the tables have more.
+CONSTRUCTS_DRAWN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,3 +76,16 @@ def left_out(analysis: Analysis) -> str:
 def several_scorers(analysis: Analysis) -> bool:
     """Whether a panel must name its scorer beside its construct."""
     return len({panel.scorer for panel in panels(analysis)}) > 1
+
+
+def estimates_by_construct(
+    analysis: Analysis, statistic: str, constructs: Iterable[str]
+) -> dict[str, list[Estimate]]:
+    """The defined estimates of a statistic, of the first constructs that have any."""
+    defined = {
+        construct: [
+            e for e in analysis.estimates.select(statistic, construct=construct) if e.defined
+        ]
+        for construct in constructs
+    }
+    return dict([part for part in defined.items() if part[1]][:CONSTRUCTS_DRAWN])

@@ -12,8 +12,9 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate
+from analysis.core.family_estimates import ResampledFamily
 from analysis.core.pairs import Scope
+from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.absolute_agreement import agreement_in_value, measures_in
 from analysis.statistics.agreement.cohen_kappa import (
@@ -54,12 +55,10 @@ def _differences(context: Context, scored: ComparedScores) -> Iterator[Estimate]
             values, data.reference, data.query, scope,
             n_queries=data.n_queries, produced=data.produced,
         )  # fmt: skip
-        replicates = family.replicates(context.rated_resampling)
+        resampled = ResampledFamily(context, family, context.rated_resampling)
         for place, name in enumerate(measures_in(scope)):
-            yield resampled_estimate(
-                context, name, family, place, replicates[place], context.rated_resampling,
-                transform="fisher_z" if name == "ccc" else None, **record,
-            )  # fmt: skip
+            transform: Transform | None = "fisher_z" if name == "ccc" else None
+            yield resampled.estimate(name, place, transform, **record)
 
 
 def _kappas_of_judge(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
@@ -236,7 +235,7 @@ STATISTICS = (
     _statistic(
         "equivalence_p",
         "p",
-        "p of two one-sided t-tests that the bias lies within params.margin points; "
+        "p of two one-sided t-tests that the bias is within params.margin points; "
         "params.equivalent at .05",
         range=(0, 1),
         better="lower",

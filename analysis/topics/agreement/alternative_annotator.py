@@ -1,4 +1,4 @@
-"""Whether a judge may stand in for a rater: the alternative annotator test, non-inferiority."""
+"""Whether a judge can replace a rater: the alternative annotator test and non-inferiority."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def alternative_annotator_table(analysis: Analysis) -> Iterator[Table]:
     built, select = TableBuilder(), analysis.estimates.select
     rates = select("alt_test_winning_rate")
     if not any(e.defined for e in rates):
-        # A study of two raters is told so once, among what is not established.
+        # That two raters are too few is stated once, in the section on what is not established.
         return
     for e in rates:
         constant = e.scorers[0] == CONSTANT
@@ -238,7 +238,7 @@ def alternative_annotator_table(analysis: Analysis) -> Iterator[Table]:
     epsilon = analysis.options.alt_test_epsilon
     yield built.table(
         "alternative-annotator",
-        "May the judge stand in for a rater?",
+        "Can the judge replace a rater?",
         "Alternative annotator test: share of raters that the judge may replace (half or more "
         "passes), and how often it is at least as close to the other raters as the left-out rater. "
         f"Allowance epsilon {epsilon:g}; p-values clustered by query and adjusted over raters. "
@@ -263,7 +263,7 @@ def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
         "No worse than a rater, by the declared margin",
         "Judge minus rater, Pearson's r with the mean of the other raters. Brackets: "
         f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
-        "no worse where it lies above minus the margin.",
+        "no worse where it is above minus the margin.",
         ("Construct", "Scorer", "Scope", "Difference", "Margin", "No worse", "Queries"),
         heads=3,
     )

@@ -145,7 +145,7 @@ STATISTICS = (
         "kendall_tau_b",
         "tau-b",
         "tau-b; within a query concordances and untied pairs are summed over queries, so that a "
-        "query without a tau of its own still counts",
+        "query without a defined tau still counts",
         range=(-1, 1),
         better="higher",
         source="Kendall 1945",

@@ -19,10 +19,10 @@ from analysis.render.verdicts import leading_scope
 from analysis.topics.agreement.association import compared
 from analysis.topics.agreement.human_ceiling import SCOPES, ceilings_of
 
-#: The rule of an answer that is a number and nothing else, and the value of params.answers.
+#: The rule of an answer that is only a number, and the value of params.answers.
 BARE = "bare"
 
-#: The rule of a response without text: the prompts give its score, so nothing had to be read.
+#: The rule of a response without text: the prompts give its score, so no answer had to be read.
 EMPTY_RESPONSE = "empty_response"
 
 #: In place of the rule where the table gives none.
@@ -36,16 +36,16 @@ def answers_read(context: Context) -> Iterator[Estimate]:
     another rule, or by none that the table gives, are missing in the figures of bare numbers.
     """
     frame = context.scores.frame
-    own = frame[(frame["scorer_kind"] == "judge") & (frame["repeat"] == 0)]
-    rows = own.drop_duplicates(["response_id", "construct", "scorer"])
+    judged = frame[(frame["scorer_kind"] == "judge") & (frame["repeat"] == 0)]
+    rows = judged.drop_duplicates(["response_id", "construct", "scorer"])
     read = rows["value"].notna() & rows["rule"].notna()
     judges = rows.loc[read & ~rows["rule"].isin([BARE, EMPTY_RESPONSE]), "scorer"].unique()
     for construct in context.scores.constructs:
         for judge in judges:
-            given = rows[(rows["construct"] == construct) & (rows["scorer"] == judge)]
-            if len(given):
-                yield from _shares(construct, str(judge), given)
-                yield from _from_bare_numbers(context, construct, str(judge), given)
+            of_judge = rows[(rows["construct"] == construct) & (rows["scorer"] == judge)]
+            if len(of_judge):
+                yield from _shares(construct, str(judge), of_judge)
+                yield from _from_bare_numbers(context, construct, str(judge), of_judge)
 
 
 def _shares(construct: str, judge: str, rows: pd.DataFrame) -> Iterator[Estimate]:
@@ -53,7 +53,7 @@ def _shares(construct: str, judge: str, rows: pd.DataFrame) -> Iterator[Estimate
     rules = rows.loc[~missing, "rule"].astype("object").fillna(NO_RULE).value_counts()
     reasons = rows.loc[missing, "missing_reason"].astype("object").value_counts()
     for name, counts in (("rule", rules), ("reason", reasons)):
-        for said, count in counts.items():
+        for reading, count in counts.items():
             yield Estimate(
                 "answer_share",
                 (construct,),
@@ -62,7 +62,7 @@ def _shares(construct: str, judge: str, rows: pd.DataFrame) -> Iterator[Estimate
                 n_responses=len(rows),
                 n_queries=rows["query_id"].nunique(),
                 n_dropped=int(count) if name == "reason" else 0,
-                params={name: str(said), "count": int(count)},
+                params={name: str(reading), "count": int(count)},
             )
 
 
@@ -72,8 +72,10 @@ def _from_bare_numbers(
     data = context.rated[construct]
     if judge not in data.scorers:
         return
-    kept = rows.loc[rows["rule"].isin([BARE, EMPTY_RESPONSE]), "response_id"].astype("object")
-    bare = np.where(np.isin(data.responses, list(kept)), data.scorers[judge], np.nan)
+    bare_responses = rows.loc[rows["rule"].isin([BARE, EMPTY_RESPONSE]), "response_id"].astype(
+        "object"
+    )
+    bare = np.where(np.isin(data.responses, list(bare_responses)), data.scorers[judge], np.nan)
     scored = ComparedScores(data, judge, bare, None)
     for estimate in (
         *compared(context, scored, "pearson", only=SCOPES),
@@ -102,7 +104,7 @@ _VALUES: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 def answers_read_tables(analysis: Analysis) -> Iterator[Table]:
-    """By which rule each judge's answers were read, and why some hold no score."""
+    """By which rule each judge's answers were read, and why some have no score."""
     built = TableBuilder()
     for construct, judge, shares in _judges(analysis):
         built.used += shares
@@ -112,7 +114,7 @@ def answers_read_tables(analysis: Analysis) -> Iterator[Table]:
         built.add(
             construct,
             judge,
-            *(_count(found) for found in plain),
+            *(_count(share) for share in plain),
             _count([*rules.values()], "rule"),
             _count(unsaid),
             _count([e for e in shares if "reason" in e.params], "reason"),
@@ -122,7 +124,7 @@ def answers_read_tables(analysis: Analysis) -> Iterator[Table]:
         "answers-read",
         "How a judge's answers were read",
         "Of the judges with an answer that was more than a bare number. Other rules take the one "
-        "number that stands there with marks, a label or JSON around it. Labels are known in "
+        "number in the answer, with marks, a label or JSON around it. Labels are known in "
         "English only: an answer labelled in another language has no score. An empty response "
         "has the score that the prompts give it, without an answer.",
         ("Construct", "Scorer", "Bare number", "Empty response", "Another rule", "Rule not given",
@@ -132,7 +134,7 @@ def answers_read_tables(analysis: Analysis) -> Iterator[Table]:
 
 
 def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
-    """The figure that the verdict leads with, beside that from bare numbers only."""
+    """The figure that the verdict leads with, and the same figure from bare numbers only."""
     built, first = TableBuilder(), analysis.estimates.first
     for construct, judge, _ in _judges(analysis):
         data = analysis.rated[construct]
@@ -172,10 +174,10 @@ def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
 
 
 def _judges(analysis: Analysis) -> Iterator[tuple[str, str, list[Estimate]]]:
-    found: dict[tuple[str, str], list[Estimate]] = {}
+    by_judge: dict[tuple[str, str], list[Estimate]] = {}
     for share in analysis.estimates.select("answer_share"):
-        found.setdefault((share.constructs[0], share.scorers[0]), []).append(share)
-    for (construct, judge), shares in found.items():
+        by_judge.setdefault((share.constructs[0], share.scorers[0]), []).append(share)
+    for (construct, judge), shares in by_judge.items():
         yield construct, judge, shares
 
 

@@ -1,4 +1,4 @@
-"""Whether judge and people come to the same decisions on pairs of systems."""
+"""Whether judge and people reach the same decisions on pairs of systems."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def _of_scorer(
     needs = np.isfinite(people).any(axis=1).sum()
     weights = _weights(context, int(needs))
     options = context.options
-    found = decisions(judge, people, weights, options.level, options.seed)
+    outcome = decisions(judge, people, weights, options.level, options.seed)
     record = data.record(scorer, "system_level") | {
         "n_responses": int(np.count_nonzero(both & data.produced.any(axis=1))),
         "n_queries": int(needs),
     }
-    yield _agreement(found, record)
-    if len(found.decisions) <= PAIRS_LISTED:
-        yield from _each(data, found, record)
+    yield _agreement(outcome, record)
+    if len(outcome.decisions) <= PAIRS_LISTED:
+        yield from _each(data, outcome, record)
     soft = soft_pairwise_accuracy(judge, people, seed=options.seed)
     yield Estimate(
         "soft_pairwise_accuracy",
@@ -77,39 +77,39 @@ def _weights(context: Context, contributing: int) -> np.ndarray[Any, np.dtype[np
     return context.rated_resampling.bootstrap[:ROWS]
 
 
-def _agreement(found: Decisions, record: dict[str, Any]) -> Estimate:
-    counts: dict[str, int] = {decision: found.count(decision) for decision in DECISIONS}
+def _agreement(outcome: Decisions, record: dict[str, Any]) -> Estimate:
+    counts: dict[str, int] = {decision: outcome.count(decision) for decision in DECISIONS}
     return Estimate(
         "decision_agreement",
-        value=found.share,
-        method=found.people_intervals.method or None,
-        reason=found.reason,
-        params={"pairs": len(found.decisions), **counts},
+        value=outcome.share,
+        method=outcome.people_intervals.method or None,
+        reason=outcome.reason,
+        params={"pairs": len(outcome.decisions), **counts},
         **record,
     )
 
 
-def _each(data: ConstructData, found: Decisions, record: dict[str, Any]) -> Iterator[Estimate]:
-    for place, decision in enumerate(found.decisions):
-        pair = data.systems[found.first[place]], data.systems[found.second[place]]
-        shown: dict[str, float | None] = {}
+def _each(data: ConstructData, outcome: Decisions, record: dict[str, Any]) -> Iterator[Estimate]:
+    for place, decision in enumerate(outcome.decisions):
+        pair = data.systems[outcome.first[place]], data.systems[outcome.second[place]]
+        params: dict[str, float | None] = {}
         for name, point, of in (
-            ("people", found.people, found.people_intervals),
-            ("judge", found.judge, found.judge_intervals),
+            ("people", outcome.people, outcome.people_intervals),
+            ("judge", outcome.judge, outcome.judge_intervals),
         ):
             values = (point[place], of.low[place], of.high[place])
             for key, value in zip((name, f"{name}_low", f"{name}_high"), values, strict=True):
-                shown[key] = None if np.isnan(value) else float(value)
-        queries = int(found.n_shared[place])
+                params[key] = None if np.isnan(value) else float(value)
+        queries = int(outcome.n_shared[place])
         undecided = decision == "undecided"
-        reasons = found.people_intervals.reasons[place] or found.judge_intervals.reasons[place]
+        reasons = outcome.people_intervals.reasons[place] or outcome.judge_intervals.reasons[place]
         if undecided and not queries:
             reasons = "no query has answers of both systems with both values"
         yield Estimate(
             "decision",
             value=float("nan") if undecided else float(decision in {"same", "neither"}),
             reason=(reasons or "undecided") if undecided else None,
-            params={"decision": decision, **shown},
+            params={"decision": decision, **params},
             **record | {"systems": pair, "n_queries": queries, "n_responses": 2 * queries},
         )
 
@@ -133,8 +133,8 @@ STATISTICS = (
     _statistic(
         "decision",
         "Found by",
-        "one pair (`systems`): 1 where the decisions are equal, params.decision says which, with "
-        "both differences and their simultaneous ends",
+        "one pair (`systems`): 1 where the decisions are equal, params.decision names the "
+        "decision, with both differences and their simultaneous ends",
     ),
     _statistic(
         "soft_pairwise_accuracy",
@@ -147,7 +147,7 @@ STATISTICS = (
 )
 
 
-#: Disagreements that are listed; estimates.csv has every pair.
+#: Disagreements in the table; estimates.csv has every pair.
 PAIRS_SHOWN = 30
 _WORDS = {
     "opposite": "opposite differences",
@@ -185,28 +185,28 @@ def decisions_table(analysis: Analysis) -> Iterator[Table]:
 def disagreements_table(analysis: Analysis) -> Iterator[Table]:
     """Pairs of systems that judge and people decide differently, opposite ones first."""
     built = TableBuilder()
-    found = [e for e in analysis.estimates.select("decision") if e.params["decision"] in _WORDS]
-    found.sort(key=lambda e: list(_WORDS).index(str(e.params["decision"])))
-    for e in found[:PAIRS_SHOWN]:
+    decided = [e for e in analysis.estimates.select("decision") if e.params["decision"] in _WORDS]
+    decided.sort(key=lambda e: list(_WORDS).index(str(e.params["decision"])))
+    for e in decided[:PAIRS_SHOWN]:
         scale = analysis.context.human_scale(e.constructs[0])
-        own = analysis.scores.scale(e.constructs[0], e.scorers[0])
+        judge_scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
         built.used.append(e)
         built.add(
             e.constructs[0],
             e.scorers[0],
             " − ".join(e.systems),
             _side(e, "people", scale),
-            _side(e, "judge", own),
+            _side(e, "judge", judge_scale),
             _WORDS[str(e.params["decision"])],
             f"{e.n_queries:,}",
         )
-    rest = len(found) - PAIRS_SHOWN
+    rest = len(decided) - PAIRS_SHOWN
     more = f" {rest:,} more are in estimates.csv." if rest > 0 else ""
     yield built.table(
-        "decisions-apart",
+        "decisions-different",
         "Pairs of systems decided differently",
         "Mean difference of the first system minus the second, by people and by the judge, with "
-        f"intervals that hold for all pairs at once; who finds a difference.{more}",
+        f"simultaneous intervals for all pairs; by whom a difference is found.{more}",
         ("Construct", "Scorer", "Systems", "People", "Judge", "Found by", "Queries"),
         heads=3,
     )
@@ -214,7 +214,7 @@ def disagreements_table(analysis: Analysis) -> Iterator[Table]:
 
 def _side(e: Estimate, name: str, scale: Scale | None) -> Cell:
     keys = (name, f"{name}_low", f"{name}_high")
-    given = [float(str(e.params[key])) for key in keys if e.params[key] is not None]
-    value, *ends = (points(v, scale, 1) for v in given)
+    values = [float(str(e.params[key])) for key in keys if e.params[key] is not None]
+    value, *ends = (points(v, scale, 1) for v in values)
     # Equal on every query: no difference, and no interval.
     return Cell(value, f"[{', '.join(ends)}]" if ends else "")

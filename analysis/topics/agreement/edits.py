@@ -29,7 +29,7 @@ _KEY = ["construct", "scorer", "response_id", "repeat"]
 def edits(context: Context) -> Iterator[Estimate]:
     """How many values were changed and by how much, and correlations with the last values.
 
-    The latter have params.ratings = last. Nothing is said where no value was changed.
+    The latter have params.ratings = last. Constructs on which no value was changed have no records.
     """
     if context.edited is None:
         return
@@ -163,13 +163,13 @@ def edits_made(analysis: Analysis) -> Iterator[Table]:
 
 
 def with_edits(analysis: Analysis) -> Iterator[Table]:
-    """The agreement that is reported, beside that with the last values."""
-    built, found = TableBuilder(), analysis.estimates
+    """The reported agreement, and the agreement with the raters' last values."""
+    built, estimates = TableBuilder(), analysis.estimates
     scopes = {"within_query": "within a query", "pooled": "pooled"}
     for construct, data in analysis.rated.items():
         for scorer, (scope, name) in product(data.scorers, scopes.items()):
             where = {"construct": construct, "scorer": scorer, "scope": scope}
-            counted, last = (found.first("pearson", ratings=r, **where) for r in (None, LAST))
+            counted, last = (estimates.first("pearson", ratings=r, **where) for r in (None, LAST))
             if counted is None or last is None:
                 continue
             built.add(

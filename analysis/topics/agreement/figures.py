@@ -9,19 +9,8 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import (
-    ACCENT,
-    INK,
-    MUTED,
-    SOFT,
-    Drawing,
-    Figure,
-    as_svg,
-    canvas,
-    head,
-    name_rows,
-    zero_line,
-)
+from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, Figure, as_svg, canvas, head
+from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import between, correlation, points
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
@@ -48,7 +37,7 @@ def against_humans(analysis: Analysis) -> Iterator[Figure]:
     people = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield Figure(
         key="against-humans",
-        title="What people say, and what the judge says",
+        title="Scores of people and of the judge",
         caption=(
             f"Each response by {people} (across) and the judge's score (up), counted in cells of a "
             f"{CELLS} by {CELLS} grid; a dot's area is the number of responses. On the dashed line "
@@ -94,26 +83,26 @@ def _draw(
         axes.set_xlabel("adjudicated" if adjudicated else "people")
         axes.set_ylabel(panel.kind)
         name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
-        said = _correlations(analysis, panel)
-        head(figure, panel.construct, panel.scorer if several else "", said)
+        correlations = _correlations(analysis, panel)
+        head(figure, panel.construct, panel.scorer if several else "", correlations)
         total = int(size.sum())
         return as_svg(
             figure,
             key,
             f"{name}: judge against people",
-            f"{total} responses; {said or 'no correlation is defined'}.",
+            f"{total} responses; {correlations or 'no correlation is defined'}.",
         )
 
 
 def _correlations(analysis: Analysis, panel: Panel) -> str:
-    said = []
+    parts = []
     for scope, name in (("within_query", "within a query"), ("pooled", "pooled")):
-        found = analysis.estimates.first(
+        r = analysis.estimates.first(
             "pearson", construct=panel.construct, scorer=panel.scorer, scope=scope
         )
-        if found is not None and found.defined and "on" not in found.params:
-            said.append(f"{correlation(found.value).replace('-', '−')} {name}")
-    return f"r {', '.join(said)}" if said else ""
+        if r is not None and r.defined and "on" not in r.params:
+            parts.append(f"{correlation(r.value).replace('-', '−')} {name}")
+    return f"r {', '.join(parts)}" if parts else ""
 
 
 _LIMITS = ("bland_altman_lower", "bland_altman_bias", "bland_altman_upper")
@@ -125,8 +114,8 @@ def bland_altman(analysis: Analysis) -> Iterator[Figure]:
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
         where = {"construct": panel.construct, "scorer": panel.scorer, "scope": "pooled"}
-        found = [analysis.estimates.first(name, **where) for name in _LIMITS]
-        limits = [e for e in found if e is not None and e.defined]
+        estimates = [analysis.estimates.first(name, **where) for name in _LIMITS]
+        limits = [e for e in estimates if e is not None and e.defined]
         if len(limits) != len(_LIMITS):
             continue
         counted = _difference_cells(panel)
@@ -146,7 +135,7 @@ def bland_altman(analysis: Analysis) -> Iterator[Figure]:
             f"a {CELLS} by {CELLS} grid; a dot's area is the number of responses. Solid line: mean "
             "difference. Dashed lines: limits of agreement, 1.96 standard deviations to each side; "
             f"bands: their {analysis.options.level:.0%} intervals, queries resampled. A slope "
-            f"says that the judge uses the scale more widely or narrowly.{left_out(analysis)}"
+            f"shows that the judge uses the scale more widely or narrowly.{left_out(analysis)}"
         ),
         drawings=tuple(drawings),
         data=pd.concat(data, ignore_index=True)[
@@ -203,12 +192,12 @@ def _draw_bland_altman(
         axes.set_xlabel(f"mean of {panel.kind} and {'reference' if adjudicated else 'people'}")
         axes.set_ylabel(f"{panel.kind} minus {'reference' if adjudicated else 'people'}")
         low, bias, high = (points(e.value, scale) for e in limits)
-        said = f"bias {bias}, limits {low} to {high}"
-        head(figure, panel.construct, panel.scorer if several else "", said)
+        values = f"bias {bias}, limits {low} to {high}"
+        head(figure, panel.construct, panel.scorer if several else "", values)
         name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
         total = int(size.sum())
         return as_svg(
-            figure, key, f"{name}: limits of agreement", f"{total} responses; {said} points."
+            figure, key, f"{name}: limits of agreement", f"{total} responses; {values} points."
         )
 
 
@@ -246,52 +235,41 @@ def _rows(analysis: Analysis) -> Iterator[tuple[tuple[str, ...], Estimate]]:
         judges = data.judges
         for scorer in judges or data.scorers:
             for scope in ("within_query", "pooled"):
-                found = analysis.estimates.first(
+                difference = analysis.estimates.first(
                     "human_ceiling_difference",
                     construct=construct,
                     scorer=scorer,
                     scope=scope,
                     measure="pearson",
                 )
-                if found is not None and found.has_interval:
+                if difference is not None and difference.has_interval:
                     names = (construct, scorer) if len(judges) > 1 else (construct,)
-                    yield (*names, *(("pooled",) if scope == "pooled" else ())), found
+                    yield (*names, *(("pooled",) if scope == "pooled" else ())), difference
                     break
 
 
 def _draw_ceiling(rows: list[tuple[tuple[str, ...], Estimate]]) -> Drawing:
     lines = max(len(names) for names, _ in rows)
-    with canvas(5.6, 0.75 + (0.16 + 0.14 * lines) * len(rows)) as (figure, axes):
-        place = np.arange(len(rows))[::-1]
-        values = np.array([estimate.value for _, estimate in rows])
-        low = np.array([estimate.ci_low for _, estimate in rows])
-        high = np.array([estimate.ci_high for _, estimate in rows])
-        zero_line(axes)
-        axes.hlines(place, low, high, color=ACCENT, linewidth=2)
-        axes.plot(values, place, "o", color=INK, markersize=4.5)
-        reach = float(np.max(np.abs([low, high]))) * 1.08
-        axes.set_xlim(-reach, reach)
-        name_rows(
-            axes,
-            place,
-            [_label(names) for names, _ in rows],
-            limits=(-0.6, len(rows) - 0.2),
-            size=8,
-        )
-        axes.xaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
-        axes.set_xlabel("judge minus rater")
-        top = len(rows) - 0.35
-        for at, side, said in (
-            (-0.03 * reach, "right", "← a rater orders better"),
-            (0.03 * reach, "left", "the judge orders better →"),
-        ):
-            axes.text(at, top, said, ha=side, va="bottom", color=MUTED, size=7)
-        right = axes.secondary_yaxis("right")
-        right.set_yticks(place, [_stated(estimate) for _, estimate in rows])
-        right.tick_params(length=0, labelcolor=INK, labelsize=7.5)
-        right.spines["right"].set_visible(False)
-        said = "; ".join(f"{', '.join(names)}: {_stated(estimate)}" for names, estimate in rows)
-        return as_svg(figure, "ceiling", "Judge minus rater, by construct", said)
+    estimates = [estimate for _, estimate in rows]
+    values = [_stated(estimate) for estimate in estimates]
+    return forest(
+        "ceiling",
+        "Judge minus rater, by construct",
+        "; ".join(f"{', '.join(n)}: {text}" for (n, _), text in zip(rows, values, strict=True)),
+        (),
+        [_label(names) for names, _ in rows],
+        [Mark.of(row, estimate, point=INK) for row, estimate in enumerate(estimates)],
+        ForestStyle(
+            "judge minus rater",
+            width=5.6,
+            row=0.16 + 0.14 * lines,
+            margin=0.75,
+            reach=symmetrical(estimates),
+            form=correlation,
+            sides=("← a rater orders better", "the judge orders better →"),
+            values=values,
+        ),
+    )
 
 
 def _label(names: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from analysis.render.table import Cell, Table, TableBuilder
 LISTED = 20
 
 
-class Apart(NamedTuple):
+class Disagreement(NamedTuple):
     """A response with both scores, in points of their common scale."""
 
     construct: str
@@ -34,10 +34,10 @@ class Apart(NamedTuple):
     """Score minus people: positive where the judge is more lenient."""
 
 
-def furthest_apart(context: Context) -> Iterator[Apart]:
+def largest_disagreements(context: Context) -> Iterator[Disagreement]:
     """Yield the responses of each construct and judge with the largest differences, these first.
 
-    At most `LISTED` each, none where both agree. Responses with one difference stand in the
+    At most `LISTED` each, none where both agree. Responses with equal differences keep the
     table's order. A judge whose values can't be subtracted from people's has none.
     """
     for data, scorer, values, withheld in context.scored("judges"):
@@ -48,7 +48,7 @@ def furthest_apart(context: Context) -> Iterator[Apart]:
         for row in np.argsort(-size, kind="stable")[:LISTED]:
             if size[row] == 0.0:
                 break
-            yield Apart(
+            yield Disagreement(
                 data.construct,
                 scorer,
                 str(data.responses[row]),
@@ -66,43 +66,55 @@ SHOWN = 5
 _MOST = 280
 
 
-def responses_apart(analysis: Analysis) -> Iterator[Table]:
+def largest_disagreements_table(analysis: Analysis) -> Iterator[Table]:
     """The largest differences of each construct and judge; its CSV has more, reasons in full."""
-    found = list(furthest_apart(analysis.context))
+    disagreements = list(largest_disagreements(analysis.context))
     built, reasons = TableBuilder(), analysis.inputs.reasons
-    for (construct, scorer), some in groupby(found, key=lambda one: (one.construct, one.scorer)):
+    for (construct, scorer), own_disagreements in groupby(
+        disagreements, key=lambda disagreement: (disagreement.construct, disagreement.scorer)
+    ):
         scale = analysis.context.human_scale(construct)
-        for one in list(some)[:SHOWN]:
-            reason = reasons.get((scorer, one.response_id, construct), "")
+        for disagreement in list(own_disagreements)[:SHOWN]:
+            reason = reasons.get((scorer, disagreement.response_id, construct), "")
             built.add(
                 construct,
                 scorer,
-                one.response_id,
-                *(points(value, scale) for value in (one.score, one.people, one.difference)),
+                disagreement.response_id,
+                *(
+                    points(value, scale)
+                    for value in (disagreement.score, disagreement.people, disagreement.difference)
+                ),
                 Cell("", said=quoted(reason, _MOST)),
             )
-    told = (
-        " The reason is the judge's own, written before its score; it explains nothing by itself."
+    about_reasons = (
+        " The reason is the judge's own, written before its score; by itself it is no explanation."
         if reasons
         else ""
     )
     built_table = built.table(
-        "responses-apart",
-        "Responses on which judge and people are furthest apart",
+        "largest-disagreements",
+        "Responses on which judge and people differ most",
         f"The largest differences of each construct and judge, the {SHOWN} largest here and "
         f"{LISTED} in the CSV: cases to read, chosen for being extreme. People: the reference of "
-        f"this report. Difference: judge minus people.{told}",
+        f"this report. Difference: judge minus people.{about_reasons}",
         ("Construct", "Scorer", "Response", "Judge", "People", "Difference", "Reason"),
         heads=3,
     )
-    yield replace(built_table, data=pd.DataFrame(apart_records(analysis, found)))
+    yield replace(built_table, data=pd.DataFrame(disagreement_records(analysis, disagreements)))
 
 
-def apart_records(analysis: Analysis, found: list[Apart] | None = None) -> list[dict[str, object]]:
-    """The responses as plain records with their reasons in full; null where there is none."""
-    listed = furthest_apart(analysis.context) if found is None else found
+def disagreement_records(
+    analysis: Analysis, disagreements: list[Disagreement] | None = None
+) -> list[dict[str, object]]:
+    """The responses as plain records with their reasons in full; null without one."""
+    largest = largest_disagreements(analysis.context) if disagreements is None else disagreements
     reasons = analysis.inputs.reasons
     return [
-        {**one._asdict(), "reason": reasons.get((one.scorer, one.response_id, one.construct))}
-        for one in listed
+        {
+            **disagreement._asdict(),
+            "reason": reasons.get(
+                (disagreement.scorer, disagreement.response_id, disagreement.construct)
+            ),
+        }
+        for disagreement in largest
     ]

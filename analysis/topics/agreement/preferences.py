@@ -41,12 +41,12 @@ def preferences(
     if table is None:
         return
     for construct in table.constructs:
-        given = _wide(table, construct)
-        query = _queries(context, given)
+        wide = _wide(table, construct)
+        query = _queries(context, wide)
         raters = table.scorers(construct, "human")
-        yield from _between_raters(context, construct, given, query, raters, measures)
-        for scorer, delta in _deltas(context, construct, given).items():
-            yield from _against(context, construct, given, query, raters, scorer, delta, measures)
+        yield from _between_raters(context, construct, wide, query, raters, measures)
+        for scorer, delta in _deltas(context, construct, wide).items():
+            yield from _against(context, construct, wide, query, raters, scorer, delta, measures)
 
 
 def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
@@ -54,12 +54,14 @@ def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
     table = context.preferences
     if table is None or len(table.constructs) < 2:
         return
-    given = {construct: _wide(table, construct) for construct in table.constructs}
-    raters = sorted(set.intersection(*({str(c) for c in wide.columns} for wide in given.values())))
+    by_construct = {construct: _wide(table, construct) for construct in table.constructs}
+    raters = sorted(
+        set.intersection(*({str(c) for c in wide.columns} for wide in by_construct.values()))
+    )
     people = [name for name in raters if table.scorer_kinds[name] == "human"]
     for a, b in combinations(people, 2):
-        x, y = (np.concatenate([wide[name] for wide in given.values()]) for name in (a, b))
-        query = np.concatenate([_queries(context, wide) for wide in given.values()])
+        x, y = (np.concatenate([wide[name] for wide in by_construct.values()]) for name in (a, b))
+        query = np.concatenate([_queries(context, wide) for wide in by_construct.values()])
         yield context.estimate(
             "agreement_within",
             _within(x, y, query, len(context.rated_queries)),
@@ -81,13 +83,13 @@ def preference_accuracies(context: Context) -> Iterator[Estimate]:
     if table is None:
         return
     for construct in table.constructs:
-        given = _wide(table, construct)
-        query = _queries(context, given)
+        wide = _wide(table, construct)
+        query = _queries(context, wide)
         raters = table.scorers(construct, "human")
         if not raters:
             continue
-        for scorer, delta in _deltas(context, construct, given).items():
-            y = np.concatenate([given[rater].to_numpy() for rater in raters])
+        for scorer, delta in _deltas(context, construct, wide).items():
+            y = np.concatenate([wide[rater].to_numpy() for rater in raters])
             x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
             both = np.isfinite(x) & np.isfinite(y)
             right = (np.sign(x[both]) == np.sign(y[both])).astype(np.float64)
@@ -106,8 +108,8 @@ def preference_accuracies(context: Context) -> Iterator[Estimate]:
             )  # fmt: skip
 
 
-def _queries(context: Context, given: pd.DataFrame) -> IntArray:
-    names = given.index.get_level_values("query_id")
+def _queries(context: Context, wide: pd.DataFrame) -> IntArray:
+    names = wide.index.get_level_values("query_id")
     return pd.Index(context.rated_queries).get_indexer(names).astype(np.int64)
 
 
@@ -123,14 +125,14 @@ def _wide(table: PreferenceTable, construct: str) -> pd.DataFrame:
 def _between_raters(
     context: Context,
     construct: str,
-    given: pd.DataFrame,
+    wide: pd.DataFrame,
     query: IntArray,
     raters: tuple[str, ...],
     measures: Sequence[OnPreferences],
 ) -> Iterator[Estimate]:
     total = len(context.rated_queries)
     for a, b in combinations(sorted(raters), 2):
-        x, y = given[a].to_numpy(), given[b].to_numpy()
+        x, y = wide[a].to_numpy(), wide[b].to_numpy()
         record: dict[str, Any] = {
             "constructs": (construct,),
             "scorers": (a, b),
@@ -161,32 +163,32 @@ def _within(x: FloatArray, y: FloatArray, query: IntArray, n_queries: int) -> Qu
     )
 
 
-def _deltas(context: Context, construct: str, given: pd.DataFrame) -> dict[str, FloatArray]:
+def _deltas(context: Context, construct: str, wide: pd.DataFrame) -> dict[str, FloatArray]:
     """Score of response b minus score of a, by scorer; a judge's own preferences as they are."""
-    found: dict[str, FloatArray] = {}
+    deltas: dict[str, FloatArray] = {}
     kinds = context.preferences.scorer_kinds if context.preferences else {}
-    for scorer in given.columns:
+    for scorer in wide.columns:
         if kinds[str(scorer)] in {"judge", "metric"}:
-            found[str(scorer)] = given[scorer].to_numpy()
+            deltas[str(scorer)] = wide[scorer].to_numpy()
     data = context.whole.get(construct)
     if data is not None:
         place = pd.Index(data.responses, dtype="object")
-        a = place.get_indexer(given.index.get_level_values("response_a"))
-        b = place.get_indexer(given.index.get_level_values("response_b"))
-        known = (a >= 0) & (b >= 0)
+        a = place.get_indexer(wide.index.get_level_values("response_a"))
+        b = place.get_indexer(wide.index.get_level_values("response_b"))
+        in_table = (a >= 0) & (b >= 0)
         for scorer, values in data.scorers.items():
             size = np.maximum(np.abs(values[a]), np.abs(values[b]))
             delta = values[b] - values[a]
             # Two scores that differ by float noise only have no order.
             ordered = np.where(np.abs(delta) <= NOISE * size, 0.0, comparable(delta, size))
-            found[scorer] = np.where(known, ordered, np.nan)
-    return found
+            deltas[scorer] = np.where(in_table, ordered, np.nan)
+    return deltas
 
 
 def _against(
     context: Context,
     construct: str,
-    given: pd.DataFrame,
+    wide: pd.DataFrame,
     query: IntArray,
     raters: tuple[str, ...],
     scorer: str,
@@ -196,7 +198,7 @@ def _against(
     """A scorer's differences (pairs,) against every rater, raters stacked."""
     if not raters:
         return
-    y = np.concatenate([given[rater].to_numpy() for rater in raters])
+    y = np.concatenate([wide[rater].to_numpy() for rater in raters])
     x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
     for measure in measures:
         statistic = association(

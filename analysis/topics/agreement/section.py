@@ -25,7 +25,7 @@ from analysis.topics.agreement import (
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
-    """What one judge's agreement means for a pair of responses, one response, a pair of systems."""
+    """What the agreement means for a pair of responses, one response and a pair of systems."""
     judge = _judge(analysis)
     if judge is None:
         return
@@ -39,57 +39,62 @@ def reading(analysis: Analysis) -> Iterator[str]:
 def _judge(analysis: Analysis) -> str | None:
     """The first judge, else the first metric; the tables have the others."""
     kinds = analysis.scorer_kinds
-    found = [name for data in analysis.rated.values() for name in data.scorers]
-    return next((name for name in found if kinds.get(name) == "judge"), next(iter(found), None))
+    scorers = [name for data in analysis.rated.values() for name in data.scorers]
+    return next((name for name in scorers if kinds.get(name) == "judge"), next(iter(scorers), None))
 
 
 def _pairs(analysis: Analysis, judge: str) -> Iterator[str]:
-    for scope, what in (("within_query", "two responses to a query"), ("pooled", "two responses")):
-        found = _by_construct(analysis, "pairwise_accuracy", judge, scope=scope, calibration="none")
-        if not found:
+    for scope, responses in (
+        ("within_query", "two responses to a query"),
+        ("pooled", "two responses"),
+    ):
+        accuracies = _by_construct(
+            analysis, "pairwise_accuracy", judge, scope=scope, calibration="none"
+        )
+        if not accuracies:
             continue
-        said = [f"{percent(e.value)} {_percents(e)} on {e.constructs[0]}".replace("  ", " ")
-                for e in found]  # fmt: skip
+        shares = [f"{percent(e.value)} {_percents(e)} on {e.constructs[0]}".replace("  ", " ")
+                for e in accuracies]  # fmt: skip
         yield (
-            f"Of {what}, {judge} prefers the one that people prefer, or ties what they tie, in "
-            f"{listed(said)}."
+            f"Of {responses}, {judge} prefers the one that people prefer, or ties what they tie, "
+            f"in {listed(shares)}."
         )
         return
 
 
 def _limits(analysis: Analysis, judge: str) -> Iterator[str]:
     lower = _by_construct(analysis, "bland_altman_lower", judge)
-    said = []
+    ranges = []
     for e in lower:
         high = analysis.estimates.first(
             "bland_altman_upper", construct=e.constructs[0], scorer=judge
         )
         scale = analysis.context.human_scale(e.constructs[0])
         if high is not None and high.defined:
-            said.append(
+            ranges.append(
                 f"{points(e.value, scale)} to {points(high.value, scale)} on {e.constructs[0]}"
             )
-    if said:
+    if ranges:
         yield (
-            f"On a single response {judge} differs from people by {listed(said)} (points, limits "
+            f"On a single response {judge} differs from people by {listed(ranges)} (points, limits "
             "of agreement)."
         )
 
 
 def _decisions(analysis: Analysis, judge: str) -> Iterator[str]:
-    found = _by_construct(analysis, "decision_agreement", judge)
-    if not found:
+    agreements = _by_construct(analysis, "decision_agreement", judge)
+    if not agreements:
         return
-    said = [
+    counts = [
         f"{_count(e, 'same') + _count(e, 'neither')} of {_count(e, 'pairs')} on {e.constructs[0]}"
-        for e in found
+        for e in agreements
     ]
-    opposite = sum(_count(e, "opposite") for e in found)
-    apart = any(e.value < 1 for e in found)
+    opposite = sum(_count(e, "opposite") for e in agreements)
+    apart = any(e.value < 1 for e in agreements)
     against = "; none is opposite" if apart else ""
     if opposite:
         against = f"; {counted(opposite, 'decision')} opposite"
-    yield f"Pairs of systems that {judge} and people decide alike: {listed(said)}{against}."
+    yield f"Pairs of systems that {judge} and people decide alike: {listed(counts)}{against}."
 
 
 def _count(e: Estimate, name: str) -> int:
@@ -97,12 +102,12 @@ def _count(e: Estimate, name: str) -> int:
 
 
 def _stands_in(analysis: Analysis, judge: str) -> Iterator[str]:
-    found = [
+    rates = [
         e
         for e in _by_construct(analysis, "alt_test_winning_rate", judge)
         if e.params["alignment"] in {"rmse", "equality"}
     ]
-    if not found:
+    if not rates:
         return
     parts = []
     for passed, words in (
@@ -110,46 +115,46 @@ def _stands_in(analysis: Analysis, judge: str) -> Iterator[str]:
         ("no", "does not pass it on"),
         ("withheld", "gets no verdict, since a constant passes as well, on"),
     ):
-        names = [e.constructs[0] for e in found if e.params["passed"] == passed]
+        names = [e.constructs[0] for e in rates if e.params["passed"] == passed]
         if names:
             parts.append(f"{words} {listed(names)}")
     if "passes" not in parts[0]:
         parts[0] = parts[0].replace("pass it", "pass the alternative annotator test")
         parts[0] = parts[0].replace("no verdict", "no verdict by the alternative annotator test")
-    yield f"{judge} {'; it '.join(parts)} (epsilon {found[0].params['epsilon']:g})."
+    yield f"{judge} {'; it '.join(parts)} (epsilon {rates[0].params['epsilon']:g})."
 
 
 def _declared(analysis: Analysis, judge: str) -> Iterator[str]:
     for scope, where in (("within_query", " within a query"), ("pooled", " over all responses")):
-        found = [
+        differences = [
             e
             for e in _by_construct(analysis, "non_inferiority", judge, scope=scope)
             if e.params["non_inferior"]
         ]
-        if not found:
+        if not differences:
             continue
-        said = [
-            f"{'holds' if e.params['non_inferior'] == 'yes' else 'is not shown'} on "
+        outcomes = [
+            f"{'is shown' if e.params['non_inferior'] == 'yes' else 'is not shown'} on "
             f"{e.constructs[0]} ({correlation(e.value)} {between(e)})"
-            for e in found
+            for e in differences
         ]
-        margin = correlation(float(str(found[0].params["margin"])))
-        yield f"That {judge} is no worse than a rater by {margin}{where} {listed(said)}."
+        margin = correlation(float(str(differences[0].params["margin"])))
+        yield f"That {judge} is no worse than a rater by {margin}{where} {listed(outcomes)}."
         break
     equal = _by_construct(analysis, "equivalence_p", judge)
     if equal:
-        said = [
-            f"{'lies' if e.params['equivalent'] == 'yes' else 'is not shown to lie'} within it on "
+        outcomes = [
+            f"{'is' if e.params['equivalent'] == 'yes' else 'is not shown to be'} within it on "
             f"{e.constructs[0]}"
             for e in equal
         ]
-        yield f"Margin of {equal[0].params['margin']:g} points: the bias {listed(said)}."
+        yield f"Margin of {equal[0].params['margin']:g} points: the bias {listed(outcomes)}."
 
 
 def _by_construct(analysis: Analysis, statistic: str, judge: str, **where: str) -> list[Estimate]:
     """The defined records of a scorer, the one examined, one after the other."""
-    found = analysis.estimates.select(statistic, scorer=judge, **where)
-    return [e for e in found if e.defined and e.scorers[0] == judge]
+    estimates = analysis.estimates.select(statistic, scorer=judge, **where)
+    return [e for e in estimates if e.defined and e.scorers[0] == judge]
 
 
 def _percents(e: Estimate) -> str:
@@ -186,7 +191,7 @@ SECTION = Section(
         pairwise_accuracy.pairwise_table,
         decisions.decisions_table,
         decisions.disagreements_table,
-        largest_disagreements.responses_apart,
+        largest_disagreements.largest_disagreements_table,
         tables.corrected_for_error,
         bare_answers.from_bare_numbers,
         edits.with_edits,

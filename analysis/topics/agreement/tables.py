@@ -43,11 +43,11 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
                 )
     adjudicated = analysis.options.reference == "adjudicated"
     of_raters = "" if adjudicated else " for these raters"
-    what = "the adjudicated value" if adjudicated else "the mean of a response's raters"
+    reference = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield built.table(
         "judge-against-people",
         "Agreement by scope",
-        f"Agreement with {what}. Within a query: deviations from the query's mean (tau: pairs "
+        f"Agreement with {reference}. Within a query: deviations from the query's mean (tau: pairs "
         "inside queries). Between queries and systems: their means. Mean absolute difference and "
         f"bias (scorer minus people) on the construct's scale. Brackets: intervals{of_raters}.",
         ("Construct", "Scorer", "Scope", "r", "rho", "tau-b", "MAE", "Bias", "Responses",
@@ -60,7 +60,7 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
     """Judge and rater against the same mean of the other raters."""
     built, first = TableBuilder(), analysis.estimates.first
     for construct, data in analysis.rated.items():
-        # Against an adjudicated value there is none, which the last section says.
+        # There is none against an adjudicated value; the last section of the report explains this.
         if data.reference_missing or data.reference_kind == "adjudicated":
             continue
         for scorer in data.scorers:
@@ -144,10 +144,15 @@ def kappas(analysis: Analysis) -> Iterator[Table]:
             square = select(
                 "cohen_kappa", construct=construct, between=between, weights="quadratic"
             )
-            for one, other in zip(plain, square, strict=True):
-                who = "people" if between == "rater_rater" else one.scorers[0]
+            for unweighted, quadratic in zip(plain, square, strict=True):
+                scorer = "people" if between == "rater_rater" else unweighted.scorers[0]
                 built.add(
-                    construct, who, name, built.r(one), built.r(other), f"{one.n_responses:,}"
+                    construct,
+                    scorer,
+                    name,
+                    built.r(unweighted),
+                    built.r(quadratic),
+                    f"{unweighted.n_responses:,}",
                 )
     yield built.table(
         "kappas",
@@ -160,7 +165,7 @@ def kappas(analysis: Analysis) -> Iterator[Table]:
 
 
 def corrected_for_error(analysis: Analysis) -> Iterator[Table]:
-    """Pearson's r as it is and divided by the root of people's reliability."""
+    """Pearson's r, and r divided by the root of people's reliability."""
     built, first = TableBuilder(), analysis.estimates.first
     for e in analysis.estimates.select("pearson_disattenuated"):
         if not e.defined and e.n_raters < 2:
@@ -195,7 +200,7 @@ def equivalence(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "equivalence",
         "Is the bias small enough to ignore?",
-        "Two one-sided t-tests that the bias lies within the declared margin to each side, one "
+        "Two one-sided t-tests that the bias is within the declared margin on each side, one "
         "mean difference a query.",
         ("Construct", "Scorer", "Margin", "Bias", "p", "Within the margin", "Queries"),
         heads=2,

@@ -35,8 +35,8 @@ _MEASURES: tuple[Measure, ...] = ("pearson", "spearman", "kendall_tau_b")
 def answer_correctness(context: Context) -> Iterator[Estimate]:
     """The unit check of AC, and its composed form where it has a judge and the metric EM.
 
-    The composed AC gets correlations only: with lambda = .7 it lies tens of points below what
-    people say of a judge that agrees with them.
+    The composed AC gets correlations only: with lambda = .7 it is tens of points lower than
+    people's ratings even for a judge that agrees with them.
     """
     data = context.whole.get(CONSTRUCT)
     if data is None:
@@ -49,7 +49,7 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
     scale = context.scores.scale(CONSTRUCT, EXACT_MATCH)
     judges = [name for name, kind in data.kinds.items() if kind == "judge"]
     for judge in judges:
-        own = context.scores.scale(CONSTRUCT, judge)
+        judge_scale = context.scores.scale(CONSTRUCT, judge)
         record: dict[str, Any] = {
             "constructs": (CONSTRUCT,),
             "scorers": (composed_name(judge, weight), judge, EXACT_MATCH),
@@ -57,9 +57,9 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
         }
         problem = (
             "no scale is declared for AC; declare it with --scale AC=MIN:MAX"
-            if scale is None or own is None
-            else f"{judge} is on {own}, EM on {scale}: not a common scale"
-            if not scale.same_points(own)
+            if scale is None or judge_scale is None
+            else f"{judge} is on {judge_scale}, EM on {scale}: not a common scale"
+            if not scale.same_points(judge_scale)
             else em_problem(em, scale)
         )
         if problem or scale is None:
@@ -103,7 +103,7 @@ def _composed(
 
 
 def _mean(data: ConstructData, judge: str, weight: float) -> Iterator[Estimate]:
-    """Means of the composed AC and of people on the same responses, which are no bias."""
+    """Means of the composed AC and of people on the same responses; not a bias."""
     values = composed_ac(data.scorers[judge], data.scorers[EXACT_MATCH], weight)
     both = np.isfinite(values) & np.isfinite(data.reference)
     if both.any():
@@ -126,18 +126,18 @@ def _sweeps(context: Context, data: ConstructData) -> Iterator[Estimate]:
         if scale is None or (exact and em_problem(data.scorers[match], scale)):
             continue
         for judge in (name for name, kind in data.kinds.items() if kind == "judge"):
-            own = context.scores.scale(CONSTRUCT, judge)
+            judge_scale = context.scores.scale(CONSTRUCT, judge)
             em, weight = data.scorers[match], context.options.ac_lambda
             composed = exact and part_of(data, judge, em, weight) is not None
-            if own is not None and scale.same_points(own) and not composed:
+            if judge_scale is not None and scale.same_points(judge_scale) and not composed:
                 yield from lambda_sweep(context, CONSTRUCT, judge, match)
 
 
 def ac_unit_check(context: Context, construct: str, match: str) -> Iterator[Estimate]:
     """`ac_unit_check` of every judge or metric on AC that looks composed.
 
-    With the parts in the table, that is one that equals (1 - lambda) times a judge where nothing
-    matches; without them, one on the grid of a composed column, with values that are no whole
+    With the parts in the table, that is one that equals (1 - lambda) times a judge where there is
+    no match; without them, one on the grid of a composed column, with values that are not whole
     points. In a table of AC alone every column with such values is named.
     """
     data, weight = context.whole[construct], context.options.ac_lambda
@@ -146,27 +146,27 @@ def ac_unit_check(context: Context, construct: str, match: str) -> Iterator[Esti
         if name == match or not _in_points(scale) or not np.isfinite(values).any():
             continue
         parts: tuple[str, ...] = ()
-        found: UnitCheck | None = None
+        check: UnitCheck | None = None
         em = data.scorers.get(match)
         judge = None if em is None else part_of(data, name, em, weight)
         if em is not None and judge is not None:
             parts = (judge, match)
-            found = unit_check_with_parts(values, data.scorers[judge], _matched(em), weight)
+            check = unit_check_with_parts(values, data.scorers[judge], _matched(em), weight)
         elif _between_points(values):
-            found = unit_check(values, weight)
-            if found.off_grid and len(context.scores.constructs) > 1:
+            check = unit_check(values, weight)
+            if check.off_grid and len(context.scores.constructs) > 1:
                 continue
-        if found is not None:
+        if check is not None:
             present = np.isfinite(values)
             yield Estimate(
                 "ac_unit_check",
                 (construct,),
                 (name, *parts),
-                value=found.value,
+                value=check.value,
                 n_responses=int(present.sum()),
                 n_queries=int(np.unique(data.query[present]).size),
                 n_dropped=int((~present).sum()),
-                reason=found.reason,
+                reason=check.reason,
                 params=_params(weight, parts),
             )
 

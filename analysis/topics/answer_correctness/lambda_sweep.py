@@ -22,7 +22,7 @@ from analysis.statistics.distribution.shape import tie_probability
 from analysis.topics.agreement.association import REFERENCE
 from analysis.topics.distribution.estimates import counts
 
-#: Metrics that stand for a match: strict, normalized, and the overlap of tokens.
+#: Metrics that can serve as the match: strict, normalized, and the overlap of tokens.
 MATCHES = ("EM", "EM-normalized", "F1")
 
 #: Weights of the match.
@@ -96,9 +96,9 @@ def by_system(data: ConstructData, values: FloatArray) -> FloatArray:
     present = np.isfinite(values)
     table = np.full((data.n_queries, len(data.systems)), np.nan)
     for place in range(len(data.systems)):
-        own = data.produced[:, place] & present
-        count = np.bincount(data.query[own], minlength=data.n_queries)
-        total = np.bincount(data.query[own], values[own], data.n_queries)
+        of_system = data.produced[:, place] & present
+        count = np.bincount(data.query[of_system], minlength=data.n_queries)
+        total = np.bincount(data.query[of_system], values[of_system], data.n_queries)
         some = count > 0
         table[some, place] = total[some] / count[some]
     return table
@@ -107,12 +107,12 @@ def by_system(data: ConstructData, values: FloatArray) -> FloatArray:
 #: Most panels of the figure, where a judge is composed with several metrics.
 PANELS_DRAWN = 6
 
-#: Name, color, line and marker of each measure: told apart without color.
+#: Name, color, line and marker of each measure: distinguishable without color.
 _LINES = {
     ("pearson", "within_query"): ("r within a query", INK, "-", "o"),
     ("pearson", "pooled"): ("r pooled", INK, "--", "s"),
     ("tie_probability", "pooled"): ("ties", MUTED, ":", "^"),
-    ("discriminative_power", "pooled"): ("pairs told apart", ACCENT, "-.", "D"),
+    ("discriminative_power", "pooled"): ("pairs that differ", ACCENT, "-.", "D"),
 }
 
 
@@ -123,48 +123,49 @@ def lambda_sweep_figure(analysis: Analysis) -> Iterator[Figure]:
         parts.setdefault(e.scorers[0], {}).setdefault(e.scorers, []).append(e)
     if not parts:
         return
-    several = max(len(own) for own in parts.values())
+    several = max(len(of_judge) for of_judge in parts.values())
     drawn = min(JUDGES_DRAWN, max(1, PANELS_DRAWN // several))
-    shown = [panel for own in list(parts.values())[:drawn] for panel in own.items()]
-    left = ", ".join(list(parts)[drawn:])
+    panels = [panel for of_judge in list(parts.values())[:drawn] for panel in of_judge.items()]
+    omitted = ", ".join(list(parts)[drawn:])
     drawings = tuple(
-        _draw(analysis, scorers, rows, f"lambda-{n}") for n, (scorers, rows) in enumerate(shown)
+        _draw(analysis, scorers, rows, f"lambda-{n}") for n, (scorers, rows) in enumerate(panels)
     )
     yield Figure(
         key="lambda-sweep",
         title="What does the exact match add?",
         caption=(
             "AC composed of the match with weight lambda and the judge's part with 1 - lambda: "
-            "Pearson correlation with people, chance that two responses tie, and share of pairs of "
-            "systems that the randomised Tukey test tells apart (p < .05). The vertical line is "
-            "the lambda of this report." + (f" Not drawn: {left}." if left else "")
+            "Pearson correlation with people, chance that two responses tie, and share of pairs "
+            "of systems with a significant difference by the randomised Tukey test (p < .05). "
+            "The vertical line is "
+            "the lambda of this report." + (f" Not drawn: {omitted}." if omitted else "")
         ),
         drawings=drawings,
-        data=to_frame(e for _, rows in shown for e in rows),
+        data=to_frame(e for _, rows in panels for e in rows),
     )
 
 
 def _draw(analysis: Analysis, scorers: tuple[str, ...], rows: list[Estimate], key: str) -> Drawing:
     judge, match = scorers
-    said = []
+    descriptions = []
     with canvas(WIDTH * 1.5, HEIGHT + 0.55) as (figure, axes):
         axes.axvline(analysis.options.ac_lambda, color=MUTED, linewidth=0.8, dashes=(3, 2))
         low = 0.0
         for (measure, scope), (name, color, line, marker) in _LINES.items():
-            own = [
+            points = [
                 e for e in rows if e.params["measure"] == measure and e.scope == scope and e.defined
             ]
-            if not own:
+            if not points:
                 continue
-            x = [float(str(e.params["lambda"])) for e in own]
-            y = [e.value for e in own]
+            x = [float(str(e.params["lambda"])) for e in points]
+            y = [e.value for e in points]
             low = min(low, *y)
             axes.plot(
                 x, y, color=color, linestyle=line, marker=marker, markersize=3, linewidth=1,
                 label=name,
             )  # fmt: skip
             ends = f"{correlation(y[0])} at lambda {x[0]:g}, {correlation(y[-1])} at {x[-1]:g}"
-            said.append(f"{name} {ends}")
+            descriptions.append(f"{name} {ends}")
         axes.set_xlim(-0.03, 1.03)
         axes.set_ylim(low - 0.04, 1.04)
         axes.grid(color=RULE, linewidth=0.4)
@@ -173,4 +174,6 @@ def _draw(analysis: Analysis, scorers: tuple[str, ...], rows: list[Estimate], ke
         axes.yaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
         head(figure, f"AC, {match}", judge)
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=7)
-        return as_svg(figure, key, f"AC of {judge} and {match} by lambda", "; ".join(said) + ".")
+        return as_svg(
+            figure, key, f"AC of {judge} and {match} by lambda", "; ".join(descriptions) + "."
+        )

@@ -13,41 +13,41 @@ from analysis.topics.answer_correctness import estimates, lambda_sweep
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """The unit slip if there is one, what composing does to the agreement, and to the level."""
-    found = analysis.estimates
+    records = analysis.estimates
     weight = analysis.options.ac_lambda
-    slips = [e for e in found.select("ac_unit_check") if e.value == 1]
+    slips = [e for e in records.select("ac_unit_check") if e.value == 1]
     for e in slips[:2]:
         yield (
             f"In {e.scorers[0]} an exact match adds {weight:g} of a point where {100 * weight:g} "
-            "are meant: the match was left at 1 beside a judge's part in points."
+            "are meant: the match was left at 1 while the judge's part is in points."
         )
-    sweeps = found.select("ac_lambda_sweep", scope="within_query", measure="pearson")
+    sweeps = records.select("ac_lambda_sweep", scope="within_query", measure="pearson")
     judges = list(dict.fromkeys(e.scorers[0] for e in sweeps))[: 1 if slips else 2]
     for judge in judges:
-        own = [e for e in sweeps if e.scorers[0] == judge and e.defined]
-        if not own:
+        of_judge = [e for e in sweeps if e.scorers[0] == judge and e.defined]
+        if not of_judge:
             continue
         # At lambda 0 every sweep of a judge has the judge's own part.
-        alone, best = own[0], max(own, key=lambda e: e.value)
+        alone, best = of_judge[0], max(of_judge, key=lambda e: e.value)
         if alone.params["lambda"] != 0:
             continue
         figure = f"{correlation(alone.value)} {between(alone)}".rstrip()
-        says = f"Within a query {judge}'s own part follows people at {figure}"
+        opening = f"Within a query {judge}'s own part follows people at {figure}"
         if best.params["lambda"] == 0:
-            matches = listed(list(dict.fromkeys(e.scorers[1] for e in own)))
-            yield f"{says}; every weight of {matches} above 0 lowers that."
+            matches = listed(list(dict.fromkeys(e.scorers[1] for e in of_judge)))
+            yield f"{opening}; every weight of {matches} above 0 lowers that."
         else:
             yield (
-                f"{says}; the highest, {correlation(best.value)}, has a weight of "
+                f"{opening}; the highest, {correlation(best.value)}, has a weight of "
                 f"{float(str(best.params['lambda'])):g} for {best.scorers[1]}, picked on the same "
                 "data."
             )
-    for e in found.select("composed_ac_mean")[:1]:
+    for e in records.select("composed_ac_mean")[:1]:
         scale = analysis.context.human_scale("AC")
         people = float(str(e.params["people"]))
         yield (
             f"Composed with lambda {weight:g}, AC averages {points(e.value, scale)} where people "
-            f"average {points(people, scale)}: the distance comes from the composing and is no "
+            f"average {points(people, scale)}: the difference comes from composing and is not a "
             "bias of the judge."
         )
 
@@ -57,19 +57,19 @@ def unit_checks(analysis: Analysis) -> Iterator[Table]:
     built = TableBuilder()
     for e in analysis.estimates.select("ac_unit_check"):
         weight = float(str(e.params["lambda"]))
-        said = {1.0: f"{weight:g} points: the slip", 0.0: f"{100 * weight:g} points"}
+        worth = {1.0: f"{weight:g} points: the slip", 0.0: f"{100 * weight:g} points"}
         cell = built.number(e, ".0f")
-        whence = "the parts" if e.params["from"] == "parts" else "its values alone"
+        origin = "the parts" if e.params["from"] == "parts" else "its values alone"
         built.add(
             e.scorers[0],
-            whence,
-            Cell(said[e.value]) if e.defined else Cell("can't be told", mark=cell.mark),
+            origin,
+            Cell(worth[e.value]) if e.defined else Cell("unknown", mark=cell.mark),
         )
     yield built.table(
         "ac-unit",
         "What a match is worth in composed AC",
         "With both parts on 0 to 100 a match adds 100 lambda points; with the match left at 1 "
-        "beside a judge's part in points it adds lambda of a point, next to nothing. "
+        "while the judge's part is in points, it adds only lambda of a point. "
         "Compared in whole numbers.",
         ("Scorer", "Read from", "A match adds"),
     )
@@ -82,12 +82,12 @@ def composed(analysis: Analysis) -> Iterator[Table]:
         name, judge, em = largest.scorers
         matches = first("exact_matches", scope="pooled")
         scale = analysis.scores.scale("AC", judge)
-        for scorer, said in ((name, "composed"), (judge, "judge's part"), (em, "exact match")):
+        for scorer, role in ((name, "composed"), (judge, "judge's part"), (em, "exact match")):
             part = scorer == name
             where = {"construct": "AC", "scorer": scorer}
             built.add(
                 scorer,
-                said,
+                role,
                 built.r(first("pearson", scope="within_query", **where)),
                 built.r(first("pearson", scope="pooled", **where)),
                 built.r(first("kendall_tau_b", scope="within_query", **where)),
@@ -99,9 +99,9 @@ def composed(analysis: Analysis) -> Iterator[Table]:
         "answer-correctness",
         "Answer Correctness: parts and whole",
         f"Composed AC = {weight} EM + (1 - {weight}) judge, both on the same scale. It gets "
-        "correlations with people only: its level lies below people's by construction. The "
-        "largest value without an exact match says how far a response can come that words the "
-        "answer in its own way.",
+        "correlations with people only: its level is below people's by construction. The "
+        "largest value without an exact match is the most that a response can reach whose answer "
+        "is worded differently.",
         ("Scorer", "Part", "r within a query", "r pooled", "tau-b within a query",
          "Largest without a match", "Exact matches"),
         heads=2,

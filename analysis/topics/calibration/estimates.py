@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate
+from analysis.core.family_estimates import ResampledFamily
 from analysis.core.query_statistic import comparable
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.core.statistic_family import StatisticFamily
@@ -79,12 +79,10 @@ def _estimates(
     params: Sequence[dict[str, Any]] = (),
 ) -> Iterator[Estimate]:
     """The statistics of a family by their names, each with its params where there are any."""
-    resampling = context.rated_resampling
-    for place, replicates in enumerate(family.replicates(resampling)):
-        own: dict[str, Any] = {"params": params[place]} if params else {}
-        yield resampled_estimate(
-            context, names[place], family, place, replicates, resampling, **record, **own
-        )
+    resampled = ResampledFamily(context, family, context.rated_resampling)
+    for place in range(len(family.reasons)):
+        fields: dict[str, Any] = {"params": params[place]} if params else {}
+        yield resampled.estimate(names[place], place, **record, **fields)
 
 
 def _square(context: Context, scored: ComparedScores) -> Iterator[Estimate]:

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate
+from analysis.core.family_estimates import ResampledFamily
 from analysis.core.resampling import PERCENTILE_FROM, Scheme, withheld
 from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.statistics.calibration.judge_error import error_by_level, error_by_system_given_human
@@ -30,7 +30,7 @@ def judge_error(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
 
 
 def _leveled(ratings: FloatArray, data: ConstructData) -> FloatArray:
-    """Ratings less each rater's severity, which else counts as something that raters do not share.
+    """Ratings minus each rater's severity, which would otherwise count as noise between raters.
 
     Where severities can't be estimated they stay in.
     """
@@ -74,15 +74,11 @@ def _by_level(context: Context, scored: ComparedScores, ratings: FloatArray) -> 
     errors = error_by_level(
         scored.values, ratings, data.query, data.n_queries, seed=context.options.seed
     )
-    resampling = context.rated_resampling
-    for place, replicates in enumerate(errors.error.replicates(resampling)):
-        yield resampled_estimate(
-            context,
+    resampled = ResampledFamily(context, errors.error, context.rated_resampling)
+    for place in range(len(errors.level)):
+        yield resampled.estimate(
             "error_by_level",
-            errors.error,
             place,
-            replicates,
-            resampling,
             params={
                 "bin": place + 1,
                 "human_mean": float(errors.level[place]),
@@ -113,5 +109,5 @@ def response_words(context: Context, data: ConstructData) -> FloatArray:
     if "response_words" not in frame or not frame["response_words"].notna().any():
         return np.full(len(data.responses), np.nan)
     rows = frame[frame["response_words"].notna()].drop_duplicates("response_id")
-    named = rows.set_index(rows["response_id"].astype("object"))["response_words"]
-    return named.reindex(list(data.responses)).to_numpy(dtype=np.float64)
+    by_response = rows.set_index(rows["response_id"].astype("object"))["response_words"]
+    return by_response.reindex(list(data.responses)).to_numpy(dtype=np.float64)

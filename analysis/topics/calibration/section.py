@@ -1,4 +1,4 @@
-"""Section of the report: whether a score means what it says."""
+"""Section of the report: calibration of the judge, with its tables."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.topics.calibration import estimates, figures
 
-#: Sentences of a section at most.
+#: Largest number of sentences.
 _SAID = 5
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
-    """Whether a line makes a judge better, who is favored, and whether length pays."""
-    said = [*_lines(analysis), *_favored(analysis), *_lengths(analysis)]
-    yield from said[:_SAID]
+    """Whether recalibration helps, which systems are favored, and the effect of length."""
+    sentences = [*_lines(analysis), *_favored(analysis), *_lengths(analysis)]
+    yield from sentences[:_SAID]
 
 
 def _lines(analysis: Analysis) -> list[str]:
-    found, first = [], analysis.estimates.first
+    sentences, first = [], analysis.estimates.first
     for construct, data in analysis.rated.items():
         for scorer in data.examined[:1]:
             where = {"construct": construct, "scorer": scorer}
@@ -37,45 +37,45 @@ def _lines(analysis: Analysis) -> list[str]:
             scale = analysis.context.human_scale(construct)
             closer = change.value < 0
             does = f"brings {scorer} closer to" if closer else f"takes {scorer} away from"
-            found.append(
+            sentences.append(
                 f"{construct}: a straight line learned on other queries {does} people, from "
                 f"{points(raw.value, scale, 1)} to {points(line.value, scale, 1)} "
                 f"{on_scale(scale) or 'points'} (root mean square); its slope is "
                 f"{correlation(slope.value)} {between(slope)}".rstrip()
                 + "."
             )
-    return found[:2]
+    return sentences[:2]
 
 
 def _favored(analysis: Analysis) -> list[str]:
-    found = []
+    sentences = []
     for e in analysis.estimates.select("error_by_system_given_human"):
         apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
         if apart and e.params["noise"] == "removed":
             scale = analysis.context.human_scale(e.constructs[0])
             does = "favors" if e.value > 0 else "disfavors"
-            found.append(
+            sentences.append(
                 (
                     abs(e.value) / (scale.width if scale else 1),
                     f"{e.constructs[0]}: at the same human value {e.scorers[0]} {does} "
                     f"{e.systems[0]} by {amount(abs(e.value), scale)} against the average system.",
                 )
             )
-    return [said for _, said in sorted(found, reverse=True)[:2]]
+    return [sentence for _, sentence in sorted(sentences, reverse=True)[:2]]
 
 
 def _lengths(analysis: Analysis) -> list[str]:
-    found = []
+    sentences = []
     for e in analysis.estimates.select("error_by_length"):
         if e.has_interval and (e.ci_low > 0 or e.ci_high < 0):
             scale = analysis.context.human_scale(e.constructs[0])
             how = "more lenient" if e.value > 0 else "more severe"
-            found.append(
+            sentences.append(
                 f"{e.constructs[0]}: {e.scorers[0]} is {amount(abs(e.value), scale)} {how} than "
                 "people to a response twice as long "
                 f"{' '.join(filter(None, (between(e, scale, in_points=True), on_scale(scale))))}."
             )
-    return found[:1]
+    return sentences[:1]
 
 
 #: Systems of which a row is shown; estimates.csv has the rest.
@@ -136,7 +136,7 @@ def _bounded(cell: Cell, bound: Cell) -> Cell:
 
 
 def given_people(analysis: Analysis) -> Iterator[Table]:
-    """Judge minus people by system at the same human value, for systems that stand apart first."""
+    """Judge minus people by system at the same human value, the largest differences first."""
     built = TableBuilder()
     for construct, data in analysis.rated.items():
         scale = analysis.context.human_scale(construct)
@@ -144,17 +144,18 @@ def given_people(analysis: Analysis) -> Iterator[Table]:
             rows = analysis.estimates.select(
                 "error_by_system_given_human", construct=construct, scorer=scorer
             )
-            shown = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
-            for e in shown[:SYSTEMS_SHOWN]:
+            largest = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
+            for e in largest[:SYSTEMS_SHOWN]:
                 built.add(construct, scorer, e.systems[0], built.points(e, scale))
     yield built.table(
         "error-given-people",
         "Judge minus people at the same human value, by system",
-        "Difference of a system from the average of all systems, once people's value is accounted "
-        "for: above 0 the judge favors it. The raters' noise is taken out of the human value where "
-        "responses have two ratings; with one rating each (params.noise = in_reference) better "
-        "systems look favored. Intervals hold for all systems of a row's judge and construct at "
-        f"once. The {SYSTEMS_SHOWN} that stand furthest apart; all in estimates.csv.",
+        "Difference of a system from the average of all systems, once people's value is "
+        "accounted for: above 0 the judge favors it. The raters' noise is taken out of the human "
+        "value where responses have two ratings; with one rating each (params.noise = "
+        "in_reference) better systems look favored. Intervals are simultaneous over the systems "
+        f"of a judge and construct. The {SYSTEMS_SHOWN} systems with the largest differences; all "
+        "are in estimates.csv.",
         ("Construct", "Scorer", "System", "Judge minus people"),
         heads=3,
     )

@@ -1,1 +1,1 @@
-"""What would people have said of each system?"""
+"""How would people have rated all responses of each system?"""

@@ -23,7 +23,7 @@ _SCOPES: tuple[Literal["within_query", "pooled"], ...] = ("within_query", "poole
 
 
 def composite(context: Context) -> Iterator[Estimate]:
-    """Composites of every judge's scores, and of people's; nothing unless it was asked for."""
+    """Composites of every judge's scores, and of people's, where an overall rating is declared."""
     overall = context.options.overall
     if overall is None:
         return
@@ -40,9 +40,9 @@ def composite(context: Context) -> Iterator[Estimate]:
         if kind == "judge"
     }
     for name in (*judges, PEOPLE):
-        found = _sample(context, side_by_side, overall, name)
-        if found is not None:
-            yield from _records(context, found)
+        sample = _sample(context, side_by_side, overall, name)
+        if sample is not None:
+            yield from _records(context, sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +62,19 @@ class _Sample:
 
 
 def _sample(context: Context, table: Aligned, overall: str, scorer: str) -> _Sample | None:
-    found, scales = {}, []
+    by_construct, scales = {}, []
     for key, data in context.rated.items():
         values = data.reference if scorer == PEOPLE else data.scorers.get(scorer)
         if key == overall or values is None or not np.isfinite(values).any():
             continue
-        found[key] = table.spread(key, values)
-        own = context.human_scale(key) if scorer == PEOPLE else context.scores.scale(key, scorer)
-        scales.append(own)
-    if len(found) < 2:
+        by_construct[key] = table.spread(key, values)
+        scales.append(
+            context.human_scale(key) if scorer == PEOPLE else context.scores.scale(key, scorer)
+        )
+    if len(by_construct) < 2:
         return None
     declared = [scale for scale in scales if scale is not None]
-    scores = np.column_stack(list(found.values()))
+    scores = np.column_stack(list(by_construct.values()))
     if len(declared) == len(scales):
         scores = (scores - [scale.min for scale in declared]) / [s.width for s in declared]
     rated = table.spread(overall, context.rated[overall].reference)
@@ -81,7 +82,7 @@ def _sample(context: Context, table: Aligned, overall: str, scorer: str) -> _Sam
     return _Sample(
         scorer,
         overall,
-        tuple(found),
+        tuple(by_construct),
         scores[whole],
         rated[whole],
         table.query[whole],
@@ -92,9 +93,9 @@ def _sample(context: Context, table: Aligned, overall: str, scorer: str) -> _Sam
 
 
 def _records(context: Context, sample: _Sample) -> Iterator[Estimate]:
-    own = () if sample.scorer == PEOPLE else (sample.scorer,)
+    scorer = () if sample.scorer == PEOPLE else (sample.scorer,)
     record: dict[str, Any] = {
-        "scorers": (*own, *sample.people),
+        "scorers": (*scorer, *sample.people),
         "target": "these_raters",
         "n_raters": len(sample.people) if context.options.reference == "mean_of_raters" else 0,
         "n_dropped": sample.n_dropped,
@@ -110,13 +111,13 @@ def _weights(context: Context, sample: _Sample, record: dict[str, Any]) -> Itera
     total = points.sum()
     # The jackknife at any number of queries: one product for all weights.
     for place, construct in enumerate(sample.constructs):
-        one = QueryStatistic(
+        weight = QueryStatistic(
             lambda weights, place=place: family.of_weights(weights)[:, place],  # type: ignore[misc]
             family.contributing[:, place],
             int(family.n_responses[place]),
             reason=family.reasons[place],
         )
-        interval = resampling.interval(one, scheme="jackknife")
+        interval = resampling.interval(weight, scheme="jackknife")
         if points[place] == 0:
             interval = withheld(interval.level, interval.method, "the weight is at its bound of 0")
         yield Estimate(
@@ -124,8 +125,8 @@ def _weights(context: Context, sample: _Sample, record: dict[str, Any]) -> Itera
             constructs=(construct, sample.overall),
             value=float(points[place]),
             **interval.fields,
-            n_responses=one.n_responses,
-            n_queries=one.n_queries,
+            n_responses=weight.n_responses,
+            n_queries=weight.n_queries,
             reason=family.reasons[place] or interval.reason,
             params={
                 "of": sample.scorer,
@@ -148,15 +149,15 @@ def _correlations(context: Context, sample: _Sample, record: dict[str, Any]) -> 
     ways = {LEARNED: learned, EQUAL: plain.mean(axis=1)}
     ways |= dict(zip(sample.constructs, sample.scores.T, strict=True))
     for scope in _SCOPES:
-        found = {
+        statistics = {
             name: association(
                 "pearson", values, sample.rated, sample.query, scope,
                 n_queries=n_queries, names=(name, sample.overall),
             )
             for name, values in ways.items()
         }  # fmt: skip
-        for name, statistic in found.items():
-            own = {
+        for name, statistic in statistics.items():
+            fields = {
                 **record,
                 "constructs": (name, sample.overall) if name in sample.constructs
                 else (*sample.constructs, sample.overall),
@@ -164,15 +165,15 @@ def _correlations(context: Context, sample: _Sample, record: dict[str, Any]) -> 
             }  # fmt: skip
             params = {"of": sample.scorer, "overall": sample.overall, "composite": name}
             yield _estimate(
-                context, "composite_correlation", statistic, {**own, "params": params}, True
+                context, "composite_correlation", statistic, {**fields, "params": params}, True
             )
             if name != LEARNED:
                 params = {"of": sample.scorer, "overall": sample.overall, "minus": name}
                 yield _estimate(
                     context,
                     "composite_correlation_difference",
-                    found[LEARNED] - statistic,
-                    {**own, "params": params},
+                    statistics[LEARNED] - statistic,
+                    {**fields, "params": params},
                     False,
                 )
 

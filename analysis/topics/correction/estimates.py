@@ -50,7 +50,7 @@ def correction(context: Context) -> Iterator[Estimate]:
             }
             why = data.reference_missing
             if why is None and np.isfinite(data.reference).all():
-                why = "every response has a human value: there is nothing to correct"
+                why = "every response has a human value: no correction is needed"
             if why:
                 yield Estimate("ppi_mean", reason=why, **record)
                 continue
@@ -76,18 +76,18 @@ class _Correction:
 
     @property
     def raters(self) -> tuple[str, ...]:
-        """Whose ratings make up the human values; nobody where they are adjudicated."""
+        """Whose ratings make up the human values; empty where they are adjudicated."""
         return self.data.raters if self.data.reference_kind == "mean_of_raters" else ()
 
-    def sums(self, own: BoolArray | slice = slice(None)) -> QuerySums:
+    def sums(self, chosen: BoolArray | slice = slice(None)) -> QuerySums:
         """Of the responses of one system, or of all, each once."""
         data = self.data
         return query_sums(
-            data.reference[own],
-            data.scorers[self.scorer][own],
-            data.query[own],
+            data.reference[chosen],
+            data.scorers[self.scorer][chosen],
+            data.query[chosen],
             data.n_queries,
-            self.probability[own],
+            self.probability[chosen],
         )
 
     def estimates(self) -> Iterator[Estimate]:
@@ -109,31 +109,33 @@ class _Correction:
             yield from self.difference(of[pair[0]], of[pair[1]], pair)
 
     def mean(self, sums: QuerySums, scope: str, systems: tuple[str, ...]) -> Iterator[Estimate]:
-        found, alone = self.both(sums, None)
+        value, ratings_alone = self.both(sums, None)
         record = {**self.record, "scope": scope, "systems": systems}
         few, most = informative(sums)
-        falls_short = few < INFORMATIVE_FROM and most > 2 * few and alone.interval.reason is None
+        falls_short = (
+            few < INFORMATIVE_FROM and most > 2 * few and ratings_alone.interval.reason is None
+        )
         short: dict[str, Any] = {"measured_coverage": CROWDED_COVERAGE} if falls_short else {}
-        yield self.estimate("weighted_human_mean", alone, sums, None, record, short)
+        yield self.estimate("weighted_human_mean", ratings_alone, sums, None, record, short)
         params: dict[str, Any] = {
             "judge_mean": sums.judge_mean,
             "human_mean": sums.human_mean,
             "judge_missing": sums.n_unjudged,
         }
-        yield self.estimate("ppi_mean", found, sums, None, record, params)
-        yield from self.planned(found, alone, sums, None, record)
+        yield self.estimate("ppi_mean", value, sums, None, record, params)
+        yield from self.planned(value, ratings_alone, sums, None, record)
 
     def difference(
         self, first: QuerySums, second: QuerySums, pair: tuple[str, str]
     ) -> Iterator[Estimate]:
-        found, alone = self.both(first, second)
+        value, ratings_alone = self.both(first, second)
         record = {**self.record, "scope": "system_level", "systems": pair}
         params: dict[str, Any] = {
             "judge_difference": first.judge_mean - second.judge_mean,
             "human_difference": first.human_mean - second.human_mean,
         }
-        yield self.estimate("ppi_difference", found, first, second, record, params)
-        yield from self.planned(found, alone, first, second, record)
+        yield self.estimate("ppi_difference", value, first, second, record, params)
+        yield from self.planned(value, ratings_alone, first, second, record)
 
     def both(self, sums: QuerySums, minus: QuerySums | None) -> tuple[Corrected, Corrected]:
         """The corrected value, and that of the ratings alone."""
@@ -148,7 +150,7 @@ class _Correction:
     def estimate(
         self,
         name: str,
-        found: Corrected,
+        value: Corrected,
         sums: QuerySums,
         minus: QuerySums | None,
         record: dict[str, Any],
@@ -157,16 +159,16 @@ class _Correction:
         tables = (sums,) if minus is None else (sums, minus)
         labels = sum(table.n_labels for table in tables)
         of_judge: dict[str, Any] = (
-            {} if name == "weighted_human_mean" else {"lambda": found.lam, "df": found.df}
+            {} if name == "weighted_human_mean" else {"lambda": value.lam, "df": value.df}
         )
         return Estimate(
             name,
-            value=found.value,
-            **found.interval.fields,
+            value=value.value,
+            **value.interval.fields,
             n_responses=labels,
-            n_queries=found.n_labeled_queries,
+            n_queries=value.n_labeled_queries,
             n_raters=len(self.raters),
-            reason=found.reason or found.interval.reason,
+            reason=value.reason or value.interval.reason,
             **record,
             params={
                 "target_population": POPULATION,
@@ -178,35 +180,35 @@ class _Correction:
 
     def planned(
         self,
-        found: Corrected,
-        alone: Corrected,
+        value: Corrected,
+        ratings_alone: Corrected,
         sums: QuerySums,
         minus: QuerySums | None,
         record: dict[str, Any],
     ) -> Iterator[Estimate]:
         """What the judge saved, and what a wanted width takes."""
         labels = sums.n_labels + (minus.n_labels if minus else 0)
-        saved = labels_saved(found, alone, labels)
+        saved = labels_saved(value, ratings_alone, labels)
         counts: dict[str, Any] = {
             **record,
             "n_responses": labels,
-            "n_queries": found.n_labeled_queries,
+            "n_queries": value.n_labeled_queries,
             "n_raters": len(self.raters),
         }
-        reason = found.reason or found.interval.reason or alone.interval.reason
+        reason = value.reason or value.interval.reason or ratings_alone.interval.reason
         yield Estimate("labels_saved", value=saved, reason=reason, **counts)
-        wanted = self.context.options.target_width
-        if wanted is None and self.scale is not None:
-            wanted = WANTED_SHARE * self.scale.width
-        if wanted is None:
+        target = self.context.options.target_width
+        if target is None and self.scale is not None:
+            target = WANTED_SHARE * self.scale.width
+        if target is None:
             why: str | None = (
                 "no scale is declared of which a share could be wanted; give the width in points"
             )
             yield Estimate("labels_needed", reason=why, **counts)
             return
-        needed, why = labels_needed(found, wanted, labels, self.context.options.level)
+        needed, why = labels_needed(value, target, labels, self.context.options.level)
         yield Estimate(
-            "labels_needed", value=needed, reason=why, params={"half_width": wanted}, **counts
+            "labels_needed", value=needed, reason=why, params={"half_width": target}, **counts
         )
 
 

@@ -8,25 +8,14 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import (
-    ACCENT,
-    INK,
-    MUTED,
-    Drawing,
-    Figure,
-    as_svg,
-    canvas,
-    head,
-    interval_bar,
-    name_rows,
-    zero_line,
-)
+from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, Figure
+from analysis.render.forest import ForestStyle, Mark, forest
 from analysis.render.formatting import correlation, points
 from analysis.render.labels import shortened
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.topics.correction.composite import LEARNED
 
-#: Systems in one panel; beyond that the tables and estimates.csv speak.
+#: Systems in one panel; more are in the tables and in estimates.csv only.
 SYSTEMS_DRAWN = 20
 
 #: Characters of a system's name.
@@ -49,8 +38,10 @@ def means_of(analysis: Analysis, construct: str, scorer: str) -> list[Estimate]:
 
 def beside(analysis: Analysis, statistic: str, mean: Estimate) -> Estimate | None:
     """Another figure of the same scorer and system."""
-    found = analysis.estimates.select(statistic, construct=mean.constructs[0], scope=mean.scope)
-    same = (e for e in found if e.scorers == mean.scorers and e.systems == mean.systems)
+    candidates = analysis.estimates.select(
+        statistic, construct=mean.constructs[0], scope=mean.scope
+    )
+    same = (e for e in candidates if e.scorers == mean.scorers and e.systems == mean.systems)
     return next(same, None)
 
 
@@ -66,11 +57,11 @@ def corrected_means(analysis: Analysis) -> Iterator[Figure]:
     if not panels:
         return
     several = len({scorer for _, scorer, _ in panels}) > 1
-    shown = [e for *_, means in panels for e in means]
-    alone = [beside(analysis, "weighted_human_mean", e) for e in shown]
+    drawn = [e for *_, means in panels for e in means]
+    alone = [beside(analysis, "weighted_human_mean", e) for e in drawn]
     yield Figure(
         key="corrected-means",
-        title="What would people have said of all responses?",
+        title="How would people have rated all responses?",
         caption=(
             "Means in points of people's scale. Filled: corrected; squares: people on what they "
             f"rated; bars: {analysis.options.level:.0%} intervals, queries left out in turn. "
@@ -81,7 +72,7 @@ def corrected_means(analysis: Analysis) -> Iterator[Figure]:
             _draw(analysis, construct, scorer if several else "", means, f"corrected-{number}")
             for number, (construct, scorer, means) in enumerate(panels)
         ),
-        data=to_frame([*shown, *(e for e in alone if e is not None)]),
+        data=to_frame([*drawn, *(e for e in alone if e is not None)]),
     )
 
 
@@ -90,26 +81,25 @@ def _draw(
 ) -> Drawing:
     scale = analysis.context.human_scale(construct)
     common = analysis.context.differences_withheld(construct, means[0].scorers[0]) is None
-    rows = np.arange(len(means))[::-1].astype(float)
-    with canvas(2.9, 0.95 + 0.3 * len(means)) as (figure, axes):
-        said = []
-        for at, e in zip(rows, means, strict=True):
-            alone = beside(analysis, "weighted_human_mean", e)
-            if alone is not None and alone.defined:
-                axes.plot(alone.value, at - 0.18, "s", color=INK, mfc="none", markersize=3.8)
-                interval_bar(axes, at - 0.18, alone, INK, 0.9)
-            axes.hlines(at + 0.1, e.ci_low, e.ci_high, color=ACCENT, linewidth=2)
-            axes.plot(e.value, at + 0.1, "o", color=ACCENT, markersize=4.2)
-            judge = e.params["judge_mean"]
-            if common and isinstance(judge, float) and np.isfinite(judge):
-                axes.plot(judge, at + 0.1, "^", color=MUTED, mfc="none", markersize=4.5)
-            said.append(f"{e.systems[0]}: {points(e.value, scale, 1)}")
-        name_rows(axes, rows, [shortened(e.systems[0], NAME_ROOM) for e in means])
-        axes.margins(x=0.06)
-        axes.locator_params(axis="x", nbins=5)
-        axes.set_xlabel("mean in points")
-        head(figure, construct, scorer)
-        return as_svg(figure, key, f"Corrected means on {construct}", "; ".join(said))
+    marks = []
+    for row, e in enumerate(means):
+        people = beside(analysis, "weighted_human_mean", e)
+        if people is not None and people.defined:
+            style = {"color": INK, "marker": "s", "filled": False, "width": 0.9, "shift": -0.18}
+            marks.append(Mark.of(row, people, **style))
+        marks.append(Mark.of(row, e, shift=0.1))
+        judge = e.params["judge_mean"]
+        if common and isinstance(judge, float) and np.isfinite(judge):
+            marks.append(Mark(row, judge, color=MUTED, marker="^", filled=False, shift=0.1))
+    return forest(
+        key,
+        f"Corrected means on {construct}",
+        "; ".join(f"{e.systems[0]}: {points(e.value, scale, 1)}" for e in means),
+        (construct, scorer),
+        [shortened(e.systems[0], NAME_ROOM) for e in means],
+        marks,
+        ForestStyle("mean in points", width=2.9, row=0.3, margin=0.95, zero=False),
+    )
 
 
 #: Characters of a row's name.
@@ -150,19 +140,16 @@ def composite_correlations(analysis: Analysis) -> Iterator[Figure]:
 
 
 def _draw_composite(of: str, records: list[Estimate], key: str) -> Drawing:
-    with canvas(2.9, 0.9 + 0.24 * len(records)) as (figure, axes):
-        rows = np.arange(len(records))[::-1]
-        zero_line(axes)
-        for at, e in zip(rows, records, strict=True):
-            lead = e.params["composite"] == LEARNED
-            color = ACCENT if lead else INK
-            interval_bar(axes, at, e, color, 2 if lead else 1)
-            axes.plot(e.value, at, "o", color=color, mfc=color if lead else "none", markersize=4)
-        names = [shortened(str(e.params["composite"]), NAME_ROOM_COMPOSITE) for e in records]
-        name_rows(axes, rows, names)
-        axes.locator_params(axis="x", nbins=5)
-        axes.xaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
-        axes.set_xlabel("correlation with the overall rating")
-        head(figure, f"scores of {of}")
-        said = "; ".join(f"{e.params['composite']}: {correlation(e.value)}" for e in records)
-        return as_svg(figure, key, f"Composites of {of}", said)
+    learned = [e.params["composite"] == LEARNED for e in records]
+    return forest(
+        key,
+        f"Composites of {of}",
+        "; ".join(f"{e.params['composite']}: {correlation(e.value)}" for e in records),
+        (f"scores of {of}",),
+        [shortened(str(e.params["composite"]), NAME_ROOM_COMPOSITE) for e in records],
+        [
+            Mark.of(row, e, color=ACCENT if lead else INK, filled=lead, width=2 if lead else 1)
+            for row, (e, lead) in enumerate(zip(records, learned, strict=True))
+        ],
+        ForestStyle("correlation with the overall rating", width=2.9, row=0.24, form=correlation),
+    )

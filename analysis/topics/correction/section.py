@@ -38,19 +38,21 @@ def _levels(analysis: Analysis) -> Iterator[str]:
             continue
         scale = analysis.context.human_scale(construct)
         judge = whole.params["judge_mean"]
-        said = f"{construct}: people would give all responses {points(whole.value, scale, 1)} "
-        said += f"[{points(whole.ci_low, scale, 1)}, {points(whole.ci_high, scale, 1)}] on average"
+        sentence = f"{construct}: people would give all responses {points(whole.value, scale, 1)} "
+        sentence += (
+            f"[{points(whole.ci_low, scale, 1)}, {points(whole.ci_high, scale, 1)}] on average"
+        )
         if analysis.context.differences_withheld(construct, scorer) is None:
-            said += f", {scorer} gives {points(float(str(judge)), scale, 1)}"
+            sentence += f", {scorer} gives {points(float(str(judge)), scale, 1)}"
         saved = figures.beside(analysis, "labels_saved", whole)
         if saved is not None and saved.defined:
             amount = f"{abs(saved.value):,.0f} further rated responses"
-            said += (
+            sentence += (
                 f"; its scores save {amount}"
                 if saved.value >= 0.5
                 else "; its scores make the interval no narrower"
             )
-        yield f"{said}."
+        yield f"{sentence}."
 
 
 def _orders(analysis: Analysis) -> Iterator[str]:
@@ -59,12 +61,12 @@ def _orders(analysis: Analysis) -> Iterator[str]:
     surely: list[str] = []
     compared = 0
     for construct, _scorer, means in _leading(analysis):
-        known = [e for e in means if e.systems and e.defined]
+        defined = [e for e in means if e.systems and e.defined]
         differences = {
             (e.systems, e.scorers): e
             for e in analysis.estimates.select("ppi_difference", construct=construct)
         }
-        for first, second in combinations(known, 2):
+        for first, second in combinations(defined, 2):
             pair = differences.get(((*first.systems, *second.systems), first.scorers))
             if pair is None or not pair.defined:
                 continue
@@ -81,29 +83,29 @@ def _orders(analysis: Analysis) -> Iterator[str]:
         return
     if surely:
         yield (
-            "Correction turns the judge's order round, with an interval that leaves out 0: "
+            "Correction reverses the judge's order, with an interval that excludes 0: "
             f"{listed(surely)}."
         )
     if turned:
         yield (
-            f"{counted(len(turned), 'pair')} of {compared} stand in another order after "
+            f"{counted(len(turned), 'pair')} of {compared} have another order after "
             f"correction, within the uncertainty: {listed(turned, 4)}."
         )
 
 
 def _unjudged(analysis: Analysis) -> Iterator[str]:
-    found = [
+    unjudged = [
         (construct, scorer, int(str(whole.params["judge_missing"])), whole.params["pool"])
         for construct, scorer, means in _leading(analysis)
         for whole in means[:1]
         if whole.defined and whole.params["judge_missing"]
     ]
-    if found:
+    if unjudged:
         counts = [
-            f"{missing:,} of {pool:,} on {c} ({scorer})" for c, scorer, missing, pool in found
+            f"{missing:,} of {pool:,} on {c} ({scorer})" for c, scorer, missing, pool in unjudged
         ]
         yield (
-            f"Responses without a score: {listed(counts)}; they stand at the mean of the others, "
+            f"Responses without a score: {listed(counts)}; they count as the mean of the others, "
             "and people's ratings of such responses count like all others."
         )
 
@@ -141,7 +143,7 @@ def corrected_means(analysis: Analysis) -> Iterator[Table]:
     for construct in analysis.context.whole:
         scale = analysis.context.human_scale(construct)
         for scorer in spoken_of(analysis, construct):
-            own = analysis.scores.scale(construct, scorer)
+            judge_scale = analysis.scores.scale(construct, scorer)
             for e in means_of(analysis, construct, scorer)[: SYSTEMS_SHOWN + 1]:
                 judge = e.params["judge_mean"]
                 lam = e.params["lambda"]
@@ -149,7 +151,7 @@ def corrected_means(analysis: Analysis) -> Iterator[Table]:
                     construct,
                     scorer,
                     e.systems[0] if e.systems else "all responses",
-                    points(judge, own, 1) if isinstance(judge, float) else "",
+                    points(judge, judge_scale, 1) if isinstance(judge, float) else "",
                     built.points(beside(analysis, "weighted_human_mean", e), scale),
                     built.points(e, scale),
                     f"{lam:.2f}" if e.defined and isinstance(lam, float) else "",
@@ -174,8 +176,8 @@ def corrected_means(analysis: Analysis) -> Iterator[Table]:
 
 
 def _wanted(analysis: Analysis) -> str:
-    wanted = analysis.options.target_width
-    return "5% of the scale" if wanted is None else f"{wanted:g} points"
+    target = analysis.options.target_width
+    return "5% of the scale" if target is None else f"{target:g} points"
 
 
 def corrected_differences(analysis: Analysis) -> Iterator[Table]:
@@ -193,10 +195,10 @@ def corrected_differences(analysis: Analysis) -> Iterator[Table]:
         constructs = list(dict.fromkeys(e.constructs[0] for e in records))
         if not 0 < len(pairs) <= PAIRS_SHOWN:
             continue
-        found = {(e.constructs[0], e.systems): e for e in records}
+        by_pair = {(e.constructs[0], e.systems): e for e in records}
         built = TableBuilder()
         for pair in pairs:
-            built.add(" minus ".join(pair), *(_cell(analysis, built, found, c, pair)
+            built.add(" minus ".join(pair), *(_cell(analysis, built, by_pair, c, pair)
                                               for c in constructs))  # fmt: skip
         yield built.table(
             f"corrected-differences-{number + 1}",
@@ -210,18 +212,20 @@ def corrected_differences(analysis: Analysis) -> Iterator[Table]:
 def _cell(
     analysis: Analysis,
     built: TableBuilder,
-    found: dict[tuple[str, tuple[str, ...]], Estimate],
+    by_pair: dict[tuple[str, tuple[str, ...]], Estimate],
     construct: str,
     pair: tuple[str, ...],
 ) -> Cell:
-    e = found.get((construct, pair))
+    e = by_pair.get((construct, pair))
     if e is None:
         return Cell("")
     cell = built.points(e, analysis.context.human_scale(construct))
     judge = e.params["judge_difference"]
-    own = analysis.scores.scale(construct, e.scorers[0])
-    said = f"judge {points(judge, own, 1)}" if isinstance(judge, float) else ""
-    return Cell(cell.text, cell.interval, cell.mark, (said,) if said else ())
+    judge_scale = analysis.scores.scale(construct, e.scorers[0])
+    judge_difference = f"judge {points(judge, judge_scale, 1)}" if isinstance(judge, float) else ""
+    return Cell(
+        cell.text, cell.interval, cell.mark, (judge_difference,) if judge_difference else ()
+    )
 
 
 def composite_table(analysis: Analysis) -> Iterator[Table]:

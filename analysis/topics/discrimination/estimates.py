@@ -19,7 +19,7 @@ from analysis.statistics.discrimination.tukey import FEW, RandomisedTukey, rando
 from analysis.topics.discrimination.system_differences import SystemsScored, system_differences
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 
-#: Permutations of a test, and the level at which a pair counts as told apart: as in the paper.
+#: Permutations of a test, and the level at which a pair differs significantly: as in the paper.
 PERMUTATIONS, ALPHA = 10_000, 0.05
 
 #: Pairs of systems with a record each; of more systems only the summary is given.
@@ -34,16 +34,16 @@ class _Test:
 
 def discrimination(context: Context) -> Iterator[Estimate]:
     """Every scorer's tests, the reference's, their powers, differences, and hypotheses."""
-    scored = [one for one in _scored(context) if one.scores.shape[1]]
-    tables = [one.scores for one in scored]
-    found = randomised_tukey_hsds(tables, PERMUTATIONS, context.options.seed)
-    tests = [_Test(of, test) for of, test in zip(scored, found, strict=True)]
+    scored = [table for table in _scored(context) if table.scores.shape[1]]
+    tables = [table.scores for table in scored]
+    results = randomised_tukey_hsds(tables, PERMUTATIONS, context.options.seed)
+    tests = [_Test(of, test) for of, test in zip(scored, results, strict=True)]
     for test in tests:
         yield _power(test)
     for test in tests:
         if test.of.leads:
             yield from _pairs(test)
-    listed = [one for one in scored if one.leads and one.n_pairs <= PAIRS_LISTED]
+    listed = [table for table in scored if table.leads and table.n_pairs <= PAIRS_LISTED]
     yield from system_differences(context, listed)
     yield from hypotheses(context, [(test.of, test.found) for test in tests if test.of.leads])
 
@@ -61,10 +61,13 @@ def _scored(context: Context) -> Iterator[SystemsScored]:
         several = not adjudicated and len(whose) > 1
         of = MEAN_OF_RATERS if several else None
         yield _one(rated, rated.reference, whose, "rated", whole=False, people=True, of=of)
-        known = np.isfinite(rated.reference)
+        with_reference = np.isfinite(rated.reference)
         for scorer, values in rated.scorers.items():
-            if np.isfinite(data.scorers[scorer]).sum() > (np.isfinite(values) & known).sum():
-                shared = np.where(known, values, np.nan)
+            if (
+                np.isfinite(data.scorers[scorer]).sum()
+                > (np.isfinite(values) & with_reference).sum()
+            ):
+                shared = np.where(with_reference, values, np.nan)
                 yield _one(rated, shared, (scorer,), "rated", whole=False, leads=False)
 
 
@@ -90,11 +93,11 @@ def _one(
 
 def _power(test: _Test) -> Estimate:
     tested = int(np.isfinite(test.found.p).sum())
-    told_apart = int(np.count_nonzero(test.found.p < ALPHA))
+    significant = int(np.count_nonzero(test.found.p < ALPHA))
     params: dict[str, Any] = {
         "alpha": ALPHA,
         "pairs": tested,
-        "told_apart": told_apart,
+        "significant": significant,
         "permutations": test.found.resamples,
     }
     record = test.of.record(params)
@@ -110,8 +113,8 @@ def _power(test: _Test) -> Estimate:
 
 
 def _pairs(test: _Test) -> Iterator[Estimate]:
-    found, of = test.found, test.of
-    pairs = len(found.p)
+    result, of = test.found, test.of
+    pairs = len(result.p)
     if not pairs:
         return
     if pairs > PAIRS_LISTED:
@@ -122,15 +125,15 @@ def _pairs(test: _Test) -> Iterator[Estimate]:
         yield Estimate("randomised_tukey_hsd_p", reason=reason, **of.record({}))
         return
     counts, missing = np.isfinite(of.scores).sum(axis=0), of.missing.sum(axis=0)
-    for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
+    for place, (i, j) in enumerate(zip(result.first, result.second, strict=True)):
         names = (of.systems[i], of.systems[j])
         without = [name for name, at in zip(names, (i, j), strict=True) if not counts[at]]
-        reason = f"no scores of {' and '.join(without)}" if without else found.reason or FEW
-        p = float(found.p[place])
+        reason = f"no scores of {' and '.join(without)}" if without else result.reason or FEW
+        p = float(result.p[place])
         params: dict[str, Any] = {
-            "difference": float(found.difference[place]),
-            "one_sided": float(found.one_sided[place]),
-            "permutations": found.resamples,
+            "difference": float(result.difference[place]),
+            "one_sided": float(result.one_sided[place]),
+            "permutations": result.resamples,
         }
         yield Estimate(
             "randomised_tukey_hsd_p",
@@ -138,7 +141,7 @@ def _pairs(test: _Test) -> Iterator[Estimate]:
             value=p,
             method="randomised_tukey_hsd",
             n_responses=int(counts[i] + counts[j]),
-            n_queries=found.n_queries,
+            n_queries=result.n_queries,
             n_dropped=int(missing[i] + missing[j]),
             reason=reason if np.isnan(p) else None,
             **of.record(params),
@@ -154,55 +157,55 @@ def hypotheses(context: Context, tests: Tests) -> Iterator[Estimate]:
     if not declared:
         return
     by_scorer: dict[str, dict[str, tuple[SystemsScored, RandomisedTukey]]] = {}
-    for of, found in tests:
-        by_scorer.setdefault(of.name, {})[of.construct] = (of, found)
+    for of, result in tests:
+        by_scorer.setdefault(of.name, {})[of.construct] = (of, result)
     kinds = context.scores.scorer_kinds
     judges = [name for name in by_scorer if kinds.get(name) == "judge"]
     unasked = judges or [name for name in by_scorer if kinds.get(name) == "metric"]
     for scorer in dict.fromkeys([*unasked, *(h.scorer for h in declared if h.scorer)]):
-        own = [h for h in declared if (scorer == h.scorer if h.scorer else scorer in unasked)]
-        yield from _of_scorer(scorer, own, by_scorer.get(scorer, {}))
+        of_scorer = [h for h in declared if (scorer == h.scorer if h.scorer else scorer in unasked)]
+        yield from _of_scorer(scorer, of_scorer, by_scorer.get(scorer, {}))
 
 
 def _of_scorer(
     scorer: str,
-    own: Sequence[Hypothesis],
+    hypotheses_of_scorer: Sequence[Hypothesis],
     tests: Mapping[str, tuple[SystemsScored, RandomisedTukey]],
 ) -> Iterator[Estimate]:
     p: dict[tuple[str, str, str], float] = {}
     difference: dict[tuple[str, str, str], float] = {}
-    for construct, (of, found) in tests.items():
+    for construct, (of, result) in tests.items():
         for i, j, own_p, apart in zip(
-            found.first, found.second, found.p, found.difference, strict=True
+            result.first, result.second, result.p, result.difference, strict=True
         ):
             key = (construct, of.systems[i], of.systems[j])
             p[key], difference[key] = float(own_p), float(apart)
-    scored = [construct for construct, (_, found) in tests.items() if np.isfinite(found.p).any()]
-    values = [hypothesis_p(h, p, difference, scored) for h in own]
+    scored = [construct for construct, (_, result) in tests.items() if np.isfinite(result.p).any()]
+    values = [hypothesis_p(h, p, difference, scored) for h in hypotheses_of_scorer]
     adjusted = holm(values)
-    one = next((of for of, _ in tests.values()), None)
-    for hypothesis, value, after in zip(own, values, adjusted, strict=True):
+    reference = next((of for of, _ in tests.values()), None)
+    for hypothesis, value, after in zip(hypotheses_of_scorer, values, adjusted, strict=True):
         chosen = hypothesis.constructs or tuple(scored)
         systems = dict.fromkeys(name for pair in hypothesis.pairs for name in pair)
         used = [tests[construct][1] for construct in chosen if construct in tests]
         yield Estimate(
             "hypothesis_p",
             constructs=chosen,
-            scorers=one.scorers if one else (scorer,),
+            scorers=reference.scorers if reference else (scorer,),
             systems=tuple(systems),
             scope="system_level",
             value=value,
             method="randomised_tukey_hsd" if np.isfinite(value) else None,
-            n_responses=sum(found.n_scores for found in used),
-            n_queries=max((found.n_queries for found in used), default=0),
-            n_raters=len(one.scorers) if one and one.people else 0,
+            n_responses=sum(result.n_scores for result in used),
+            n_queries=max((result.n_queries for result in used), default=0),
+            n_raters=len(reference.scorers) if reference and reference.people else 0,
             reason=_reason(scorer, hypothesis, chosen, p) if np.isnan(value) else None,
             params={
                 "hypothesis": hypothesis.name,
                 "direction": hypothesis.direction,
                 "aggregation": hypothesis.aggregation,
                 "holm": float(after),
-                "hypotheses": len(own),
+                "hypotheses": len(hypotheses_of_scorer),
                 "tests": len(chosen) * len(hypothesis.pairs),
             },
         )
@@ -216,8 +219,8 @@ def _reason(
 ) -> str:
     for construct in constructs:
         for a, b in hypothesis.pairs:
-            found = p.get((construct, a, b), p.get((construct, b, a), np.nan))
-            if np.isnan(found):
+            value = p.get((construct, a, b), p.get((construct, b, a), np.nan))
+            if np.isnan(value):
                 return f"{scorer} has no test of {a} against {b} on {construct}"
     return f"{scorer} has no scores of systems to test it with"
 
@@ -226,7 +229,7 @@ STATISTICS = (
     Statistic(
         "discriminative_power",
         "Power",
-        "share of pairs with p below params.alpha; params.told_apart of params.pairs",
+        "share of pairs with p below params.alpha; params.significant of params.pairs",
         discrimination,
         range=(0, 1),
         better="higher",

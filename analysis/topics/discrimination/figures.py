@@ -8,24 +8,13 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import (
-    ACCENT,
-    INK,
-    MUTED,
-    RULE,
-    Drawing,
-    Figure,
-    as_svg,
-    canvas,
-    head,
-    name_rows,
-    zero_line,
-)
+from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
+from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import digits, points
 from analysis.render.labels import shortened, told_apart
 from analysis.render.panels import JUDGES_DRAWN
 
-#: Curves told apart in one panel, by line, mark and tone.
+#: Line, marker and color of each curve in a panel.
 _LINES = (
     (INK, "-", "o"), (ACCENT, "--", "s"), (MUTED, "-.", "^"), (INK, ":", "D"), (ACCENT, "-", "v"),
     (MUTED, "--", "P"), (INK, "-.", "X"), (ACCENT, ":", "*"),
@@ -46,47 +35,49 @@ def name_of(analysis: Analysis, estimate: Estimate) -> str:
 
 
 def asl_curves(analysis: Analysis) -> Iterator[Figure]:
-    """A panel a judge, and one of people's own scores; a curve a construct."""
-    found: dict[str, dict[str, list[Estimate]]] = {}
+    """A panel a judge, and one of people's by_construct scores; a curve a construct."""
+    by_name: dict[str, dict[str, list[Estimate]]] = {}
     for e in analysis.estimates.select("randomised_tukey_hsd_p"):
         if e.defined:
-            own = found.setdefault(name_of(analysis, e), {})
-            own.setdefault(e.constructs[0], []).append(e)
+            by_construct = by_name.setdefault(name_of(analysis, e), {})
+            by_construct.setdefault(e.constructs[0], []).append(e)
     kinds = analysis.scorer_kinds
-    judges = [name for name in found if kinds.get(name) == "judge"]
-    metrics = [name for name in found if kinds.get(name) == "metric"]
-    people = [name for name in found if kinds.get(name) not in {"judge", "metric"}]
+    judges = [name for name in by_name if kinds.get(name) == "judge"]
+    metrics = [name for name in by_name if kinds.get(name) == "metric"]
+    people = [name for name in by_name if kinds.get(name) not in {"judge", "metric"}]
     drawn = [*(judges or metrics)[:JUDGES_DRAWN], *people]
-    # With a single pair there is no curve.
-    shown = {
-        name: dict(list(found[name].items())[: len(_LINES)])
+    # A single pair makes no curve.
+    curves_of = {
+        name: dict(list(by_name[name].items())[: len(_LINES)])
         for name in drawn
-        if any(len(pairs) > 2 for pairs in found[name].values())
+        if any(len(pairs) > 2 for pairs in by_name[name].values())
     }
-    if not shown:
+    if not curves_of:
         return
-    more = any(len(found[name]) > len(_LINES) for name in shown)
+    more = any(len(by_name[name]) > len(_LINES) for name in curves_of)
     yield Figure(
         key="asl-curves",
-        title="How many pairs of systems are told apart?",
+        title="How many pairs of systems differ significantly?",
         caption=(
             "p of every pair of systems by the randomized Tukey HSD test, the largest first. A "
-            "curve that falls early tells more pairs apart; below the dashed line, p < .05. "
-            "People's scores rest on the responses that they rated."
+            "curve that falls early has more significant differences; below the dashed line, p < "
+            ".05. People's scores rest on the responses that they rated."
             + (f" The first {len(_LINES)} constructs are drawn." if more else "")
         ),
         drawings=tuple(
             _draw(name, curves, f"asl-{number}")
-            for number, (name, curves) in enumerate(shown.items())
+            for number, (name, curves) in enumerate(curves_of.items())
         ),
-        data=to_frame(e for curves in shown.values() for pairs in curves.values() for e in pairs),
+        data=to_frame(
+            e for curves in curves_of.values() for pairs in curves.values() for e in pairs
+        ),
     )
 
 
 def _draw(name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
     with canvas(2.9, 2.7) as (figure, axes):
         axes.axhline(0.05, color=MUTED, linewidth=0.8, dashes=(4, 2))
-        said = []
+        counts = []
         longest = 1
         for (construct, pairs), (color, line, mark) in zip(curves.items(), _LINES, strict=False):
             p = np.sort([e.value for e in pairs])[::-1]
@@ -96,7 +87,7 @@ def _draw(name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
                 marker=mark if p.size <= _MARKED else "", markersize=3.2,
                 label=shortened(construct, 14),
             )  # fmt: skip
-            said.append(f"{construct}: {np.count_nonzero(p < 0.05)} of {p.size} below .05")
+            counts.append(f"{construct}: {np.count_nonzero(p < 0.05)} of {p.size} below .05")
         axes.set_ylim(-0.03, 1.03)
         axes.set_xlim(0.5, longest + 0.5)
         axes.set_yticks([0, 0.05, 0.5, 1], ["0", ".05", ".5", "1"])
@@ -107,10 +98,10 @@ def _draw(name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
         axes.set_axisbelow(True)
         axes.legend(frameon=False, fontsize=7, handlelength=3.2, loc="upper right")
         head(figure, name)
-        return as_svg(figure, key, f"p of all pairs of systems, {name}", "; ".join(said))
+        return as_svg(figure, key, f"p of all pairs of systems, {name}", "; ".join(counts))
 
 
-#: Pairs of systems in one panel; of more than that the tables and estimates.csv speak.
+#: Pairs of systems in one panel; of more are in the tables and in estimates.csv only.
 PAIRS_DRAWN = 15
 
 #: Characters of a system's name.
@@ -128,31 +119,32 @@ def system_differences(analysis: Analysis) -> Iterator[Figure]:
             for e in analysis.estimates.select("system_difference", construct=construct)
             if e.has_interval
         ]
-        own = [e for e in records if e.scorers == (judge,)]
+        of_judge = [e for e in records if e.scorers == (judge,)]
         people = [e for e in records if e.n_raters or e.scorers[0] in data.adjudicated]
-        if judge and own and analysis.context.differences_withheld(construct, judge):
+        if judge and of_judge and analysis.context.differences_withheld(construct, judge):
             people = []
-        pairs = list(dict.fromkeys(e.systems for e in own or people))
+        pairs = list(dict.fromkeys(e.systems for e in of_judge or people))
         if 0 < len(pairs) <= PAIRS_DRAWN:
-            panels.append((construct, pairs, own, people))
+            panels.append((construct, pairs, of_judge, people))
     if not panels:
         return
-    shown = [e for _, _, own, people in panels for e in (*own, *people)]
-    names = list(dict.fromkeys(name_of(analysis, e) for e in shown))
+    drawn = [e for _, _, of_judge, people in panels for e in (*of_judge, *people)]
+    names = list(dict.fromkeys(name_of(analysis, e) for e in drawn))
     yield Figure(
         key="system-differences",
         title="How far do systems differ, by the judge and by people?",
         caption=(
             f"Mean of the first system minus that of the second, in points ({', '.join(names)}). "
-            f"Filled: the judge on all its scores; open squares: people on what they rated. Bars: "
-            f"{analysis.options.level:.0%} intervals that hold for all pairs of a panel at once, "
-            "queries resampled. A bar that misses the line tells the two systems apart."
+            "Filled: the judge on all its scores; open squares: people on what they rated. Bars: "
+            f"{analysis.options.level:.0%} simultaneous intervals for all pairs of a panel, "
+            "queries resampled. Where a bar does not reach the line the two systems differ "
+            "significantly."
         ),
         drawings=tuple(
             _draw_differences(analysis, *panel, f"system-differences-{number}")
             for number, panel in enumerate(panels)
         ),
-        data=to_frame(shown),
+        data=to_frame(drawn),
     )
 
 
@@ -160,40 +152,41 @@ def _draw_differences(
     analysis: Analysis,
     construct: str,
     pairs: list[tuple[str, ...]],
-    own: list[Estimate],
+    judge: list[Estimate],
     people: list[Estimate],
     key: str,
 ) -> Drawing:
-    scale = analysis.scores.scale(construct, (own or people)[0].scorers[0])
-    with canvas(2.9, 0.85 + 0.24 * len(pairs)) as (figure, axes):
-        place = {pair: len(pairs) - 1 - number for number, pair in enumerate(pairs)}
-        zero_line(axes)
-        for records, color, mark, fill, shift in (
-            (own, ACCENT, "o", ACCENT, 0.14 if people else 0.0),
-            (people, INK, "s", "none", -0.14 if own else 0.0),
-        ):
-            kept = [e for e in records if e.systems in place]
-            at = np.array([place[e.systems] + shift for e in kept])
-            axes.hlines(
-                at, [e.ci_low for e in kept], [e.ci_high for e in kept], color=color, linewidth=1.2
-            )
-            axes.plot(
-                [e.value for e in kept], at, mark, color=color, markerfacecolor=fill, markersize=3.8
-            )
-        ends = [abs(end) for e in (*own, *people) for end in (e.ci_low, e.ci_high)]
-        reach = max(ends) * 1.06
-        axes.set_xlim(-reach, reach)
-        names = list(dict.fromkeys(name for pair in pairs for name in pair))
-        short = dict(zip(names, told_apart(names, NAME_ROOM), strict=True))
-        labels = ["−".join(short[name] for name in pair) for pair in pairs]
-        name_rows(axes, [place[pair] for pair in pairs], labels, size=7)
-        axes.locator_params(axis="x", nbins=5)
-        few = max(0, digits(scale) + (1 if reach < 1 else 0))
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:.{few}f}".replace("-", "−"))
-        axes.set_xlabel("difference in points")
-        head(figure, construct)
-        said = "; ".join(
-            f"{name_of(analysis, e)}, {' minus '.join(e.systems)}: {points(e.value, scale, 1)}"
-            for e in (*own, *people)
+    estimates = [*judge, *people]
+    scale = analysis.scores.scale(construct, estimates[0].scorers[0])
+    both = bool(judge and people)
+    marks = [
+        Mark.of(pairs.index(e.systems), e, width=1.2, shift=shift, **style)
+        for records, shift, style in (
+            (judge, 0.14 * both, {}),
+            (people, -0.14 * both, {"color": INK, "marker": "s", "filled": False}),
         )
-        return as_svg(figure, key, f"Differences between systems on {construct}", said)
+        for e in records
+        if e.systems in pairs
+    ]
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    short = dict(zip(names, told_apart(names, NAME_ROOM), strict=True))
+    reach = symmetrical(estimates)
+    decimals = max(0, digits(scale) + (1 if reach[1] < 1 else 0))
+    return forest(
+        key,
+        f"Differences between systems on {construct}",
+        "; ".join(
+            f"{name_of(analysis, e)}, {' minus '.join(e.systems)}: {points(e.value, scale, 1)}"
+            for e in estimates
+        ),
+        (construct,),
+        ["−".join(short[name] for name in pair) for pair in pairs],
+        marks,
+        ForestStyle(
+            "difference in points",
+            width=2.9,
+            row=0.24,
+            reach=reach,
+            form=lambda value: f"{value:.{decimals}f}",
+        ),
+    )

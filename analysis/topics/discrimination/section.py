@@ -22,23 +22,24 @@ _SCORERS_SAID, _HYPOTHESES_SAID = 2, 4
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
-    """How many pairs each scorer tells apart, and what became of declared hypotheses."""
+    """How many pairs of systems differ significantly by each scorer, and declared hypotheses."""
     records = [e for e in analysis.estimates.select("discriminative_power") if e.defined]
     kinds = analysis.scorer_kinds
     judges = dict.fromkeys(e.scorers[0] for e in records if kinds.get(e.scorers[0]) == "judge")
     for judge in list(judges)[:_SCORERS_SAID]:
-        own = [e for e in records if e.scorers == (judge,) and e.params["on"] == "all"]
-        if own:
-            yield f"{judge} tells apart {_counts(own)}."
+        of_judge = [e for e in records if e.scorers == (judge,) and e.params["on"] == "all"]
+        if of_judge:
+            yield f"{judge}: significant differences for {_counts(of_judge)}."
     people = [e for e in records if e.n_raters or kinds.get(e.scorers[0]) == "adjudicated"]
     if people:
         queries = max(e.n_queries for e in people)
         whose = "People's ratings" if people[0].n_raters else "Adjudicated values"
-        yield f"{whose}, on {counted(queries, 'query', 'queries')}, tell apart {_counts(people)}."
+        on = counted(queries, "query", "queries")
+        yield f"{whose}, on {on}: significant differences for {_counts(people)}."
         first = next(iter(judges), None)
         again = [e for e in records if e.scorers == (first,) and e.params["on"] == "rated"]
         if again:
-            yield f"On the same responses {first} tells apart {_counts(again)}."
+            yield f"{first} on the same responses: significant differences for {_counts(again)}."
     for e in analysis.estimates.select("hypothesis_p")[:_HYPOTHESES_SAID]:
         yield _outcome(analysis, e)
 
@@ -50,12 +51,14 @@ def _counts(records: list[Estimate]) -> str:
     if len(pairs) == 1:
         first, *others = ordered
         total = int(str(pairs.pop()))
-        what = counted(total, "pair", "pairs")
-        words = [f"{first.params['told_apart']} of {what} of systems on {first.constructs[0]}"]
-        words += [f"{e.params['told_apart']} on {e.constructs[0]}" for e in others]
+        pair_count = counted(total, "pair", "pairs")
+        words = [
+            f"{first.params['significant']} of {pair_count} of systems on {first.constructs[0]}"
+        ]
+        words += [f"{e.params['significant']} on {e.constructs[0]}" for e in others]
     else:
         words = [
-            f"{e.params['told_apart']} of {e.params['pairs']} pairs on {e.constructs[0]}"
+            f"{e.params['significant']} of {e.params['pairs']} pairs on {e.constructs[0]}"
             for e in ordered
         ]
     return f"{listed(words)} (p < .05)"
@@ -67,13 +70,13 @@ def _outcome(analysis: Analysis, e: Estimate) -> str:
         return f"“{name}” could not be tested with {scorer}: {e.reason}."
     holm = e.params["holm"]
     assert isinstance(holm, float)  # noqa: S101  (it is defined where p is)
-    holds = "finds support" if holm < 0.05 else "finds no support"
+    holds = "is supported" if holm < 0.05 else "is not supported"
     several = int(str(e.params["hypotheses"])) > 1
     adjusted = " after Holm's adjustment" if several else ""
     return f"“{name}” {holds} in the scores of {scorer} ({p_value(holm)}{adjusted})."
 
 
-#: Pairs of systems in one table; of more than that only estimates.csv holds all.
+#: Pairs of systems in one table; more pairs are in estimates.csv only.
 PAIRS_SHOWN = 28
 
 
@@ -88,17 +91,17 @@ def power(analysis: Analysis) -> Iterator[Table]:
             e.constructs[0],
             name_of(analysis, e),
             built.number(e, ".2f"),
-            f"{e.params['told_apart']} of {e.params['pairs']}" if e.defined else "",
+            f"{e.params['significant']} of {e.params['pairs']}" if e.defined else "",
             f"{e.n_queries:,}",
             built.number(on_rated, ".2f"),
         )
     yield built.table(
         "discriminative-power",
-        "Pairs of systems told apart",
-        "Discriminative power: share of the pairs of systems that a randomized Tukey HSD test "
-        "tells apart at p < .05 (queries' scores permuted across systems, all pairs at once). More "
-        "queries tell more pairs apart, so a judge's power is also given on the responses that "
-        "people rated.",
+        "Pairs of systems that differ significantly",
+        "Discriminative power: share of the pairs of systems with p < .05 by a randomized Tukey "
+        "HSD test (queries' scores permuted across systems, all pairs at once). With more "
+        "queries more pairs differ significantly, so a judge's power is also given on the "
+        "responses that people rated.",
         ("Construct", "Scorer", "Power", "Pairs", "Queries", "On rated responses"),
         heads=2,
     )
@@ -132,7 +135,7 @@ def differences(analysis: Analysis) -> Iterator[Table]:
     people = [name for name in by_scorer if kinds.get(name) not in {"judge", "metric"}]
     metrics = [name for name in by_scorer if kinds.get(name) == "metric"]
     for number, name in enumerate([*(judges or metrics[:JUDGES_DRAWN]), *people]):
-        found = {(e.constructs[0], e.systems): e for e in by_scorer[name]}
+        by_pair = {(e.constructs[0], e.systems): e for e in by_scorer[name]}
         pairs = list(dict.fromkeys(e.systems for e in by_scorer[name]))
         constructs = list(dict.fromkeys(e.constructs[0] for e in by_scorer[name]))
         if len(pairs) > PAIRS_SHOWN:
@@ -141,19 +144,22 @@ def differences(analysis: Analysis) -> Iterator[Table]:
         for pair in pairs:
             cells = []
             for construct in constructs:
-                own, test = found.get((construct, pair)), tests.get((name, (construct,), pair))
-                if own is None or test is None:
+                difference, test = (
+                    by_pair.get((construct, pair)),
+                    tests.get((name, (construct,), pair)),
+                )
+                if difference is None or test is None:
                     cells.append(Cell(""))
                     continue
-                scale = analysis.scores.scale(construct, own.scorers[0])
-                cells.append(_cell(built, own, test, scale))
+                scale = analysis.scores.scale(construct, difference.scorers[0])
+                cells.append(_cell(built, difference, test, scale))
             built.add(" minus ".join(pair), *cells)
         yield built.table(
             f"system-differences-{number + 1}",
             f"Differences between systems: {name}",
             "Mean of the first system minus that of the second on the queries that both have "
-            "scores on, in points; brackets: intervals that hold for all pairs of a construct at "
-            "once. p: randomized Tukey HSD, two-sided, also for all pairs at once.",
+            "scores on, in points; brackets: simultaneous intervals for all pairs of a "
+            "construct. p: randomized Tukey HSD, two-sided, also simultaneous for all pairs.",
             ("Pair", *constructs),
         )
 
@@ -192,7 +198,7 @@ def declared_hypotheses(analysis: Analysis) -> Iterator[Table]:
 
 
 def systems(analysis: Analysis) -> Iterator[Table]:
-    """Means by system, judge beside people, with the bias on common responses."""
+    """Means by system of judge and people, with the bias on common responses."""
     built, first = TableBuilder(), analysis.estimates.first
     for construct, data in analysis.context.whole.items():
         for system in data.systems:

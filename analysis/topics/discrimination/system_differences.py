@@ -1,4 +1,4 @@
-"""Paired differences between system means, with intervals that hold for all pairs at once."""
+"""Paired differences between system means, with simultaneous intervals for all pairs."""
 
 from __future__ import annotations
 
@@ -74,36 +74,36 @@ ROWS = 2000
 
 def system_differences(context: Context, scored: Sequence[SystemsScored]) -> Iterator[Estimate]:
     """Of each table a record a pair of systems, on the queries that both have scores on."""
-    prepared = [paired_differences(one.scores) for one in scored]
+    prepared = [paired_differences(scores.scores) for scores in scored]
     values = _values(context, scored, prepared)
-    for place, (one, table) in enumerate(zip(scored, prepared, strict=True)):
-        yield from _records(context, one, table, values.get(place))
+    for place, (scores, table) in enumerate(zip(scored, prepared, strict=True)):
+        yield from _records(context, scores, table, values.get(place))
 
 
 def _values(
     context: Context, scored: Sequence[SystemsScored], prepared: Sequence[PairedDifferences]
 ) -> dict[int, FloatArray]:
     """Values on resamples by place; tables over the same queries share their products."""
-    found: dict[int, FloatArray] = {}
+    values: dict[int, FloatArray] = {}
     for whole in (True, False):
         together = []
-        for place, one in enumerate(scored):
-            if one.whole is not whole or not one.n_pairs:
+        for place, table in enumerate(scored):
+            if table.whole is not whole or not table.n_pairs:
                 continue
             if scheme_for(prepared[place], PERCENTILE_FROM) == "jackknife":
-                found[place] = prepared[place].without_each_query()
+                values[place] = prepared[place].without_each_query()
             else:
                 together.append(place)
         if together:
             resampling = context.whole_resampling if whole else context.rated_resampling
             tables = [prepared[place] for place in together]
             drawn = on_resamples(tables, resampling.bootstrap[:ROWS])
-            found |= dict(zip(together, drawn, strict=True))
-    return found
+            values |= dict(zip(together, drawn, strict=True))
+    return values
 
 
 def _records(
-    context: Context, one: SystemsScored, table: PairedDifferences, values: FloatArray | None
+    context: Context, scored: SystemsScored, table: PairedDifferences, values: FloatArray | None
 ) -> Iterator[Estimate]:
     if values is None:
         return
@@ -112,9 +112,9 @@ def _records(
     intervals = simultaneous_intervals(
         point, values, scheme, context.options.level, context.options.seed
     )
-    counts = np.isfinite(one.scores).sum(axis=0)
+    counts = np.isfinite(scored.scores).sum(axis=0)
     for place, (i, j) in enumerate(zip(table.first, table.second, strict=True)):
-        names = one.systems[i], one.systems[j]
+        names = scored.systems[i], scored.systems[j]
         interval = intervals.at(place)
         reason = interval.reason
         if np.isnan(point[place]):
@@ -125,12 +125,14 @@ def _records(
         yield Estimate(
             "system_difference",
             systems=names,
-            target="these_raters" if one.people else None,
+            target="these_raters" if scored.people else None,
             value=float(point[place]),
             **interval.fields,
             n_responses=2 * int(shared[place]),
             n_queries=int(shared[place]),
             n_dropped=int(counts[i] + counts[j]) - 2 * int(shared[place]),
             reason=reason,
-            **one.record({"simultaneous": one.n_pairs, "critical_value": intervals.critical_value}),
+            **scored.record(
+                {"simultaneous": scored.n_pairs, "critical_value": intervals.critical_value}
+            ),
         )

@@ -32,7 +32,7 @@ SHAPE = tuple(
 )
 
 NO_SCALE = "no scale is declared, so its ends are unknown; declare it with --scale"
-NO_VARIATION = "{which} the scores lie there: without variation there is no interval"
+NO_VARIATION = "{which} the scores are at this end: without variation there is no interval"
 
 
 def score_properties(context: Context) -> Iterator[Estimate]:
@@ -42,13 +42,18 @@ def score_properties(context: Context) -> Iterator[Estimate]:
     the ends carry intervals; the rest describes the scores at hand.
     """
     sets = list(_sets(context))
-    located = [_Planned("mean", Averaged(one.values, one.query), one.record) for one in sets]
-    ends = {id(one): list(_ends(one)) for one in sets}
-    found = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
-    for one, mean in zip(sets, located, strict=True):
-        yield found[id(mean)]
-        yield from (found[id(planned)] for planned in ends[id(one)])
-        yield from _shape(one.values, one.record | counts(one.values, one.query))
+    located = [
+        _Planned("mean", Averaged(score_set.values, score_set.query), score_set.record)
+        for score_set in sets
+    ]
+    ends = {id(score_set): list(_ends(score_set)) for score_set in sets}
+    estimates = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
+    for score_set, mean in zip(sets, located, strict=True):
+        yield estimates[id(mean)]
+        yield from (estimates[id(planned)] for planned in ends[id(score_set)])
+        yield from _shape(
+            score_set.values, score_set.record | counts(score_set.values, score_set.query)
+        )
 
 
 def ends_of_scale(context: Context) -> Iterator[Estimate]:
@@ -143,24 +148,26 @@ def _whose(data: ConstructData) -> Iterator[tuple[tuple[str, ...], FloatArray, s
         yield data.raters, mean_over(data.ratings), MEAN_OF_RATERS
 
 
-def _ends(one: _Set) -> Iterator[_Planned]:
-    counted, scale = one.record | counts(one.values, one.query), one.scale
+def _ends(score_set: _Set) -> Iterator[_Planned]:
+    counted, scale = score_set.record | counts(score_set.values, score_set.query), score_set.scale
     names = ("share_at_min", "share_at_max", "count_at_min", "count_at_max")
     if scale is None or counted["n_responses"] == 0:
         why = NO_SCALE if scale is None else NO_SCORES
         yield from (_finished(Estimate(name, reason=why, **counted)) for name in names)
         return
-    found = bounds(one.values, scale.min, scale.max)
-    for end, share in (("min", found.share_at_min), ("max", found.share_at_max)):
+    counted_ends = bounds(score_set.values, scale.min, scale.max)
+    for end, share in (("min", counted_ends.share_at_min), ("max", counted_ends.share_at_max)):
         name = f"share_at_{end}"
-        if one.intervals and 0 < share < 1:
-            at_end = at_bound(one.values, scale.min, scale.max, "min" if end == "min" else "max")
-            yield _Planned(name, Averaged(at_end, one.query), one.record)
+        if score_set.intervals and 0 < share < 1:
+            at_end = at_bound(
+                score_set.values, scale.min, scale.max, "min" if end == "min" else "max"
+            )
+            yield _Planned(name, Averaged(at_end, score_set.query), score_set.record)
         else:
-            which = {0.0: "none of", 1.0: "all"}.get(share)
-            reason = NO_VARIATION.format(which=which) if which else None
+            how_many = {0.0: "none of", 1.0: "all"}.get(share)
+            reason = NO_VARIATION.format(which=how_many) if how_many else None
             yield _finished(Estimate(name, value=share, reason=reason, **counted))
-    for end, count in (("min", found.count_at_min), ("max", found.count_at_max)):
+    for end, count in (("min", counted_ends.count_at_min), ("max", counted_ends.count_at_max)):
         yield _finished(Estimate(f"count_at_{end}", value=float(count), **counted))
 
 
@@ -172,12 +179,12 @@ def _shape(values: FloatArray, record: dict[str, Any]) -> Iterator[Estimate]:
     ties = tie_probability(values)
     few = f"a pair needs 2 scores, there are {record['n_responses']}"
     yield Estimate("tie_probability", value=ties, reason=few if np.isnan(ties) else None, **record)
-    found = population_statistics(values)
+    statistics = population_statistics(values)
     for name in SHAPE:
         yield Estimate(
             name,
-            value=float(getattr(found, name)),
-            reason=found.reasons.get(name),
+            value=float(getattr(statistics, name)),
+            reason=statistics.reasons.get(name),
             **record,
         )
 

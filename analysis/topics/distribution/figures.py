@@ -86,13 +86,13 @@ def _draw(panel: Panel, key: str, several: bool) -> tuple[Drawing, pd.DataFrame]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_yticks([0, top], ["0", percent(top)])
         head(figure, panel.construct, panel.scorer if several else "")
-        said = _at_top(panel, judge, human)
-        for line, (text, color) in enumerate(zip(said, (ACCENT, INK), strict=False)):
+        notes = _at_top(panel, judge, human)
+        for line, (text, color) in enumerate(zip(notes, (ACCENT, INK), strict=False)):
             axes.text(0.02, 0.99 - 0.11 * line, text, transform=axes.transAxes, va="top",
                       color=color, size=7)  # fmt: skip
         drawing = as_svg(
             figure, key, f"{name}: distribution of scores",
-            f"{judge.size} {panel.kind} scores and {human.size} human ratings; {', '.join(said)}.",
+            f"{judge.size} {panel.kind} scores and {human.size} human ratings; {', '.join(notes)}.",
         )  # fmt: skip
     shares = pd.DataFrame(
         {
@@ -111,13 +111,13 @@ def _at_top(
     panel: Panel, judge: npt.NDArray[np.float64], human: npt.NDArray[np.float64]
 ) -> list[str]:
     """Whose marks these are, with the share at the top of a declared scale."""
-    said = []
+    notes = []
     for name, values in ((f"▮ {panel.kind}", judge), ("— people", human)):
         if not values.size:
             continue
         at_top = percent(float(np.mean(values == panel.high)))
-        said.append(f"{name}: {at_top} at {panel.high:g}" if panel.scale_declared else name)
-    return said
+        notes.append(f"{name}: {at_top} at {panel.high:g}" if panel.scale_declared else name)
+    return notes
 
 
 def _edges(
@@ -150,33 +150,33 @@ Row = tuple[Estimate, Estimate]
 
 def bounds(analysis: Analysis) -> Iterator[Figure]:
     """A panel a construct and judge with at least two systems and a declared scale."""
-    found: list[tuple[str, str, list[Row]]] = []
+    panels: list[tuple[str, str, list[Row]]] = []
     for construct, data in analysis.context.whole.items():
         judges = data.judges
         for scorer in judges[:JUDGES_DRAWN]:
             rows = _rows(analysis, construct, scorer)
             if len(rows) > 1:
-                found.append((construct, scorer, rows[:SYSTEMS_DRAWN]))
-    if not found:
+                panels.append((construct, scorer, rows[:SYSTEMS_DRAWN]))
+    if not panels:
         return
-    several = len({scorer for _, scorer, _ in found}) > 1
-    most = max(e.value for _, _, rows in found for row in rows for e in row)
+    several = len({scorer for _, scorer, _ in panels}) > 1
+    most = max(e.value for _, _, rows in panels for row in rows for e in row)
     reach = min(1.0, max(0.05, 1.1 * most))
     cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
     yield Figure(
         key="bounds-by-system",
-        title="How much of each system lies at the ends of the scale",
+        title="Share of each system's scores at the ends of the scale",
         caption=(
             "Share of a system's scores exactly at the bottom (open squares) and at the top "
-            "(filled circles) of the declared scale. What lies at an end can't be told apart "
-            f"there.{left_out(analysis)}"
+            "(filled circles) of the declared scale. Responses at one end can't be "
+            f"distinguished.{left_out(analysis)}"
             + (f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else "")
         ),
         drawings=tuple(
             _draw_bounds(*part, reach, f"bounds-{number}", several)
-            for number, part in enumerate(found)
+            for number, part in enumerate(panels)
         ),
-        data=to_frame(e for _, _, rows in found for row in rows for e in row),
+        data=to_frame(e for _, _, rows in panels for row in rows for e in row),
     )
 
 
@@ -208,11 +208,11 @@ def _draw_bounds(
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
         axes.set_xlabel("□ at the bottom   ● at the top", loc="right")
         head(figure, construct, scorer if several else "")
-        said = "; ".join(
+        shares = "; ".join(
             f"{row[0].systems[0]} {percent(row[0].value)} and {percent(row[1].value)}"
             for row in rows
         )
         name = f"{construct}, {scorer}" if several else construct
         return as_svg(
-            figure, key, f"{name}: ends of the scale", f"At the bottom and at the top: {said}."
+            figure, key, f"{name}: ends of the scale", f"At the bottom and at the top: {shares}."
         )

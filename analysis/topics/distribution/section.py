@@ -20,7 +20,7 @@ MANY = 0.25
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
-    """The construct on which each of the first judges tells responses apart least."""
+    """For each of the first judges, the construct with the most equal scores."""
     for judge in _judges(analysis)[:2]:
         ties = [
             e
@@ -36,18 +36,18 @@ def reading(analysis: Analysis) -> Iterator[str]:
         if worst.value < MANY:
             where_most = f", most often on {construct}" if len(ties) > 1 else ""
             yield (
-                f"{judge} seldom gives two responses the same score{where_most} (a chance of "
+                f"{judge} seldom gives two responses the same score{where_most} (a probability of "
                 f"{percent(worst.value)})."
             )
             continue
         at_top = (
-            f"; {percent(top.value)} of its scores lie at the top of the scale"
+            f"; {percent(top.value)} of its scores are at the maximum"
             if top is not None and top.defined and top.value >= MANY
             else ""
         )
         yield (
-            f"{judge} tells responses apart least on {construct}: two of them have the same score "
-            f"with a chance of {percent(worst.value)}{at_top}."
+            f"{judge} gives equal scores most often on {construct}: two responses have the same "
+            f"score with a probability of {percent(worst.value)}{at_top}."
         )
 
 
@@ -69,8 +69,8 @@ def properties(analysis: Analysis) -> Iterator[Table]:
         rows: list[tuple[str, dict[str, str]]] = [(name, {"scorer": name}) for name in data.kinds]
         if len(data.raters) > 1:
             rows.append(("mean of raters", {"of": MEAN_OF_RATERS}))
-        for name, who in rows:
-            where = {"construct": construct, "scope": "pooled", **who}
+        for name, scorer in rows:
+            where = {"construct": construct, "scope": "pooled", **scorer}
             scale = analysis.scores.scale(construct, name)
             mean = of_one(analysis, "mean", where)
             shape = ("median", "interquartile_range", "minimum", "maximum")
@@ -91,10 +91,10 @@ def properties(analysis: Analysis) -> Iterator[Table]:
         "score-properties",
         "How the scale is used",
         "All scores of each scorer, a response once. Ties: chance that two responses have equal "
-        "scores. Floor and ceiling: share exactly at the ends of the declared scale. By system and "
-        "further statistics: in estimates.csv.",
+        "scores. At minimum and at maximum: share exactly at the ends of the declared scale. By "
+        "system and further statistics: in estimates.csv.",
         ("Construct", "Scorer", "Mean", "Median", "IQR", "Min", "Max", "SD", "Skew",
-         "Ties", "Floor", "Ceiling", "Responses"),
+         "Ties", "At minimum", "At maximum", "Responses"),
         heads=2,
     )  # fmt: skip
 
@@ -105,7 +105,7 @@ def _deviation(variance: Estimate | None, scale: Scale | None) -> Cell:
     return Cell(points(variance.value**0.5, scale, more=1))
 
 
-#: Judges with tables of their own, and systems with rows; all are in estimates.csv.
+#: Judges, systems and constructs in the tables; all are in estimates.csv.
 JUDGES_SHOWN, SYSTEMS_SHOWN, CONSTRUCTS_SHOWN = 3, 8, 10
 
 
@@ -190,12 +190,13 @@ def metric_properties(analysis: Analysis) -> Iterator[Table]:
 
 def _scored_by_judges(analysis: Analysis) -> dict[str, list[str]]:
     """Judges with the constructs they scored; metrics where there is no judge."""
-    found: dict[str, dict[str, list[str]]] = {"judge": {}, "metric": {}}
+    by_kind: dict[str, dict[str, list[str]]] = {"judge": {}, "metric": {}}
     for construct, data in analysis.context.whole.items():
         for scorer in data.scorers:
-            found[data.kinds[scorer]].setdefault(scorer, []).append(construct)
+            by_kind[data.kinds[scorer]].setdefault(scorer, []).append(construct)
     return {
-        name: keys[:CONSTRUCTS_SHOWN] for name, keys in (found["judge"] or found["metric"]).items()
+        name: keys[:CONSTRUCTS_SHOWN]
+        for name, keys in (by_kind["judge"] or by_kind["metric"]).items()
     }
 
 
@@ -210,22 +211,28 @@ def _table(
 ) -> Table:
     built, first = TableBuilder(), analysis.estimates.first
     heads = 2 if len(layout.figures) > 1 else 1
-    beside = [key for key in constructs if _known(analysis, layout, judge, key, systems)]
+    published_constructs = [
+        key for key in constructs if _known(analysis, layout, judge, key, systems)
+    ]
     for figure in layout.figures:
         for system in systems:
             cells: list[Cell] = []
             for key in constructs:
                 e = first(figure.statistic, construct=key, scorer=judge, scope=f"system:{system}")
-                own = built.number(e, figure.form)
+                cell = built.number(e, figure.form)
                 if e is not None and e.defined:
-                    own = Cell(f"{e.value * figure.factor:{figure.form}}")
-                cells.append(own)
-                if key in beside:
-                    given = published_figure(figure.table, system, key, figure.key)
-                    cells.append(Cell("" if given is None else f"{given:{figure.form}}"))
+                    cell = Cell(f"{e.value * figure.factor:{figure.form}}")
+                cells.append(cell)
+                if key in published_constructs:
+                    published_value = published_figure(figure.table, system, key, figure.key)
+                    cells.append(
+                        Cell("" if published_value is None else f"{published_value:{figure.form}}")
+                    )
             built.add(*((figure.name, system) if heads == 2 else (system,)), *cells)
     columns = [
-        name for key in constructs for name in ((key, f"{key}, paper") if key in beside else (key,))
+        name
+        for key in constructs
+        for name in ((key, f"{key}, paper") if key in published_constructs else (key,))
     ]
     more = len(analysis.scores.systems) - len(systems)
     return built.table(
@@ -234,7 +241,7 @@ def _table(
         "All responses of a system that have a score, as in "
         f"{'tables' if ' ' in layout.numbers else 'table'} {layout.numbers} of the CCRS paper"
         + (", in points of the construct's scale." if layout.in_points else ".")
-        + (f" Paper: {SOURCE}, {RESPONSES:,} responses a system." if beside else "")
+        + (f" Paper: {SOURCE}, {RESPONSES:,} responses a system." if published_constructs else "")
         + (f" The first {len(systems)} systems." if more else ""),
         (*(("Figure", "System") if heads == 2 else ("System",)), *columns),
         heads=heads,

@@ -56,11 +56,11 @@ def _compared(
         "params": params,
     }
     if measure == "pairwise_accuracy":
-        found = {name: _accuracy(data, one, scope) for name, one in values.items()}
-        for name, one in found.items():
+        accuracies = {name: _accuracy(data, scores, scope) for name, scores in values.items()}
+        for name, scores in accuracies.items():
             record = data.record(name, scope) | {"params": params}
-            yield _of_accuracy(context, "agreement_where_both", one, one.replicates, **record)
-        second, first = found[expected], found[number]
+            yield _of_accuracy(context, "agreement_where_both", scores, scores.replicates, **record)
+        second, first = accuracies[expected], accuracies[number]
         reason = second.reason or first.reason
         difference = (
             second.replicates - first.replicates
@@ -71,10 +71,10 @@ def _compared(
         return
     statistics = {
         name: association(
-            measure, one, data.reference, data.query, scope, n_queries=data.n_queries,
+            measure, scores, data.reference, data.query, scope, n_queries=data.n_queries,
             names=(name, "human reference"),
         )
-        for name, one in values.items()
+        for name, scores in values.items()
     }  # fmt: skip
     for name, statistic in statistics.items():
         record = data.record(name, scope) | {"params": params}

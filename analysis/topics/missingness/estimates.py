@@ -39,8 +39,8 @@ def _by_reason(
     construct: str, rows: pd.DataFrame, scope: str, system: str | None
 ) -> Iterator[Estimate]:
     responses, queries = rows["response_id"].nunique(), rows["query_id"].nunique()
-    for scorer, own in rows.groupby("scorer", observed=True, sort=False):
-        distinct = own.drop_duplicates("response_id")
+    for scorer, of_scorer in rows.groupby("scorer", observed=True, sort=False):
+        distinct = of_scorer.drop_duplicates("response_id")
         gaps = distinct.loc[distinct["value"].isna(), "missing_reason"].value_counts(sort=False)
         counts = {str(reason): int(count) for reason, count in gaps.items() if count}
         if len(distinct) < responses:
@@ -103,8 +103,8 @@ STATISTICS = (
         "missing_share_by_band",
         "Missing",
         "share of responses without a score in thirds (params.band, from params.low to "
-        "params.high) of what params.of says: people, or else the first other scorer with a value "
-        "for one of them",
+        "params.high) of the value of params.of: people, or else the first other scorer with a "
+        "value for one of them",
         missing,
         range=(0, 1),
         better="lower",
@@ -112,10 +112,10 @@ STATISTICS = (
 )
 
 
-#: Reasons of people's values that are missing by design, and no finding.
+#: Reasons of people's values that are missing by design.
 BY_DESIGN = ("not_assigned", "not assigned")
 
-#: Bands of the score beside which missing values are counted.
+#: Bands of the score by which missing values are counted.
 BANDS = 3
 
 #: Permutations of the test.
@@ -131,13 +131,13 @@ def missing_by_system(context: Context) -> Iterator[Estimate]:
     for construct, data in context.whole.items():
         rows = _first(context, construct)
         for scorer in data.kinds:
-            asked = _asked(data, scorer, rows)
+            expected = _asked(data, scorer, rows)
             values = _values(data, scorer)
-            if not (asked & ~np.isfinite(values)).any():
+            if not (expected & ~np.isfinite(values)).any():
                 continue
-            yield from _shares(context, data, scorer, values, asked)
-            yield from _test(context, data, scorer, values, asked)
-            yield from _by_band(data, scorer, values, asked)
+            yield from _shares(context, data, scorer, values, expected)
+            yield from _test(context, data, scorer, values, expected)
+            yield from _by_band(data, scorer, values, expected)
 
 
 def _first(context: Context, construct: str) -> pd.DataFrame:
@@ -148,16 +148,16 @@ def _first(context: Context, construct: str) -> pd.DataFrame:
 def _values(data: ConstructData, scorer: str) -> FloatArray:
     if scorer in data.raters:
         return np.asarray(data.ratings[:, data.raters.index(scorer)])
-    held = data.scorers | data.adjudicated
-    return held.get(scorer, np.full(len(data.responses), np.nan))
+    values = data.scorers | data.adjudicated
+    return values.get(scorer, np.full(len(data.responses), np.nan))
 
 
 def _asked(data: ConstructData, scorer: str, rows: pd.DataFrame) -> BoolArray:
     if data.kinds[scorer] in {"judge", "metric"}:
         return np.ones(len(data.responses), dtype=bool)
-    own = rows[(rows["scorer"] == scorer) & ~rows["missing_reason"].isin(BY_DESIGN)]
-    wanted = set(own["response_id"].astype("object"))
-    return np.array([name in wanted for name in data.responses], dtype=bool)
+    assigned = rows[(rows["scorer"] == scorer) & ~rows["missing_reason"].isin(BY_DESIGN)]
+    responses = set(assigned["response_id"].astype("object"))
+    return np.array([name in responses for name in data.responses], dtype=bool)
 
 
 def _record(
@@ -174,76 +174,78 @@ def _record(
 
 
 def _shares(
-    context: Context, data: ConstructData, scorer: str, values: FloatArray, asked: BoolArray
+    context: Context, data: ConstructData, scorer: str, values: FloatArray, expected: BoolArray
 ) -> Iterator[Estimate]:
     scale = context.scores.scale(data.construct, scorer)
     for system in (None, *data.systems):
-        chosen = asked if system is None else asked & data.of_system(system)
+        chosen = expected if system is None else expected & data.of_system(system)
         if not chosen.any():
             continue
-        gone = int(np.count_nonzero(chosen & ~np.isfinite(values)))
-        record = _record(data, scorer, chosen, system) | {"n_dropped": gone}
+        n_missing = int(np.count_nonzero(chosen & ~np.isfinite(values)))
+        record = _record(data, scorer, chosen, system) | {"n_dropped": n_missing}
         if system:
             yield Estimate(
                 "missing_share_by_system",
-                value=gone / record["n_responses"],
-                params={"count": gone},
+                value=n_missing / record["n_responses"],
+                params={"count": n_missing},
                 **record,
             )
-        found = None if scale is None else mean_bounds(values[chosen], scale.min, scale.max)
+        bounds_of_mean = (
+            None if scale is None else mean_bounds(values[chosen], scale.min, scale.max)
+        )
         for end in ("low", "high"):
             yield Estimate(
                 "mean_bounds",
-                value=float("nan") if found is None else getattr(found, end),
-                reason=NO_SCALE if found is None else None,
+                value=float("nan") if bounds_of_mean is None else getattr(bounds_of_mean, end),
+                reason=NO_SCALE if bounds_of_mean is None else None,
                 params={"end": end},
                 **record,
             )
 
 
 def _test(
-    context: Context, data: ConstructData, scorer: str, values: FloatArray, asked: BoolArray
+    context: Context, data: ConstructData, scorer: str, values: FloatArray, expected: BoolArray
 ) -> Iterator[Estimate]:
     if len(data.systems) < 2:
         return
-    there = _table(data, asked)
-    gone = _table(data, asked & ~np.isfinite(values))
-    found = missing_differs_by_system(gone, there, RESAMPLES, context.options.seed)
-    record = _record(data, scorer, asked) | {
+    expected_table = _table(data, expected)
+    missing_table = _table(data, expected & ~np.isfinite(values))
+    test = missing_differs_by_system(missing_table, expected_table, RESAMPLES, context.options.seed)
+    record = _record(data, scorer, expected) | {
         "systems": data.systems,
-        "n_dropped": int(np.count_nonzero(asked & ~np.isfinite(values))),
+        "n_dropped": int(np.count_nonzero(expected & ~np.isfinite(values))),
     }
     yield Estimate(
         "missing_differs_by_system",
-        value=found.p,
-        reason=found.reason,
-        params={"permutations": found.resamples, "queries": found.n_queries},
+        value=test.p,
+        reason=test.reason,
+        params={"permutations": test.resamples, "queries": test.n_queries},
         **record,
     )
 
 
 def _table(data: ConstructData, chosen: BoolArray) -> BoolArray:
     """Whether a system (Q, S) has a chosen response to a query."""
-    found = np.zeros((data.n_queries, len(data.systems)), dtype=bool)
+    table = np.zeros((data.n_queries, len(data.systems)), dtype=bool)
     response, system = np.nonzero(data.produced & chosen[:, None])
-    found[data.query[response], system] = True
-    return found
+    table[data.query[response], system] = True
+    return table
 
 
 def _by_band(
-    data: ConstructData, scorer: str, values: FloatArray, asked: BoolArray
+    data: ConstructData, scorer: str, values: FloatArray, expected: BoolArray
 ) -> Iterator[Estimate]:
-    """By thirds of what people say, or else the first other judge that scored what is missing."""
-    gone = asked & ~np.isfinite(values)
+    """By thirds of people's value, or else of the first other judge that scored what is missing."""
+    missing_scores = expected & ~np.isfinite(values)
     for of, other in _others(data, scorer):
-        known = asked & np.isfinite(other)
-        if not (gone & known).any():
+        comparable = expected & np.isfinite(other)
+        if not (missing_scores & comparable).any():
             continue
         bins: IntArray = np.full(other.size, -1, dtype=np.int64)
-        bins[known] = equal_count_bins(other[known], BANDS)
+        bins[comparable] = equal_count_bins(other[comparable], BANDS)
         for band in range(int(bins.max()) + 1):
             chosen = np.asarray(bins == band)
-            count = int(np.count_nonzero(chosen & gone))
+            count = int(np.count_nonzero(chosen & missing_scores))
             yield Estimate(
                 "missing_share_by_band",
                 value=count / int(chosen.sum()),
@@ -260,7 +262,7 @@ def _by_band(
 
 
 def _others(data: ConstructData, scorer: str) -> Iterator[tuple[str, FloatArray]]:
-    """Scores beside which a scorer's gaps are counted: people's for a judge, then other judges'."""
+    """Scores by which missing values are counted: people's for a judge, then other judges'."""
     if data.kinds[scorer] in {"judge", "metric"}:
         yield REFERENCE, data.reference
     yield from ((name, values) for name, values in data.scorers.items() if name != scorer)

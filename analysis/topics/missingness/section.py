@@ -20,31 +20,31 @@ _ENDS = ("low", "high")
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """Whose scores are missing more often, and how far a mean could move."""
-    found = analysis.estimates
-    apart = [e for e in found.select("missing_differs_by_system") if e.value < 0.05]
-    for e in apart[:_SAID]:
+    records = analysis.estimates
+    differing = [e for e in records.select("missing_differs_by_system") if e.value < 0.05]
+    for e in differing[:_SAID]:
         where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
-        shares = sorted(found.select("missing_share_by_system", **where), key=lambda s: -s.value)
+        shares = sorted(records.select("missing_share_by_system", **where), key=lambda s: -s.value)
         if shares:
             yield (
                 f"{e.constructs[0]}: scores by {e.scorers[0]} are missing more often for some "
                 f"systems than for others ({_share(shares[0])}, {_share(shares[-1])}; "
                 f"{p_value(e.value)})."
             )
-    shares = [e for e in found.select("missing_share_by_system") if e.value >= _MANY]
+    shares = [e for e in records.select("missing_share_by_system") if e.value >= _MANY]
     kinds = analysis.scorer_kinds
     judged = [e for e in shares if kinds.get(e.scorers[0]) != "human"]
     if judged:
         worst = max(judged, key=lambda e: e.value)
         where = {"construct": worst.constructs[0], "scorer": worst.scorers[0]}
-        ends = [found.first("mean_bounds", scope=worst.scope, end=e, **where) for e in _ENDS]
-        known = [e.value for e in ends if e is not None and e.defined]
-        if len(known) == len(_ENDS):
+        ends = [records.first("mean_bounds", scope=worst.scope, end=e, **where) for e in _ENDS]
+        bounds = [e.value for e in ends if e is not None and e.defined]
+        if len(bounds) == len(_ENDS):
             scale = analysis.scores.scale(worst.constructs[0], worst.scorers[0])
-            span = listed([points(v, scale, 1) for v in known])
+            span = listed([points(v, scale, 1) for v in bounds])
             yield (
                 f"{worst.constructs[0]}: with {percent(worst.value)} of {worst.systems[0]}'s "
-                f"scores by {worst.scorers[0]} missing, its mean lies between {span}, whatever "
+                f"scores by {worst.scorers[0]} missing, its mean is between {span}, whatever "
                 "they would have been."
             )
 
@@ -59,21 +59,21 @@ SYSTEMS_SHOWN = 12
 
 def by_system(analysis: Analysis) -> Iterator[Table]:
     """Share missing by system, with the means that are possible."""
-    built, found = TableBuilder(), analysis.estimates
-    tests = {(e.constructs, e.scorers): e for e in found.select("missing_differs_by_system")}
+    built, records = TableBuilder(), analysis.estimates
+    tests = {(e.constructs, e.scorers): e for e in records.select("missing_differs_by_system")}
     for key, test in tests.items():
         construct, scorer = key[0][0], key[1][0]
         if analysis.scorer_kinds.get(scorer) == "human":
             continue
         where = {"construct": construct, "scorer": scorer}
         scale = analysis.scores.scale(construct, scorer)
-        rows = sorted(found.select("missing_share_by_system", **where), key=lambda e: -e.value)
+        rows = sorted(records.select("missing_share_by_system", **where), key=lambda e: -e.value)
         for place, e in enumerate(rows[:SYSTEMS_SHOWN]):
             low, high = (
-                found.first("mean_bounds", scope=e.scope, end=end, **where)
+                records.first("mean_bounds", scope=e.scope, end=end, **where)
                 for end in ("low", "high")
             )
-            mean = found.first("mean", scope=e.scope, **where)
+            mean = records.first("mean", scope=e.scope, **where)
             built.used += [b for b in (low, high) if b is not None]
             possible = Cell("—")
             if low is not None and high is not None and low.defined:
@@ -96,8 +96,8 @@ def by_system(analysis: Analysis) -> Iterator[Table]:
         "missing-by-system",
         "What is missing, by system",
         "Possible means: if every missing score were the lowest, or the highest, of the scale. "
-        "p: test that missing scores fall on the systems alike, dealing them anew among the "
-        f"systems that answered the same query. The {SYSTEMS_SHOWN} systems with most missing.",
+        "p: permutation test of equal missingness of the systems, within "
+        f"queries. The {SYSTEMS_SHOWN} systems with most missing.",
         ("Construct", "Scorer", "System", "Missing", "Responses", "Mean", "Possible means", "p"),
         heads=3,
     )
@@ -125,8 +125,8 @@ def by_band(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "missing-by-band",
         "What is missing, by score",
-        "Responses in thirds of what people say or, where nobody rated one of those that are "
-        "missing, of what another scorer says.",
+        "Responses in thirds of people's value or, where no response with a missing score was "
+        "rated, of another scorer's score.",
         ("Construct", "Scorer", "By", "Score", "Missing", "Responses"),
         heads=3,
     )

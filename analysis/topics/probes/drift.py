@@ -20,7 +20,7 @@ _KEY = ["response_id", "construct"]
 def drift(context: Context) -> Iterator[Estimate]:
     """Shift of each later round against the first, and the share of prompts answered alike.
 
-    Intervals hold for all rounds of a scorer at once: the largest shift is one of several.
+    Intervals are simultaneous over the rounds of a scorer: the largest shift is one of several.
     """
     if context.probes is None:
         return
@@ -41,9 +41,9 @@ def _of_scorer(
     for number in rounds[1:]:
         later = rows[rows["round"] == number]
         both = first.merge(later, on=_KEY, suffixes=("", "_later"), how="inner")
-        told = both["value"].notna() & both["value_later"].notna()
+        both_scored = both["value"].notna() & both["value_later"].notna()
         at = queries.get_indexer(pd.Index(both["query_id"].astype("object")))
-        used = told.to_numpy() & (at >= 0)
+        used = both_scored.to_numpy() & (at >= 0)
         difference = (both["value_later"] - both["value"]).to_numpy(dtype=np.float64)
         dropped = int(np.count_nonzero(~used))
         code = at[used].astype(np.int64)

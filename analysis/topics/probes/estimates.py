@@ -1,4 +1,4 @@
-"""How far a judge's scores move where the prompt was altered in a way that should not move them."""
+"""How far scores move when the prompt is altered in a way that should not move them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
 from analysis.core.context import LEVEL, Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate, simultaneous_estimates
+from analysis.core.family_estimates import ResampledFamily, simultaneous_estimates
 from analysis.core.resampling import Transform
 from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
@@ -66,8 +66,8 @@ def probes(context: Context) -> Iterator[Estimate]:
     if context.probes is None:
         return
     rows = context.probes.probes
-    for scorer, own in rows.groupby("scorer", sort=False):
-        cells = list(_cells(context, str(scorer), own))
+    for scorer, of_scorer in rows.groupby("scorer", sort=False):
+        cells = list(_cells(context, str(scorer), of_scorer))
         if cells:
             yield from _shifts(context, cells)
             yield from _shares(context, cells)
@@ -88,14 +88,14 @@ def _cells(context: Context, scorer: str, rows: pd.DataFrame) -> Iterator[_Cell]
             continue
         place = pd.Index(data.responses, dtype="object")
         of_construct = rows[rows["construct"] == construct]
-        for (kind, probe), own in of_construct.groupby(["kind", "probe"], sort=False):
-            at = place.get_indexer(pd.Index(own["response_id"].astype("object")))
-            known = at >= 0
+        for (kind, probe), of_probe in of_construct.groupby(["kind", "probe"], sort=False):
+            at = place.get_indexer(pd.Index(of_probe["response_id"].astype("object")))
+            in_table = at >= 0
             after = np.full(len(data.responses), np.nan)
-            after[at[known]] = own["value"].to_numpy(dtype=np.float64)[known]
-            asked = np.zeros(len(data.responses), dtype=bool)
-            asked[at[known]] = True
-            fault = str(own["fault"].iloc[0])
+            after[at[in_table]] = of_probe["value"].to_numpy(dtype=np.float64)[in_table]
+            probed = np.zeros(len(data.responses), dtype=bool)
+            probed[at[in_table]] = True
+            fault = str(of_probe["fault"].iloc[0])
             yield _Cell(
                 {
                     "constructs": (construct,),
@@ -104,23 +104,23 @@ def _cells(context: Context, scorer: str, rows: pd.DataFrame) -> Iterator[_Cell]
                         "kind": str(kind),
                         "probe": str(probe),
                         "fault": fault,
-                        "prompts": str(own["prompts"].iloc[0]),
+                        "prompts": str(of_probe["prompts"].iloc[0]),
                     },
                 },
                 data,
                 data.scorers[scorer],
                 after,
-                asked,
+                probed,
                 context.scores.scale(construct, scorer),
                 fault,
-                int(np.count_nonzero(~known)),
+                int(np.count_nonzero(~in_table)),
             )
 
 
 def _shifts(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:
-    """Mean shifts, each with its own interval and with one that holds for all at once."""
+    """Mean shifts, each with a single and with a simultaneous interval."""
     parts = [cell.part(cell.after - cell.before, cell.both) for cell in cells]
-    cells = [_told(context, cell, part) for cell, part in zip(cells, parts, strict=True)]
+    cells = [_with_coverage(context, cell, part) for cell, part in zip(cells, parts, strict=True)]
     family = query_means(parts, context.whole_resampling.n_queries)
     yield from _estimates(context, "probe_shift", cells, parts, interval="single")
     records = [_together(cell) for cell in cells]
@@ -137,7 +137,7 @@ def _shifts(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:
             cell.part(
                 cell.after - cell.before,
                 cell.both & room,
-                "every score stands at the end of the scale that the probe aims at",
+                "every score is at the end of the scale that the probe aims at",
             )
             for cell, room in limited
         ],
@@ -157,8 +157,8 @@ def _together(cell: _Cell) -> dict[str, Any]:
     return {**cell.record, "params": {**params, "interval": "simultaneous"}}
 
 
-def _told(context: Context, cell: _Cell, part: Part) -> _Cell:
-    """The cell, whose record says where intervals cover less than they say."""
+def _with_coverage(context: Context, cell: _Cell, part: Part) -> _Cell:
+    """The cell, with the measured coverage in its record where intervals cover too little."""
     if context.options.level != LEVEL or np.unique(part.query).size >= FEW:
         return cell
     params = {**cell.record["params"], "measured_coverage": MEASURED}
@@ -178,13 +178,13 @@ def _shares(context: Context, cells: list[_Cell]) -> Iterator[Estimate]:
         yield from _estimates(context, name, [cell for cell, _ in scaled], parts, transform="logit")
     parts = [
         Part(
-            np.isnan(cell.after[asked]).astype(np.float64),
-            cell.data.query[asked],
+            np.isnan(cell.after[probed]).astype(np.float64),
+            cell.data.query[probed],
             0,
             "no response was asked about",
         )
         for cell in cells
-        for asked in (np.asarray(cell.asked & np.isfinite(cell.before)),)
+        for probed in (np.asarray(cell.asked & np.isfinite(cell.before)),)
     ]
     yield from _estimates(context, "probe_missing", cells, parts, transform="logit")
 
@@ -199,20 +199,13 @@ def _estimates(
 ) -> Iterator[Estimate]:
     resampling = context.whole_resampling
     family = query_means(parts, resampling.n_queries)
-    for place, (cell, found) in enumerate(zip(cells, family.replicates(resampling), strict=True)):
+    resampled = ResampledFamily(context, family, resampling)
+    for place, (cell, replicates) in enumerate(zip(cells, resampled.replicates, strict=True)):
         more: dict[str, Any] = dict(params)
-        if transform == "logit" and found.point == 0:
-            more["at_most"] = none_of(found.n_queries, context.options.level)
-        yield resampled_estimate(
-            context,
-            name,
-            family,
-            place,
-            found,
-            resampling,
-            transform,
-            **{**cell.record, "params": {**cell.record["params"], **more}},
-        )
+        if transform == "logit" and replicates.point == 0:
+            more["at_most"] = none_of(replicates.n_queries, context.options.level)
+        record = {**cell.record, "params": {**cell.record["params"], **more}}
+        yield resampled.estimate(name, place, transform, **record)
 
 
 STATISTICS = (

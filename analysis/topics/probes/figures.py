@@ -1,29 +1,15 @@
-"""Shifts by probe: how far a judge's scores move where nothing should move them."""
+"""Shifts by probe: how far scores move when the prompt is altered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.render.drawing import (
-    ACCENT,
-    INK,
-    MUTED,
-    Drawing,
-    Figure,
-    as_svg,
-    canvas,
-    head,
-    interval_bar,
-    name_rows,
-    zero_line,
-)
+from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, Figure
+from analysis.render.forest import ForestStyle, Mark, forest, reach_of
 from analysis.render.formatting import points
 from analysis.render.labels import shortened
-from analysis.render.panels import WIDTH
 
 #: Scorers and constructs drawn; the table has more. Each scorer has a color and a mark.
 _SIGNS = ((ACCENT, "o", "●"), (INK, "s", "■"), (MUTED, "^", "▲"), (INK, "D", "◆"))
@@ -55,30 +41,28 @@ def probe_shifts(analysis: Analysis) -> Iterator[Figure]:
         for (_, _, sign), name in zip(_SIGNS, drawn, strict=False)
     )
     rest = scorers[len(_SIGNS) :]
-    reach = _reach([e for found in by_construct.values() for pair in found for e in pair])
+    reach = reach_of(
+        [e for of_construct in by_construct.values() for pair in of_construct for e in pair]
+    )
     level = f"{analysis.options.level:.0%}"
     yield Figure(
         key="probe-shifts",
         title="Do scores move where they should not?",
         caption=(
             f"{key}. Score of the altered prompt minus the score of the prompt as it was, mean "
-            f"over responses. Thick bars: {level} interval of each; thin bars: intervals of which "
-            f"all of a scorer hold at once with {level}; queries resampled. 'again' is the same "
+            f"over responses. Thick bars: {level} interval of each; thin bars: simultaneous "
+            f"{level} intervals of all shifts of a scorer; queries resampled. 'again' is the same "
             "prompt once more."
             + (f" Not drawn, see the tables: {', '.join(rest)}." if rest else "")
         ),
         drawings=tuple(
-            _draw(analysis, construct, found, drawn, reach, f"probes-{number}")
-            for number, (construct, found) in enumerate(by_construct.items())
+            _draw(analysis, construct, of_construct, drawn, reach, f"probes-{number}")
+            for number, (construct, of_construct) in enumerate(by_construct.items())
         ),
-        data=to_frame(e for found in by_construct.values() for pair in found for e in pair),
+        data=to_frame(
+            e for of_construct in by_construct.values() for pair in of_construct for e in pair
+        ),
     )
-
-
-def _reach(rows: list[Estimate]) -> tuple[float, float]:
-    ends = [v for e in rows for v in (e.value, e.ci_low, e.ci_high, 0.0) if not np.isnan(v)]
-    room = 0.06 * ((max(ends) - min(ends)) or 1.0)
-    return min(ends) - room, max(ends) + room
 
 
 def _draw(
@@ -90,29 +74,25 @@ def _draw(
     key: str,
 ) -> Drawing:
     probes = list(dict.fromkeys(str(a.params["probe"]) for a, _ in pairs))
-    step = 1 + 0.5 * (len(scorers) - 1)
-    with canvas(WIDTH, 0.8 + 0.17 * step * len(probes)) as (figure, axes):
-        place = {probe: -step * number for number, probe in enumerate(probes)}
-        zero_line(axes)
-        for single, joint in pairs:
-            turn = scorers.index(single.scorers[0])
-            color, mark, _ = _SIGNS[turn]
-            at = place[str(single.params["probe"])] - 0.45 * (turn - (len(scorers) - 1) / 2)
-            interval_bar(axes, at, joint, color, 0.7)
-            interval_bar(axes, at, single, color, 2)
-            axes.plot([single.value], [at], mark, color=color, markersize=3)
-        axes.set_xlim(*reach)
-        name_rows(
-            axes,
-            list(place.values()),
-            [shortened(name.replace("-", " "), _NAME) for name in place],
-            limits=(-step * (len(probes) - 0.4), 0.6 * step),
-        )
-        axes.locator_params(axis="x", nbins=5)
-        axes.set_xlabel("points moved", loc="right")
-        head(figure, construct)
-        said = "; ".join(_stated(analysis, single) for single, _ in pairs)
-        return as_svg(figure, key, f"{construct}: shift by probe", f"Points moved: {said}.")
+    # Rows are higher where several scorers share them.
+    lines = 1 + 0.5 * (len(scorers) - 1)
+    marks = []
+    for single, joint in pairs:
+        turn = scorers.index(single.scorers[0])
+        color, marker, _ = _SIGNS[turn]
+        row = probes.index(str(single.params["probe"]))
+        shift = -0.45 * (turn - (len(scorers) - 1) / 2) / lines
+        style = {"color": color, "marker": marker, "shift": shift}
+        marks += [Mark.of(row, joint, width=0.7, **style), Mark.of(row, single, **style)]
+    return forest(
+        key,
+        f"{construct}: shift by probe",
+        f"Points moved: {'; '.join(_stated(analysis, single) for single, _ in pairs)}.",
+        (construct,),
+        [shortened(name.replace("-", " "), _NAME) for name in probes],
+        marks,
+        ForestStyle("points moved", row=0.17 * lines, reach=reach),
+    )
 
 
 def _stated(analysis: Analysis, e: Estimate) -> str:

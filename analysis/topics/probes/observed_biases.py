@@ -24,8 +24,8 @@ THIRD = 1 / 3
 
 def observed_biases(context: Context) -> Iterator[Estimate]:
     """Differences of judge minus people: layout, place of the supporting passage, own family."""
-    known = context.probes
-    if known is None:
+    probes = context.probes
+    if probes is None:
         return
     for data, scorer, values, withheld in context.scored("judges"):
         if withheld:
@@ -37,31 +37,31 @@ def observed_biases(context: Context) -> Iterator[Estimate]:
             "target": "these_raters",
             "n_raters": len(data.raters),
         }
-        yield from _by_traits(context, known, data, error, record)
-        yield from _own_family(context, known, data, scorer, error, record)
+        yield from _by_traits(context, probes, data, error, record)
+        yield from _own_family(context, probes, data, scorer, error, record)
 
 
 def _by_traits(
     context: Context,
-    known: ProbeTable,
+    probes: ProbeTable,
     data: ConstructData,
     error: FloatArray,
     record: dict[str, Any],
 ) -> Iterator[Estimate]:
-    if known.traits is None:
+    if probes.traits is None:
         return
-    marked = _trait(known.traits["markdown"], data)
+    marked = _trait(probes.traits["markdown"], data)
     if np.isfinite(marked).any():
         yield _difference(
             context, "error_by_layout", data, error, marked == 1, marked == 0,
             ("those with Markdown", "those without"), record,
         )  # fmt: skip
-    place = _trait(known.traits["support"], data)
+    place = _trait(probes.traits["support"], data)
     if not np.isfinite(place).any():
         return
     first, last = place < THIRD, place > 1 - THIRD
     middle = np.isfinite(place) & ~first & ~last
-    for name, one, other, names in (
+    for name, first_group, second_group, names in (
         ("last_minus_first", last, first, ("those supported last", "those supported first")),
         (
             "middle_minus_ends",
@@ -71,29 +71,39 @@ def _by_traits(
         ),
     ):
         yield _difference(
-            context, "error_by_support", data, error, one, other, names, record, contrast=name
+            context,
+            "error_by_support",
+            data,
+            error,
+            first_group,
+            second_group,
+            names,
+            record,
+            contrast=name,
         )
 
 
 def _own_family(
     context: Context,
-    known: ProbeTable,
+    probes: ProbeTable,
     data: ConstructData,
     scorer: str,
     error: FloatArray,
     record: dict[str, Any],
 ) -> Iterator[Estimate]:
-    family = known.scorer_families.get(scorer)
-    if family is None or not known.system_families:
+    family = probes.scorer_families.get(scorer)
+    if family is None or not probes.system_families:
         return
-    of = [known.system_families.get(system) for system in data.systems]
-    own = np.array([one == family for one in of], dtype=bool)
-    others = np.array([one not in {None, family} for one in of], dtype=bool)
-    made = data.produced
-    mine = np.asarray(made[:, own].any(axis=1) & ~made[:, ~own].any(axis=1))
-    theirs = np.asarray(made[:, others].any(axis=1) & ~made[:, ~others].any(axis=1))
+    of = [probes.system_families.get(system) for system in data.systems]
+    of_family = np.array([system_family == family for system_family in of], dtype=bool)
+    others = np.array([system_family not in {None, family} for system_family in of], dtype=bool)
+    produced = data.produced
+    mine = np.asarray(produced[:, of_family].any(axis=1) & ~produced[:, ~of_family].any(axis=1))
+    theirs = np.asarray(produced[:, others].any(axis=1) & ~produced[:, ~others].any(axis=1))
     names = (f"systems of the family {family}", "systems of another family")
-    systems = tuple(name for name, one in zip(data.systems, own, strict=True) if one)
+    systems = tuple(
+        name for name, system_family in zip(data.systems, of_family, strict=True) if system_family
+    )
     yield _difference(
         context, "self_preference", data, error, mine, theirs, names,
         {**record, "systems": systems}, family=family,
@@ -116,8 +126,8 @@ def _difference(
 
 
 def _trait(column: pd.Series[Any], data: ConstructData) -> FloatArray:
-    found = column.reindex(list(data.responses))
-    return found.to_numpy(dtype=np.float64)
+    values = column.reindex(list(data.responses))
+    return values.to_numpy(dtype=np.float64)
 
 
 STATISTICS = (

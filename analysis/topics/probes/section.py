@@ -12,7 +12,7 @@ from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
 from analysis.topics.probes import drift, estimates, figures, observed_biases
 
-#: Faults said of a scorer.
+#: Faults of a scorer in the sentences.
 _SAID = 2
 
 
@@ -20,26 +20,28 @@ def reading(analysis: Analysis) -> Iterator[str]:
     """The largest faults of each judge, how many there are, suspected texts, and drift."""
     all_of, wrong = together(analysis), at_fault(analysis)
     for scorer in dict.fromkeys(e.scorers[0] for e in all_of):
-        own = [e for e in wrong if e.scorers[0] == scorer]
-        told = [e for e in all_of if e.scorers[0] == scorer and e.has_interval]
+        faulty = [e for e in wrong if e.scorers[0] == scorer]
+        with_interval = [e for e in all_of if e.scorers[0] == scorer and e.has_interval]
         of = sum(e.scorers[0] == scorer for e in all_of)
-        if not own:
+        if not faulty:
             yield (
-                f"{scorer}: none of {counted(of, 'shift')} lies beyond chance on its faulty side, "
-                f"with {len(told)} that have an interval. That is no proof of their absence."
+                f"{scorer}: none of {counted(of, 'shift')} is significant on its faulty side, "
+                f"with {len(with_interval)} that have an interval. That does not prove their "
+                "absence."
             )
             continue
-        yield f"{scorer}: {len(own)} of {counted(of, 'shift')} lie beyond chance on a faulty side."
-        for e in own[:_SAID]:
+        yield f"{scorer}: {len(faulty)} of {counted(of, 'shift')} are significant on a faulty side."
+        for e in faulty[:_SAID]:
             yield _said(analysis, e)
     yield from _drifted(analysis)
     yield from _observed(analysis)
     for e in analysis.estimates.select("suspected_share"):
         yield (
             f"{counted(int(str(e.params['count'])), 'response')} of {e.n_responses:,} that "
-            f"{e.scorers[0]} judged ({percent(e.value)}) hold, or were given in a passage, what "
-            "may be an instruction to the judge or a control token of a chat template. That is a "
-            "suspicion: nothing was left out for it. `ccrs judge show --suspects` lists them."
+            f"{e.scorers[0]} judged ({percent(e.value)}) contain, or were given in a passage, "
+            "what may be an instruction to the judge or a control token of a chat template. That "
+            "is a suspicion: no score was left out because of it. `ccrs judge show --suspects` "
+            "lists them."
         )
 
 
@@ -55,34 +57,34 @@ def _said(analysis: Analysis, e: Estimate) -> str:
 
 def _observed(analysis: Analysis) -> Iterator[str]:
     """The largest difference of each kind whose interval leaves 0 out."""
-    found: dict[str, Estimate] = {}
+    largest: dict[str, Estimate] = {}
     for e in observed(analysis):
         apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
-        held = found.get(observed_as(e))
-        if apart and (held is None or abs(e.value) > abs(held.value)):
-            found[observed_as(e)] = e
-    for what, e in found.items():
+        previous = largest.get(observed_as(e))
+        if apart and (previous is None or abs(e.value) > abs(previous.value)):
+            largest[observed_as(e)] = e
+    for comparison, e in largest.items():
         scale = analysis.context.human_scale(e.constructs[0])
         how = "more lenient" if e.value > 0 else "more severe"
         interval = " ".join(filter(None, (between(e, scale, in_points=True), on_scale(scale))))
         yield (
             f"{e.constructs[0]}: against people, {e.scorers[0]} is {amount(abs(e.value), scale)} "
-            f"{how} {interval} ({what})."
+            f"{how} {interval} ({comparison})."
         )
 
 
 def _drifted(analysis: Analysis) -> Iterator[str]:
-    found = analysis.estimates.select("drift_shift")
-    for scorer in dict.fromkeys(e.scorers[0] for e in found):
-        own = [e for e in found if e.scorers[0] == scorer]
-        last = own[-1]
+    shifts_of_rounds = analysis.estimates.select("drift_shift")
+    for scorer in dict.fromkeys(e.scorers[0] for e in shifts_of_rounds):
+        of_scorer = [e for e in shifts_of_rounds if e.scorers[0] == scorer]
+        last = of_scorer[-1]
         if not last.defined:
             continue
         scale = analysis.scores.scale(last.constructs[0], scorer)
         equal = analysis.estimates.first(
             "drift_equal_share", scorer=scorer, round=int(str(last.params["round"]))
         )
-        same = f"; {percent(equal.value)} are the very same" if equal and equal.defined else ""
+        same = f"; {percent(equal.value)} are the same" if equal and equal.defined else ""
         interval = between(last, scale, in_points=True)
         yield (
             f"{scorer}: {counted(last.n_responses, 'prompt')} asked again in round "
@@ -109,19 +111,19 @@ def label(e: Estimate) -> str:
 
 
 def together(analysis: Analysis) -> list[Estimate]:
-    """The shifts with intervals that hold for all probes and constructs of a scorer at once."""
+    """The shifts with simultaneous intervals for all probes and constructs of a scorer."""
     return analysis.estimates.select("probe_shift", interval="simultaneous")
 
 
 def at_fault(analysis: Analysis) -> list[Estimate]:
     """Of these, the ones that a fair judge would not make, the largest first."""
-    found = []
+    faulty = []
     for e in together(analysis):
         up, down = e.has_interval and e.ci_low > 0, e.has_interval and e.ci_high < 0
         if {"rise": up, "fall": down, "either": up or down}[str(e.params["fault"])]:
             scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
-            found.append((-abs(e.value) / (scale.width if scale else 100.0), e))
-    return [e for _, e in sorted(found, key=lambda item: item[0])]
+            faulty.append((-abs(e.value) / (scale.width if scale else 100.0), e))
+    return [e for _, e in sorted(faulty, key=lambda item: item[0])]
 
 
 def shifts(analysis: Analysis) -> Iterator[Table]:
@@ -132,19 +134,19 @@ def shifts(analysis: Analysis) -> Iterator[Table]:
         rows.setdefault((_named(e), label(e)), {})[e.constructs[0]] = e
     constructs = list(dict.fromkeys(key for cells in rows.values() for key in cells))
     for (scorer, probe), cells in rows.items():
-        found = (cells.get(key) for key in constructs)
+        estimates_of_row = (cells.get(key) for key in constructs)
         scales = (analysis.scores.scale(k, cells[k].scorers[0]) for k in constructs if k in cells)
         scale = next(scales, None)
-        built.add(scorer, probe, *(built.points(e, scale) for e in found))
+        built.add(scorer, probe, *(built.points(e, scale) for e in estimates_of_row))
     yield built.table(
         "probes",
         "Shift of scores by probe",
         "Score of the altered prompt minus the same judge's score of the prompt as it was, mean "
         "over responses. 'again' is the very prompt once more: what moves there is noise. "
-        f"{analysis.options.level:.0%} intervals over queries, which hold for all probes and "
-        "constructs of a scorer at once; where most scores do not move, they miss true shifts more "
-        "often than they say, by ending too near to 0. Shares moved, shifts of scores that had "
-        "room, and missing answers stand in estimates.csv.",
+        f"{analysis.options.level:.0%} intervals over queries, simultaneous over the probes and "
+        "constructs of a scorer; where most scores do not move, they cover true shifts less often "
+        "than their level, by ending too near to 0. Shares moved, shifts of scores that had "
+        "room, and missing answers are in estimates.csv.",
         ("Scorer", "Probe", *constructs),
         heads=2,
     )
@@ -172,9 +174,9 @@ def faults(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "probe-faults",
         "Shifts that a fair judge does not make",
-        "Probes whose interval lies on the faulty side of 0: up for instructions to give 100, "
+        "Probes whose interval is on the faulty side of 0: up for instructions to give 100, "
         "padding and claims of authority, down for instructions to give 0, either for another "
-        "layout or order. With room: of scores that did not stand at the end of the scale "
+        "layout or order. With room: of scores that were not at the end of the scale "
         "already, whose share is given. Up, down: moved by more than 5% of the scale. Missing: "
         f"no score after the alteration. The {FAULTS_SHOWN} largest.",
         ("Construct", "Scorer", "Probe", "Shift", "With room", "Up", "Down", "At the end",
@@ -189,10 +191,10 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
     by_scorer: dict[str, list[Estimate]] = {}
     for e in analysis.estimates.select("drift_shift"):
         by_scorer.setdefault(e.scorers[0], []).append(e)
-    for scorer, found in by_scorer.items():
-        largest = max(found, key=lambda e: abs(e.value) if e.defined else -1.0)
-        shown = found[-ROUNDS_SHOWN:]
-        for e in shown if largest in shown else [largest, *shown[1:]]:
+    for scorer, of_scorer in by_scorer.items():
+        largest = max(of_scorer, key=lambda e: abs(e.value) if e.defined else -1.0)
+        latest = of_scorer[-ROUNDS_SHOWN:]
+        for e in latest if largest in latest else [largest, *latest[1:]]:
             number = int(str(e.params["round"]))
             scale = analysis.scores.scale(e.constructs[0], scorer) if e.constructs else None
             equal = analysis.estimates.first("drift_equal_share", scorer=scorer, round=number)
@@ -200,7 +202,7 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
                 built.used.append(equal)
             built.add(
                 scorer,
-                f"{number}{', the largest' if e is largest and len(found) > 1 else ''}",
+                f"{number}{', the largest' if e is largest and len(of_scorer) > 1 else ''}",
                 built.points(e, scale),
                 percent(equal.value) if equal is not None else "",
                 f"{e.n_responses:,}",
@@ -209,9 +211,9 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "drift",
         "Drift of judges",
-        "One fixed set of a run's own prompts, asked before and after each of its calls: scores of "
-        "a round minus those of round 0, with intervals over queries that hold for all rounds of a "
-        f"scorer at once. Equal: share of the prompts with the very same score. The latest "
+        "One fixed set of a run's own prompts, asked before and after each of its calls: scores "
+        "of a round minus those of round 0, with intervals over queries, simultaneous over the "
+        "rounds of a scorer. Equal: share of the prompts with the very same score. The latest "
         f"{ROUNDS_SHOWN} rounds, and the largest shift. Model: as the server named itself.",
         ("Scorer", "Round", "Shift", "Equal", "Prompts", "Model"),
     )
@@ -221,7 +223,7 @@ _OBSERVED = {
     ("error_by_layout", None): "with Markdown minus without",
     ("error_by_support", "last_minus_first"): "support among the last passages minus the first",
     ("error_by_support", "middle_minus_ends"): "support in the middle minus at either end",
-    ("self_preference", None): "systems of its own family minus others",
+    ("self_preference", None): "systems of the judge's family minus others",
 }
 
 
@@ -236,7 +238,7 @@ def observed(analysis: Analysis) -> list[Estimate]:
     return [e for name in names for e in analysis.estimates.select(name)]
 
 
-def seen(analysis: Analysis) -> Iterator[Table]:
+def observed_table(analysis: Analysis) -> Iterator[Table]:
     """A row a construct, judge and difference."""
     built = TableBuilder()
     for e in sorted(observed(analysis), key=lambda e: e.constructs[0]):
@@ -275,6 +277,6 @@ SECTION = Section(
         *observed_biases.STATISTICS,
     ),
     figures=(figures.probe_shifts,),
-    tables=(shifts, faults, rounds, seen),
+    tables=(shifts, faults, rounds, observed_table),
     reading=reading,
 )

@@ -37,7 +37,7 @@ from analysis.topics.reliability.raters import unconnected
 NOBODY = "people gave no ratings on this construct"
 ALONE = "one rater only: agreement between raters needs two"
 
-#: Numbers of raters averaged for which the reliability of the mean is foretold.
+#: Numbers of raters averaged for which the reliability of the mean is predicted.
 AVERAGED = range(1, 11)
 
 
@@ -120,16 +120,18 @@ def _iccs(context: Context, construct: str, data: ConstructData) -> Iterator[Est
         reason = _too_few(values) or (parts if by_rater else None)
         reason = reason or icc_undefined_reason(values, single)
         value = float("nan") if reason else icc(values, single)
-        found = withheld(level, "none", reason or "intervals are given for the forms A and C")
+        interval_of_one = withheld(
+            level, "none", reason or "intervals are given for the forms A and C"
+        )
         if by_rater and not reason:
-            found = icc_interval(values, query, single, level=level)
+            interval_of_one = icc_interval(values, query, single, level=level)
         letter = single[0]
         for form, k in ((single, 1.0), (f"{letter},k", average)):
             mcgraw_wong, shrout_fleiss = ICC_NAMES[form]  # type: ignore[index]
             yield _averaged(
                 "icc",
                 value,
-                found,
+                interval_of_one,
                 k,
                 record,
                 {
@@ -142,7 +144,7 @@ def _iccs(context: Context, construct: str, data: ConstructData) -> Iterator[Est
         if letter == "A":
             for k in AVERAGED:
                 params = {"form": "A", "k": k}
-                yield _averaged("spearman_brown", value, found, k, record, params)
+                yield _averaged("spearman_brown", value, interval_of_one, k, record, params)
     kinds: tuple[ErrorKind, ...] = get_args(ErrorKind)
     for kind in kinds:
         reason = _too_few(values) or parts
@@ -160,16 +162,16 @@ def _averaged(
         return _record(name, single, interval, record, params)
     value = spearman_brown(single, k)
     if np.isnan(value):
-        why = "the reliability of one rating is too far below 0 to foretell that of a mean"
+        why = "the reliability of one rating is too far below 0 to predict that of a mean"
         return _record(name, value, withheld(interval.level, interval.method, why), record, params)
     if np.isnan(interval.low):
         return _record(name, value, interval, record, params)
     low, high = spearman_brown(interval.low, k), spearman_brown(interval.high, k)
     if np.isnan(low) or np.isnan(high):
-        why = "the interval of one rating reaches too far below 0 to foretell that of a mean"
+        why = "the interval of one rating reaches too far below 0 to predict that of a mean"
         return _record(name, value, withheld(interval.level, interval.method, why), record, params)
-    told = Interval(low, high, interval.level, interval.method)
-    return _record(name, value, told, record, params)
+    averaged = Interval(low, high, interval.level, interval.method)
+    return _record(name, value, averaged, record, params)
 
 
 def _record(name: str, value: float, interval: Interval, record: Any, params: Any) -> Estimate:
@@ -189,7 +191,7 @@ def _too_few(values: FloatArray) -> str | None:
     return ALONE if np.isfinite(values).any(axis=0).sum() < 2 else None
 
 
-#: Beyond this many levels equal ratings are chance, and the unweighted coefficients say little.
+#: Beyond this many levels equal ratings are chance, and the unweighted coefficients mean little.
 FEW_LEVELS = 11
 _KINDS: tuple[tuple[str, Coefficient, Weighting], ...] = (
     ("fleiss_kappa", "fleiss", "unweighted"),
@@ -221,19 +223,19 @@ def categorical(context: Context, data: ConstructData, record: Any) -> Iterator[
 
 def few_levels(data: ConstructData, scale: Scale | None) -> Sequence[float] | None:
     """Levels of the ratings: by the declared step, else those that occur; None beyond 11."""
-    seen = np.unique(comparable(data.ratings[np.isfinite(data.ratings)]))
-    if not seen.size:
+    present = np.unique(comparable(data.ratings[np.isfinite(data.ratings)]))
+    if not present.size:
         return None
     if scale is not None and scale.step is not None:
         count = round(scale.width / scale.step) + 1
         if count > FEW_LEVELS:
             return None
         levels = scale.min + scale.step * np.arange(count)
-        off = np.abs(seen[:, None] - levels).min(axis=1)
+        off = np.abs(present[:, None] - levels).min(axis=1)
         # Half points given where none were offered: every value that occurs is then a level.
         if off.max() <= 1e-9 * max(1.0, float(np.abs(levels).max())):
             return [float(level) for level in levels]
-    return [float(level) for level in seen] if seen.size <= FEW_LEVELS else None
+    return [float(level) for level in present] if present.size <= FEW_LEVELS else None
 
 
 #: What the statistics of this module have in common.
@@ -283,7 +285,7 @@ STATISTICS = (
     _statistic(
         "raw_agreement",
         "Equal",
-        "share of pairs of ratings of a response at most params.tolerance points apart",
+        "share of pairs of ratings of a response that differ by at most params.tolerance points",
         range=(0, 1),
         targets=("these_raters",),
     ),

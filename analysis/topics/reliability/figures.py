@@ -20,16 +20,11 @@ from analysis.render.drawing import (
     as_svg,
     canvas,
     head,
-    interval_bar,
-    name_rows,
-    zero_line,
 )
+from analysis.render.forest import ForestStyle, Mark, forest
 from analysis.render.formatting import correlation, points
 from analysis.render.labels import shortened
-from analysis.render.panels import HEIGHT, WIDTH
-
-#: Constructs drawn; the tables have more.
-CONSTRUCTS_DRAWN = 8
+from analysis.render.panels import CONSTRUCTS_DRAWN, HEIGHT, WIDTH, estimates_by_construct
 
 #: By number of raters: tone, dash and mark.
 _LINES = {1: (MUTED, ":", "o"), 2: (INK, "--", "s"), 3: (INK, "-", "^"), 5: (ACCENT, "-", "D")}
@@ -37,13 +32,8 @@ _LINES = {1: (MUTED, ":", "o"), 2: (INK, "--", "s"), 3: (INK, "-", "^"), 5: (ACC
 
 def reliability_of_means(analysis: Analysis) -> Iterator[Figure]:
     """ICC(A,k) against k, a panel a construct."""
-    found: dict[str, list[Estimate]] = {}
-    for construct in analysis.rated:
-        records = analysis.estimates.select("spearman_brown", construct=construct)
-        if any(e.defined for e in records):
-            found[construct] = [e for e in records if e.defined]
-    found = dict(list(found.items())[:CONSTRUCTS_DRAWN])
-    if not found:
+    by_construct = estimates_by_construct(analysis, "spearman_brown", analysis.rated)
+    if not by_construct:
         return
     yield Figure(
         key="reliability-of-means",
@@ -54,9 +44,9 @@ def reliability_of_means(analysis: Analysis) -> Iterator[Figure]:
         ),
         drawings=tuple(
             _curve(construct, records, f"mean-of-k-{number}")
-            for number, (construct, records) in enumerate(found.items())
+            for number, (construct, records) in enumerate(by_construct.items())
         ),
-        data=to_frame(e for records in found.values() for e in records),
+        data=to_frame(e for records in by_construct.values() for e in records),
     )
 
 
@@ -77,51 +67,48 @@ def _curve(construct: str, records: list[Estimate], key: str) -> Drawing:
         axes.grid(axis="y", color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
         head(figure, construct)
-        said = "; ".join(f"{n}: {correlation(e.value)}" for n, e in zip(k, records, strict=True))
-        return as_svg(figure, key, f"Reliability by number of raters on {construct}", said)
+        values = "; ".join(f"{n}: {correlation(e.value)}" for n, e in zip(k, records, strict=True))
+        return as_svg(figure, key, f"Reliability by number of raters on {construct}", values)
 
 
 def designs(analysis: Analysis) -> Iterator[Figure]:
     """Standard error of a difference against queries, a line a number of raters."""
-    found: dict[str, list[Estimate]] = {}
-    for construct in analysis.rated:
-        records = analysis.estimates.select("system_difference_error", construct=construct)
-        if any(e.defined and e.value > 0 for e in records):
-            found[construct] = [e for e in records if e.defined]
-    found = dict(list(found.items())[:CONSTRUCTS_DRAWN])
-    if not found:
+    errors = estimates_by_construct(analysis, "system_difference_error", analysis.rated)
+    by_construct = {key: own for key, own in errors.items() if any(e.value > 0 for e in own)}
+    if not by_construct:
         return
     yield Figure(
         key="designs",
         title="Would more queries or more raters help?",
         caption=(
-            "Standard error of the difference of two systems' mean ratings, foretold from the "
+            "Standard error of the difference of two systems' mean ratings, predicted from the "
             "variance components, for numbers of queries (across) and of raters who rate all of "
             "it (lines). Twice this error is about what a difference must reach to be seen."
         ),
         drawings=tuple(
             _lines(analysis, construct, records, f"design-{number}")
-            for number, (construct, records) in enumerate(found.items())
+            for number, (construct, records) in enumerate(by_construct.items())
         ),
-        data=to_frame(e for records in found.values() for e in records),
+        data=to_frame(e for records in by_construct.values() for e in records),
     )
 
 
 def _lines(analysis: Analysis, construct: str, records: list[Estimate], key: str) -> Drawing:
     scale = analysis.context.human_scale(construct)
     with canvas(WIDTH, HEIGHT) as (figure, axes):
-        said = []
+        descriptions = []
         for raters, (color, dash, mark) in _LINES.items():
-            own = [e for e in records if e.params["raters"] == raters]
-            queries = [int(str(e.params["queries"])) for e in own]
+            of_raters = [e for e in records if e.params["raters"] == raters]
+            queries = [int(str(e.params["queries"])) for e in of_raters]
             axes.plot(
-                queries, [e.value for e in own], color=color, linestyle=dash, marker=mark,
+                queries, [e.value for e in of_raters], color=color, linestyle=dash, marker=mark,
                 markersize=3, linewidth=1.1, label=f"{raters} rater{'s' if raters > 1 else ''}",
             )  # fmt: skip
-            said.append(
+            descriptions.append(
                 f"{raters}: "
                 + ", ".join(
-                    f"{points(e.value, scale, 1)} at {n}" for n, e in zip(queries, own, strict=True)
+                    f"{points(e.value, scale, 1)} at {n}"
+                    for n, e in zip(queries, of_raters, strict=True)
                 )
             )
         axes.set_xscale("log")
@@ -134,7 +121,7 @@ def _lines(analysis: Analysis, construct: str, records: list[Estimate], key: str
         axes.set_axisbelow(True)
         axes.legend(frameon=False, fontsize=6.5, handlelength=3.2)
         head(figure, construct)
-        return as_svg(figure, key, f"Error of a difference on {construct}", "; ".join(said))
+        return as_svg(figure, key, f"Error of a difference on {construct}", "; ".join(descriptions))
 
 
 #: Raters drawn; the table and its CSV have more.
@@ -158,12 +145,12 @@ def severities(analysis: Analysis) -> Iterator[Figure]:
     level = f"{analysis.options.level:.0%}"
     yield Figure(
         key="severities",
-        title="Is a rater severe or kind?",
+        title="Is a rater severe or lenient?",
         caption=(
             "Each rater's mean less what the same responses get from the panel, by a model of "
             "response plus rater; right of the line the rater is more lenient. Thick bars: "
-            f"{level} intervals of each rater; thin bars: intervals of which all hold at once with "
-            f"{level}. Jackknife over queries, for these raters."
+            f"{level} intervals of each rater; thin bars: simultaneous {level} "
+            f"intervals. Jackknife over queries, for these raters."
         ),
         drawings=tuple(
             _draw(analysis, construct, pairs, f"severity-{number}")
@@ -177,18 +164,19 @@ def _draw(
     analysis: Analysis, construct: str, pairs: list[tuple[Estimate, Estimate]], key: str
 ) -> Drawing:
     scale = analysis.context.human_scale(construct)
-    with canvas(WIDTH, 0.85 + 0.2 * len(pairs)) as (figure, axes):
-        place = np.arange(len(pairs))[::-1]
-        zero_line(axes)
-        for at, (single, joint) in zip(place, pairs, strict=True):
-            axes.hlines(at, joint.ci_low, joint.ci_high, color=INK, linewidth=0.8)
-            interval_bar(axes, at, single, ACCENT, 2.4)
-        axes.plot([e.value for e, _ in pairs], place, "o", color=INK, markersize=3.8)
-        name_rows(axes, place, [shortened(e.scorers[0], 14) for e, _ in pairs])
-        axes.set_xlabel("points more lenient than the panel")
-        head(figure, construct)
-        said = "; ".join(_stated(single, scale) for single, _ in pairs)
-        return as_svg(figure, key, f"Severity of each rater on {construct}", said)
+    marks = []
+    for row, (single, joint) in enumerate(pairs):
+        marks.append(Mark.of(row, joint, color=INK, width=0.8))
+        marks.append(Mark.of(row, single, point=INK, width=2.4))
+    return forest(
+        key,
+        f"Severity of each rater on {construct}",
+        "; ".join(_stated(single, scale) for single, _ in pairs),
+        (construct,),
+        [shortened(e.scorers[0], 14) for e, _ in pairs],
+        marks,
+        ForestStyle("points more lenient than the panel", row=0.2),
+    )
 
 
 def _stated(e: Estimate, scale: Scale | None) -> str:

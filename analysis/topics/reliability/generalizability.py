@@ -13,7 +13,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.generalizability import GStudy, difference_error, g_study
 
-#: Designs for which the error of a difference of two systems is foretold.
+#: Designs for which the error of a difference of two systems is predicted.
 QUERIES = (25, 50, 100, 200, 400, 800)
 RATERS = (1, 2, 3, 5)
 
@@ -29,7 +29,7 @@ def generalizability(context: Context) -> Iterator[Estimate]:
 
 def _components(data: ConstructData) -> Iterator[Estimate]:
     rated = np.isfinite(data.ratings).any(axis=1) & data.produced.any(axis=1)
-    # A response of several systems stands for the first of them.
+    # A response of several systems counts for the first of them.
     system = data.produced.argmax(axis=1) if data.produced.size else np.zeros(0, dtype=np.int64)
     study = g_study(data.ratings[rated], data.query[rated], system[rated])
     record: dict[str, Any] = {
@@ -65,7 +65,7 @@ def _designs(study: GStudy, record: dict[str, Any]) -> Iterator[Estimate]:
                 **record,
             )
             if reason is not None:
-                # Without the components no design has an error: one record says so.
+                # Without the components no design has an error: one record gives the reason.
                 return
 
 

@@ -36,7 +36,7 @@ from analysis.topics.agreement.association import REFERENCE
 USES: tuple[ScaleUse, ...] = get_args(ScaleUse)
 SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
 
-#: Raters beyond which the simultaneous resampling costs too much for what anybody would read.
+#: Raters beyond which simultaneous intervals are too expensive.
 MANY_RATERS = 60
 
 
@@ -48,23 +48,23 @@ def raters(context: Context) -> Iterator[Estimate]:
         scale = context.human_scale(construct)
         if scale is not None and scale.level == "nominal":
             continue
-        found = severities(data.ratings, data.query, data.n_queries)
+        severity = severities(data.ratings, data.query, data.n_queries)
         parts = unconnected(data)
         if parts is not None:
-            found = replace(found, reason=parts)
-        yield from _severities(context, data, found)
-        yield from _drifts(context, data, found)
-        yield from _by_scale_use(context, data, found)
+            severity = replace(severity, reason=parts)
+        yield from _severities(context, data, severity)
+        yield from _drifts(context, data, severity)
+        yield from _by_scale_use(context, data, severity)
 
 
-def _severities(context: Context, data: ConstructData, found: Severities) -> Iterator[Estimate]:
-    queries = int(found.contributing.sum())
-    points = found.points
+def _severities(context: Context, data: ConstructData, severity: Severities) -> Iterator[Estimate]:
+    queries = int(severity.contributing.sum())
+    points = severity.points
     many = len(data.raters) > MANY_RATERS
     values = np.full((0, len(data.raters)), np.nan)
-    if found.reason is None and queries > 1 and not many:
+    if severity.reason is None and queries > 1 and not many:
         values = context.rated_resampling.evaluate(
-            found.of_weights, "jackknife", found.contributing
+            severity.of_weights, "jackknife", severity.contributing
         )
     options = context.options
     joint = simultaneous_intervals(points, values, "jackknife", options.level, options.seed)
@@ -74,14 +74,14 @@ def _severities(context: Context, data: ConstructData, found: Severities) -> Ite
             "scorers": (rater, *(name for name in data.raters if name != rater)),
             "target": "these_raters",
             "value": float(points[place]),
-            "n_responses": int(found.n_responses[place]),
-            "n_queries": queries if found.n_responses[place] else 0,
+            "n_responses": int(severity.n_responses[place]),
+            "n_queries": queries if severity.n_responses[place] else 0,
             "n_raters": len(data.raters),
-            "n_dropped": int(found.n_dropped[place]),
+            "n_dropped": int(severity.n_dropped[place]),
         }
-        why = found.reason
+        why = severity.reason
         if why is None and np.isnan(points[place]):
-            why = f"nobody else rated what {rater} rated"
+            why = f"no other rater rated what {rater} rated"
         if why is None and many:
             why = f"intervals of severities are given for up to {MANY_RATERS} raters"
         alone = context.rated_resampling.interval_of(
@@ -103,7 +103,7 @@ def _severities(context: Context, data: ConstructData, found: Severities) -> Ite
         )
 
 
-def _drifts(context: Context, data: ConstructData, found: Severities) -> Iterator[Estimate]:
+def _drifts(context: Context, data: ConstructData, severity: Severities) -> Iterator[Estimate]:
     frame = context.scores.frame
     if "position" not in frame:
         return
@@ -118,16 +118,16 @@ def _drifts(context: Context, data: ConstructData, found: Severities) -> Iterato
     place = pd.Index(data.responses, dtype="object").get_indexer(
         pd.Index(rows["response_id"].astype("object"))
     )
-    deviation = deviations(data.ratings, found.points)
+    deviation = deviations(data.ratings, severity.points)
     for number, rater in enumerate(data.raters):
-        own = (rows["scorer"] == rater).to_numpy() & (place >= 0)
+        of_rater = (rows["scorer"] == rater).to_numpy() & (place >= 0)
         position: FloatArray = np.full(len(data.responses), np.nan)
-        position[place[own]] = rows["position"].to_numpy()[own]
+        position[place[of_rater]] = rows["position"].to_numpy()[of_rater]
         if not np.isfinite(position).any():
             continue
         slope = rater_drift(deviation[:, number], position, data.query, data.n_queries)
-        if found.reason is not None:
-            slope = _withheld(slope, found.reason)
+        if severity.reason is not None:
+            slope = _withheld(slope, severity.reason)
         yield context.estimate(
             "rater_drift",
             slope,
@@ -139,10 +139,12 @@ def _drifts(context: Context, data: ConstructData, found: Severities) -> Iterato
         )
 
 
-def _by_scale_use(context: Context, data: ConstructData, found: Severities) -> Iterator[Estimate]:
+def _by_scale_use(
+    context: Context, data: ConstructData, estimated: Severities
+) -> Iterator[Estimate]:
     if len(data.raters) < 2:
         return
-    severity = found.points
+    severity = estimated.points
     # A rater who shares no response has no severity to take out, and leaves agreement as it was.
     for use in USES:
         values = by_scale_use(data.ratings, use, severity)
@@ -152,7 +154,7 @@ def _by_scale_use(context: Context, data: ConstructData, found: Severities) -> I
             "n_raters": len(data.raters),
             "params": {"values": use},
         }
-        why = found.reason if use == "centered" else None
+        why = estimated.reason if use == "centered" else None
         alpha = alpha_of_weights(values, data.query, "interval", data.n_queries)
         alpha = _withheld(alpha, why)
         yield context.estimate("alpha_by_scale_use", alpha, scorers=data.raters, **record)
@@ -160,11 +162,11 @@ def _by_scale_use(context: Context, data: ConstructData, found: Severities) -> I
             continue
         reference = mean_over(values)
         for scorer, scores in data.scorers.items():
-            shown = mid_ranks(scores) if use == "ranks" else scores
+            scores_used = mid_ranks(scores) if use == "ranks" else scores
             for scope in SCOPES:
                 r = association(
                     "pearson",
-                    shown,
+                    scores_used,
                     reference,
                     data.query,
                     scope,
@@ -199,10 +201,10 @@ def unconnected(data: ConstructData) -> str | None:
         names = [data.raters[place] for place in np.flatnonzero(groups == group)]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         parts.append(", ".join(names[:_NAMED]) + more)
-    shown = "; ".join(parts[:_NAMED]) + ("; ..." if len(parts) > _NAMED else "")
+    groups_named = "; ".join(parts[:_NAMED]) + ("; ..." if len(parts) > _NAMED else "")
     return (
-        f"raters fall into {len(parts)} groups that share no response ({shown}): differences "
-        "between the groups' raters and responses cannot be told apart"
+        f"raters fall into {len(parts)} groups that share no response ({groups_named}): "
+        "differences between the groups may come from raters or from responses"
     )
 
 
@@ -211,7 +213,7 @@ OWN = "own"
 
 
 def sources(context: Context) -> Iterator[Estimate]:
-    """`source_difference` of each two places on each construct; nothing where there is one.
+    """`source_difference` of each two places on each construct; none where there is one place.
 
     The mean over responses that were rated in both of the mean of the second place's raters minus
     that of the first's. Raters differ with the place, so it is the panels' difference as well.
@@ -255,21 +257,21 @@ def source_rows(context: Context, construct: str) -> pd.DataFrame:
     columns = ["response_id", "scorer", "source", "value"]
     if "source" not in frame:
         return pd.DataFrame({name: [] for name in columns}, dtype="object")
-    wanted = (
+    chosen = (
         (frame["construct"] == construct)
         & (frame["scorer_kind"] == "human")
         & (frame["repeat"] == 0)
         & frame["value"].notna()
         & frame["source"].notna()
     )
-    rows = frame.loc[wanted, columns]
+    rows = frame.loc[chosen, columns]
     texts = dict.fromkeys(columns[:-1], "object")
     return rows.astype(texts).drop_duplicates(["response_id", "scorer"])
 
 
 def _mean_by_response(data: ConstructData, rows: pd.DataFrame) -> FloatArray:
-    found = rows.groupby("response_id")["value"].mean().astype("float64")
-    return np.asarray(found.reindex(list(data.responses)), dtype=np.float64)
+    means = rows.groupby("response_id")["value"].mean().astype("float64")
+    return np.asarray(means.reindex(list(data.responses)), dtype=np.float64)
 
 
 #: What the statistics of this module have in common.
@@ -280,7 +282,7 @@ STATISTICS = (
         "rater_severity",
         "Severity",
         "the rater's mean less what the same responses get, in points (the rater is the first of "
-        "`scorers`); params.interval single, or simultaneous: all raters' intervals hold at once "
+        "`scorers`); params.interval single, or simultaneous: intervals of all raters "
         "(max-t)",
         better="0",
     ),

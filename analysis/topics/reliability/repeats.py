@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate
+from analysis.core.family_estimates import ResampledFamily
 from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.repeat_agreement import REPEAT_MEASURES, repeat_agreement
@@ -25,40 +25,36 @@ def repeats(context: Context) -> Iterator[Estimate]:
     if not later.any():
         return
     key = ["construct", "scorer", "response_id"]
-    kept = frame["scorer_kind"].isin(["human", "judge"])
+    repeatable = frame["scorer_kind"].isin(["human", "judge"])
     columns = [*key, "query_id", "repeat", "value"]
-    # A response of several systems stands there several times, with one value.
-    again = frame.loc[later & kept, columns].drop_duplicates([*key, "repeat"])
-    first = frame.loc[~later & kept, [*key, "value"]].drop_duplicates(key)
+    # A response of several systems has several rows with one value.
+    again = frame.loc[later & repeatable, columns].drop_duplicates([*key, "repeat"])
+    first = frame.loc[~later & repeatable, [*key, "value"]].drop_duplicates(key)
     pairs = again.merge(first, on=key, suffixes=("_later", "_first"), how="inner")
     queries = pd.Index(context.scores.queries, dtype="object")
     codes = queries.get_indexer(pd.Index(pairs["query_id"].astype("object"))).astype(np.int64)
     kinds = context.scores.scorer_kinds
     resampling = context.whole_resampling
     if resampling is context.rated_resampling:
-        # Both orders of the queries hold the same ones; the resamples belong to the rated order.
+        # Both orders have the same queries; the resamples belong to the rated order.
         rated = pd.Index(context.rated_queries, dtype="object")
         codes = rated.get_indexer(queries).astype(np.int64)[codes]
-    for (construct, scorer), own in pairs.groupby(
+    for (construct, scorer), of_scorer in pairs.groupby(
         ["construct", "scorer"], observed=True, sort=False
     ):
         construct, scorer = str(construct), str(scorer)  # noqa: PLW2901  (hashables to pandas)
-        places = own.index.to_numpy()
+        places = of_scorer.index.to_numpy()
         family = repeat_agreement(
-            own["value_first"].to_numpy(),
-            own["value_later"].to_numpy(),
+            of_scorer["value_first"].to_numpy(),
+            of_scorer["value_later"].to_numpy(),
             codes[places],
             resampling.n_queries,
         )
-        found = family.replicates(resampling)
+        resampled = ResampledFamily(context, family, resampling)
         for place, measure in enumerate(REPEAT_MEASURES):
-            yield resampled_estimate(
-                context,
+            yield resampled.estimate(
                 "repeat_agreement",
-                family,
                 place,
-                found[place],
-                resampling,
                 _TRANSFORMS[place],
                 constructs=(construct,),
                 scorers=(scorer,),
@@ -73,8 +69,8 @@ STATISTICS = (
         "repeat_agreement",
         "Agreement with itself",
         "first against later scores of one scorer: params.measure pearson, "
-        "mean_absolute_difference, share_equal; params.pairs. For judges nothing is claimed about "
-        "raters",
+        "mean_absolute_difference, share_equal; params.pairs. Figures of judges make no claim "
+        "about raters",
         repeats,
         targets=("these_raters",),
     ),

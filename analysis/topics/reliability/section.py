@@ -21,7 +21,7 @@ WANTED = 0.8
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
-    """How reliable a rating is, how many raters would do, and who stands apart."""
+    """Reliability of a rating, how many raters are needed, and the most severe or lenient rater."""
     yield from _single(analysis)
     yield from _enough(analysis)
     yield from _apart(analysis)
@@ -29,10 +29,12 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 
 def _single(analysis: Analysis) -> Iterator[str]:
-    found = [e for e in analysis.estimates.select("icc", form="A,1") if e.defined]
-    if not found:
+    coefficients = [e for e in analysis.estimates.select("icc", form="A,1") if e.defined]
+    if not coefficients:
         return
-    words = [f"{e.constructs[0]} {correlation(e.value)} {between(e)}".rstrip() for e in found]
+    words = [
+        f"{e.constructs[0]} {correlation(e.value)} {between(e)}".rstrip() for e in coefficients
+    ]
     yield f"Reliability of a single rating, ICC(A,1): {listed(words)}."
 
 
@@ -40,35 +42,35 @@ def _enough(analysis: Analysis) -> Iterator[str]:
     least = {}
     for construct in analysis.rated:
         curve = analysis.estimates.select("spearman_brown", construct=construct)
-        known = [e for e in curve if e.defined]
-        if known:
-            reached = (int(str(e.params["k"])) for e in known if e.value >= WANTED)
+        defined = [e for e in curve if e.defined]
+        if defined:
+            reached = (int(str(e.params["k"])) for e in defined if e.value >= WANTED)
             least[construct] = next(reached, None)
     if not least:
         return
     words = [f"{n} on {construct}" for construct, n in least.items() if n is not None]
     beyond = [construct for construct, n in least.items() if n is None]
-    wanted = correlation(WANTED)
+    target = correlation(WANTED)
     if words:
-        yield f"A mean with a reliability of {wanted} needs this many raters: {listed(words)}."
+        yield f"A mean with a reliability of {target} needs this many raters: {listed(words)}."
     if beyond:
-        yield f"On {listed(beyond)} not even the mean of 10 raters would reach {wanted}."
+        yield f"On {listed(beyond)} not even the mean of 10 raters would reach {target}."
 
 
 def _apart(analysis: Analysis) -> Iterator[str]:
-    found = [
+    severities = [
         e
         for e in analysis.estimates.select("rater_severity", interval="simultaneous")
         if e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
     ]
-    if not found:
+    if not severities:
         return
     # Constructs on different scales have no common points: the farthest in widths of its scale.
-    e = max(found, key=lambda e: abs(e.value) / _width(analysis, e.constructs[0]))
+    e = max(severities, key=lambda e: abs(e.value) / _width(analysis, e.constructs[0]))
     scale = analysis.context.human_scale(e.constructs[0])
     how = "more lenient" if e.value > 0 else "more severe"
-    others = len(found) - 1
-    more = f" {others} more such differences are beyond chance." if others > 1 else ""
+    others = len(severities) - 1
+    more = f" {others} more such differences are significant." if others > 1 else ""
     size = amount(abs(e.value), scale, (e.value,))
     yield (
         f"The rater farthest from the others on the same responses is {e.scorers[0]} on "

@@ -104,7 +104,7 @@ def raters(analysis: Analysis) -> Iterator[Table]:
         scale = analysis.context.human_scale(construct)
         sources = _sources(analysis, construct)
         for rater in data.raters[:RATERS_SHOWN] if len(data.raters) > 1 else ():
-            found = [
+            correlations = [
                 e
                 for scope in ("within_query", "pooled")
                 for e in select("rater_against_others", construct=construct, scope=scope)
@@ -121,12 +121,12 @@ def raters(analysis: Analysis) -> Iterator[Table]:
             built.add(
                 construct,
                 rater,
-                *(built.r(e) for e in found),
+                *(built.r(e) for e in correlations),
                 built.points(severity, scale),
                 built.points(drift, scale, more=3),
                 built.points(of_one(analysis, "mean", alone), scale),
                 built.number(of_one(analysis, "tie_probability", alone), ".1%"),
-                f"{found[-1].n_responses:,}",
+                f"{correlations[-1].n_responses:,}",
                 sources.get(rater, ""),
             )
     yield built.table(
@@ -134,9 +134,9 @@ def raters(analysis: Analysis) -> Iterator[Table]:
         "Each rater",
         "Correlation with the mean of the other raters, within a query and pooled; severity in "
         "points, the rater's mean less what the same responses get (positive: more lenient; "
-        "intervals "
-        "of all raters hold at once), and its drift in points per rating; mean rating and ties "
-        "over all of the rater's responses, which may differ from other raters' responses."
+        "simultaneous intervals of all raters), and its drift in points per rating; mean rating "
+        "and ties over all of the rater's responses, which may differ from other raters' "
+        "responses."
         + _first_only(analysis),
         ("Construct", "Rater", "r within a query", "r pooled", "Severity", "Drift", "Mean", "Ties",
          "Shared responses", "Source"),
@@ -145,13 +145,13 @@ def raters(analysis: Analysis) -> Iterator[Table]:
 
 
 def _sources(analysis: Analysis, construct: str) -> dict[str, str]:
-    """Where each rater rated; nothing where all did in one place."""
+    """Where each rater rated; empty where all rated in one place."""
     rows = source_rows(analysis.context, construct)
     if rows["source"].nunique() < 2:
         return {}
     return {
-        str(rater): listed(sorted(str(name) for name in own.unique()))
-        for rater, own in rows.groupby("scorer")["source"]
+        str(rater): listed(sorted(str(name) for name in places.unique()))
+        for rater, places in rows.groupby("scorer")["source"]
     }
 
 
@@ -163,23 +163,23 @@ def _first_only(analysis: Analysis) -> str:
 def repeats(analysis: Analysis) -> Iterator[Table]:
     """Each scorer against itself."""
     built = TableBuilder()
-    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    by_scorer: dict[tuple[str, str], dict[str, Estimate]] = {}
     for e in analysis.estimates.select("repeat_agreement"):
-        own = found.setdefault((e.constructs[0], e.scorers[0]), {})
-        own[str(e.params["measure"])] = e
+        measures = by_scorer.setdefault((e.constructs[0], e.scorers[0]), {})
+        measures[str(e.params["measure"])] = e
     kinds = analysis.scorer_kinds
     # Judges first, and as many rows as can be read.
-    ordered = sorted(found, key=lambda key: (key[0], kinds.get(key[1]) != "judge"))
+    ordered = sorted(by_scorer, key=lambda key: (key[0], kinds.get(key[1]) != "judge"))
     for construct, scorer in ordered[: 2 * RATERS_SHOWN]:
-        own = found[construct, scorer]
+        measures = by_scorer[construct, scorer]
         scale = analysis.scores.scale(construct, scorer)
         built.add(
             construct,
             scorer,
-            built.r(own["pearson"]),
-            built.points(own["mean_absolute_difference"], scale),
-            built.number(own["share_equal"], ".0%"),
-            f"{own['pearson'].params['pairs']:,}",
+            built.r(measures["pearson"]),
+            built.points(measures["mean_absolute_difference"], scale),
+            built.number(measures["share_equal"], ".0%"),
+            f"{measures['pearson'].params['pairs']:,}",
         )
     yield built.table(
         "repeats",
@@ -196,8 +196,10 @@ def components(analysis: Analysis) -> Iterator[Table]:
     for construct in analysis.rated:
         if first("variance_component", construct=construct) is None:
             continue
-        found = (first("variance_component", construct=construct, component=c) for c in _COMPONENTS)
-        built.add(construct, *(_share(built, e) for e in found))
+        estimates = (
+            first("variance_component", construct=construct, component=c) for c in _COMPONENTS
+        )
+        built.add(construct, *(_share(built, e) for e in estimates))
     yield built.table(
         "variance-components",
         "Where the variance of ratings comes from",
@@ -221,12 +223,12 @@ def designs(analysis: Analysis) -> Iterator[Table]:
     for construct in analysis.rated:
         scale = analysis.context.human_scale(construct)
         for k in (1, 2, 3, 5):
-            found = [
+            estimates = [
                 first("system_difference_error", construct=construct, raters=k, queries=n)
                 for n in _DESIGNS
             ]
-            if any(e is not None for e in found):
-                built.add(construct, str(k), *(built.points(e, scale) for e in found))
+            if any(e is not None for e in estimates):
+                built.add(construct, str(k), *(built.points(e, scale) for e in estimates))
     yield built.table(
         "designs",
         "What more queries or raters would give",

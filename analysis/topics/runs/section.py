@@ -20,28 +20,30 @@ from analysis.topics.runs import tables
 def reading(analysis: Analysis) -> Iterator[str]:
     """A judge that changed, calls that were killed, what is missing for good."""
     for run in analysis.inputs.judge_runs:
-        told = run.get("account")
-        if not told:
+        account = run.get("account")
+        if not account:
             continue
-        served = told["served"]
+        served = account["served"]
         if len(served) > 1:
             yield (
                 f"{run['name']}: the server named {len(served)} models or settings in the course "
                 f"of the run, the last from {tables.moment(served[-1]['first'])} UTC on. "
                 "Scores before and after may be those of different judges."
             )
-        missing, whole = told["missing"], told["judgments"]
+        missing, whole = account["missing"], account["judgments"]
         if missing:
-            reasons = sorted(told["missing_by_reason"].items(), key=lambda item: -item[1])
-            said = [f"{number:,} {reason.replace('_', ' ')}" for reason, number in reasons]
+            reasons = sorted(account["missing_by_reason"].items(), key=lambda item: -item[1])
+            reasons_counted = [
+                f"{number:,} {reason.replace('_', ' ')}" for reason, number in reasons
+            ]
             yield (
                 f"{run['name']}: {missing:,} of {whole:,} judgments ({percent(missing / whole)}) "
-                f"have no value: {listed(said)}."
+                f"have no value: {listed(reasons_counted)}."
             )
-        if told["possible"] > whole:
+        if account["possible"] > whole:
             yield (
-                f"{run['name']} is not finished: {told['possible'] - whole:,} of "
-                f"{told['possible']:,} judgments are still to be made."
+                f"{run['name']} is not finished: {account['possible'] - whole:,} of "
+                f"{account['possible']:,} judgments are still to be made."
             )
 
 
@@ -54,16 +56,18 @@ _NAME_ROOM, _ROOM = 14, 34
 
 def judge_missing(analysis: Analysis) -> Iterator[Figure]:
     """A panel for each run that lacks a value."""
-    found = [
+    runs = [
         (str(run["name"]), run["account"]["constructs"])
         for run in analysis.inputs.judge_runs
         if run.get("account") and run["account"]["missing"]
     ]
-    if not found:
+    if not runs:
         return
-    shares = [1 - one["values"] / one["judgments"] for _, some in found for one in some]
+    shares = [
+        1 - construct["values"] / construct["judgments"] for _, some in runs for construct in some
+    ]
     reach = min(1.0, max(0.05, 1.1 * max(shares)))
-    cut = len(found) > RUNS_DRAWN or any(len(some) > CONSTRUCTS_DRAWN for _, some in found)
+    cut = len(runs) > RUNS_DRAWN or any(len(some) > CONSTRUCTS_DRAWN for _, some in runs)
     yield Figure(
         key="judge-missing",
         title="What the judge left without a value, and why",
@@ -74,15 +78,15 @@ def judge_missing(analysis: Analysis) -> Iterator[Figure]:
         ),
         drawings=tuple(
             _draw(name, some[:CONSTRUCTS_DRAWN], reach, f"judge-missing-{number}")
-            for number, (name, some) in enumerate(found[:RUNS_DRAWN])
+            for number, (name, some) in enumerate(runs[:RUNS_DRAWN])
         ),
         data=pd.DataFrame(
             [
-                {"run": name, "construct": one["construct"], "reason": reason, "count": count,
-                 "of": one["judgments"]}
-                for name, some in found
-                for one in some
-                for reason, count in one["missing"].items()
+                {"run": name, "construct": construct["construct"], "reason": reason, "count": count,
+                 "of": construct["judgments"]}
+                for name, some in runs
+                for construct in some
+                for reason, count in construct["missing"].items()
             ]
         ),
     )  # fmt: skip
@@ -91,26 +95,26 @@ def judge_missing(analysis: Analysis) -> Iterator[Figure]:
 def _draw(name: str, constructs: Sequence[Mapping[str, Any]], reach: float, key: str) -> Drawing:
     with canvas(WIDTH, 0.8 + 0.3 * len(constructs)) as (figure, axes):
         place = np.arange(len(constructs))[::-1]
-        shares = [1 - one["values"] / one["judgments"] for one in constructs]
+        shares = [1 - construct["values"] / construct["judgments"] for construct in constructs]
         axes.barh(place, shares, height=0.35, color=ACCENT)
-        for at, one in zip(place, constructs, strict=True):
-            axes.text(0, at + 0.28, shortened(_reasons(one), _ROOM), size=6.5, color=MUTED)
+        for at, construct in zip(place, constructs, strict=True):
+            axes.text(0, at + 0.28, shortened(_reasons(construct), _ROOM), size=6.5, color=MUTED)
         axes.set_xlim(0, reach)
         name_rows(
             axes,
             place,
-            told_apart([str(one["construct"]) for one in constructs], _NAME_ROOM),
-            limits=(-0.6, len(constructs) - 0.2),
+            told_apart([str(construct["construct"]) for construct in constructs], _NAME_ROOM),
+            top=0.8,
             grid=False,
         )
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
         head(figure, name)
-        said = "; ".join(
-            f"{one['construct']} {percent(share)}: {_reasons(one)}"
-            for one, share in zip(constructs, shares, strict=True)
+        shares_stated = "; ".join(
+            f"{construct['construct']} {percent(share)}: {_reasons(construct)}"
+            for construct, share in zip(constructs, shares, strict=True)
         )
-        return as_svg(figure, key, f"{name}: judgments without a value", f"{said}.")
+        return as_svg(figure, key, f"{name}: judgments without a value", f"{shares_stated}.")
 
 
 def _reasons(construct: Mapping[str, Any]) -> str:

@@ -47,9 +47,9 @@ def worked(analysis: Analysis) -> Iterator[Table]:
         "What the runs did and took",
         "Judgments as the score table has them. Tokens as the server counted them, of all answers "
         "that are stored; time, further tries and cost of the calls that ended by themselves. "
-        "What is told of calls (their number, time, cost, tokens a second) includes probes and "
+        "Figures of calls (their number, time, cost, tokens a second) include probes and "
         "drift; judgments and tokens do not. "
-        "Computed: prompt tokens that the engine did not find in its cache, beside the least that "
+        "Computed: prompt tokens that the engine did not find in its cache, and the least that "
         "these prompts allow. The cost is by the prices that were given; without a price of cached "
         "tokens it is the most that it can be.",
         _WORKED,
@@ -60,19 +60,19 @@ def calls(analysis: Analysis) -> Iterator[Table]:
     """Every call on each run, the newest last."""
     built, records = TableBuilder(), []
     for run in analysis.inputs.judge_runs:
-        made = (run.get("account") or {}).get("calls", ())
-        records += [{"run": run["name"], **_flat(call)} for call in made]
-        for call in made[-CALLS_SHOWN:]:
-            known = call["ended"] is not None
+        calls_of_run = (run.get("account") or {}).get("calls", ())
+        records += [{"run": run["name"], **_flat(call)} for call in calls_of_run]
+        for call in calls_of_run[-CALLS_SHOWN:]:
+            ended = call["ended"] is not None
             built.add(
                 run["name"],
                 moment(call["began"]),
                 _FOR.get(call["kind"], ""),
                 f"{call['planned']:,}",
-                f"{call['answered']:,}" if known else "—",
+                f"{call['answered']:,}" if ended else "—",
                 _total(call["retries"]),
                 _total(call["failed"]),
-                _time(call["seconds"]) if known else "—",
+                _time(call["seconds"]) if ended else "—",
                 "" if call["cost"] is None else f"{call['cost']:,.2f}",
                 call["ended"] or "killed, or at work",
             )
@@ -99,8 +99,8 @@ def _by_run(
     if not runs:
         return
     built, records = TableBuilder(), []
-    for name, told in lines.items():
-        cells = [told(run) for run in runs]
+    for name, text_of in lines.items():
+        cells = [text_of(run) for run in runs]
         if any(cells):
             built.add(name, *map(_cell, cells))
             records += [
@@ -121,22 +121,22 @@ def _account(name: str) -> Callable[[Run], Any]:
 
 
 def _served(run: Run) -> str:
-    named = [
-        f"{', '.join(filter(None, (one['model'], one['fingerprint']))) or 'not named'} "
-        f"({one['answers']:,} answers from {moment(one['first'])})"
-        for one in _account("served")(run) or ()
-        if one["model"] or one["fingerprint"]
+    servers = [
+        f"{', '.join(filter(None, (server['model'], server['fingerprint']))) or 'not named'} "
+        f"({server['answers']:,} answers from {moment(server['first'])})"
+        for server in _account("served")(run) or ()
+        if server["model"] or server["fingerprint"]
     ]
-    return "; ".join(named)
+    return "; ".join(servers)
 
 
 def _pairs(values: Mapping[str, Any] | None) -> str:
-    said = (
+    texts = (
         (name.replace("_", " "), value if isinstance(value, str) else json.dumps(value))
         for name, value in (values or {}).items()
         if value not in (None, [], {})
     )
-    return ", ".join(f"{name} {text}" for name, text in said)
+    return ", ".join(f"{name} {text}" for name, text in texts)
 
 
 def _counts(counts: Mapping[str, int] | None) -> str:
@@ -206,7 +206,7 @@ _WORKED: dict[str, Callable[[Run], str]] = {
     "Tokens": lambda run: _counts(run["account"]["tokens"]),
     "Cached": lambda run: _number(run["account"]["cached_share"], ".1%"),
     "Computed": _computed,
-    "Questions of the engine's own": lambda run: _counts(_calls("overhead")(run)),
+    "Requests of the engine itself": lambda run: _counts(_calls("overhead")(run)),
     "Time": lambda run: _time(_calls("seconds")(run)) if _calls("calls")(run) else "",
     "Tokens a second": lambda run: _number(_calls("tokens_a_second")(run), ",.0f"),
     "Mean time of an answer, ms": lambda run: _number(run["account"]["milliseconds"], ",.0f"),
@@ -230,5 +230,5 @@ def _total(counts: Mapping[str, int]) -> str:
 
 
 def _flat(call: Mapping[str, Any]) -> dict[str, Any]:
-    """A call with its counts in words, as a cell of a CSV holds them."""
+    """A call with its counts in words, as in a cell of a CSV file."""
     return {name: _pairs(v) if isinstance(v, Mapping) else v for name, v in call.items()}

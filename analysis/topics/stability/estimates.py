@@ -1,4 +1,4 @@
-"""How far judge scores hang on the run that gave them: agreement, components, flips."""
+"""How far judge scores depend on the run: agreement, components and what differs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate
+from analysis.core.family_estimates import ResampledFamily
 from analysis.core.resampling import Transform
 from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
@@ -37,7 +37,7 @@ LEAST_SCORED = 0.5
 class Runs:
     """The runs of judges on one construct: first scores and repeats.
 
-    Scorers whose scores follow from those of others (juries, expected scores) are no runs.
+    Scorers whose scores follow from those of others (juries, expected scores) are not runs.
     """
 
     data: ConstructData
@@ -81,22 +81,24 @@ def judge_runs(context: Context) -> Iterator[Runs]:
             and np.isfinite(values).any()
             and not _nominal(context.scores.scale(construct, name))
         )
-        own = repeats[repeats["construct"] == construct]
+        of_construct = repeats[repeats["construct"] == construct]
         if names:
-            later = {name: _later(data, own, name) for name in names}
-            yield Runs(data, names, {n: found for n, found in later.items() if found is not None})
+            later = {name: _later(data, of_construct, name) for name in names}
+            yield Runs(
+                data, names, {n: repeated for n, repeated in later.items() if repeated is not None}
+            )
 
 
 def _later(data: ConstructData, rows: pd.DataFrame, name: str) -> FloatArray | None:
-    own = rows[(rows["scorer"] == name) & rows["value"].notna()]
-    if own.empty:
+    of_run = rows[(rows["scorer"] == name) & rows["value"].notna()]
+    if of_run.empty:
         return None
-    numbers, column = np.unique(own["repeat"].to_numpy(), return_inverse=True)
+    numbers, column = np.unique(of_run["repeat"].to_numpy(), return_inverse=True)
     places = pd.Index(data.responses, dtype="object").get_indexer(
-        pd.Index(own["response_id"].astype("object"))
+        pd.Index(of_run["response_id"].astype("object"))
     )
     later = np.full((len(data.responses), numbers.size), np.nan)
-    later[places, column] = own["value"].to_numpy()
+    later[places, column] = of_run["value"].to_numpy()
     return later
 
 
@@ -125,13 +127,13 @@ def same_scale(context: Context, runs: Runs) -> Runs:
 def comparable(context: Context, runs: Runs) -> tuple[Runs, str | None]:
     """The runs with enough scores and on one scale; and those left out with why, if any."""
     enough = runs.enough()
-    kept = same_scale(context, enough)
+    comparable_runs = same_scale(context, enough)
     excluded = [
         f"{name}: {'another scale' if name in enough.names else 'too few scores'}"
         for name in runs.names
-        if name not in kept.names
+        if name not in comparable_runs.names
     ]
-    return kept, "; ".join(excluded) or None
+    return comparable_runs, "; ".join(excluded) or None
 
 
 def repeated_runs(context: Context) -> Iterator[Runs]:
@@ -154,17 +156,13 @@ def _agreement(context: Context, runs: Runs) -> Iterator[Estimate]:
         return
     data, resampling = runs.data, context.whole_resampling
     family = run_agreement(runs.first, pairs, data.query, data.n_queries)
-    found = family.replicates(resampling)
-    for place, one in enumerate(found):
+    resampled = ResampledFamily(context, family, resampling)
+    for place in range(len(family.reasons)):
         (i, j), number = pairs[place // len(RUN_MEASURES)], place % len(RUN_MEASURES)
         measure = RUN_MEASURES[number]
-        yield resampled_estimate(
-            context,
+        yield resampled.estimate(
             "run_agreement",
-            family,
             place,
-            one,
-            resampling,
             _TRANSFORMS[number],
             constructs=(data.construct,),
             scorers=(runs.names[i], runs.names[j]),
@@ -182,22 +180,18 @@ def _components(context: Context, runs: Runs) -> Iterator[Estimate]:
     for place, part in enumerate(parts):
         again[:, place, : part.shape[1]] = part
     family = run_components(runs.first, again, data.query, data.n_queries)
-    found = family.replicates(resampling)
+    resampled = ResampledFamily(context, family, resampling)
     variances = family.points()[len(RUN_COMPONENTS) :]
     for place, component in enumerate(RUN_COMPONENTS):
-        known = np.isfinite(variances[place])
-        yield resampled_estimate(
-            context,
+        defined = np.isfinite(variances[place])
+        yield resampled.estimate(
             "run_variance_share",
-            family,
             place,
-            found[place],
-            resampling,
             constructs=(data.construct,),
             scorers=runs.names,
             params={
                 "component": component,
-                "variance": float(variances[place]) if known else None,
+                "variance": float(variances[place]) if defined else None,
                 "excluded": excluded,
             },
         )
@@ -208,23 +202,17 @@ def _what_differs(context: Context, runs: Runs) -> Iterator[Estimate]:
     data, resampling = runs.data, context.whole_resampling
     for differ, names, pairs in _sets(context, runs):
         family = half_mean_square(pairs, data.query, data.n_queries)
-        found = family.replicates(resampling)[0]
         point, shift = family.points()
-        known = bool(np.isfinite(point))
-        yield resampled_estimate(
-            context,
+        defined = bool(np.isfinite(point))
+        yield ResampledFamily(context, family, resampling).estimate(
             "variance_between_runs",
-            family,
-            0,
-            found,
-            resampling,
             constructs=(data.construct,),
             scorers=names,
             params={
                 "differ": differ,
                 "pairs": len(pairs),
-                "shift": float(shift) if known else None,
-                "rms": float(np.sqrt(2 * point)) if known else None,
+                "shift": float(shift) if defined else None,
+                "rms": float(np.sqrt(2 * point)) if defined else None,
             },
         )
 
@@ -242,11 +230,11 @@ def _sets(context: Context, runs: Runs) -> Iterator[tuple[str, tuple[str, ...], 
             for i, j in combinations(range(every.shape[1]), 2)
         ]  # fmt: skip
     attributes = context.options.runs
-    known = [name for name in runs.names if name in attributes]
+    described = [name for name in runs.names if name in attributes]
     unknown = [name for name in runs.names if name not in attributes]
     by_name = runs.data.scorers
-    for apart, pairs in pairs_by_difference([attributes[name] for name in known]).items():
-        names = [(known[i], known[j]) for i, j in pairs]
+    for apart, pairs in pairs_by_difference([attributes[name] for name in described]).items():
+        names = [(described[i], described[j]) for i, j in pairs]
         label = " + ".join(apart) or RUN
         yield label, _named(names), [(by_name[a], by_name[b]) for a, b in names]
     # Of scores from elsewhere it isn't known what they were made with.
@@ -273,7 +261,7 @@ STATISTICS = (
     Statistic(
         "run_variance_share",
         "Share of variance",
-        "share of the variance of one score that lies in params.component (query, response, run, "
+        "share of the variance of one score in params.component (query, response, run, "
         "query:run, response:run, repeat); params.variance in squared points",
         stability,
         source="Searle, Casella and McCulloch 1992",
@@ -281,8 +269,8 @@ STATISTICS = (
     Statistic(
         "variance_between_runs",
         "Variance",
-        "half the mean squared difference of two scorings that differ in params.differ and "
-        "nothing else, in squared points; params.rms is the root of the mean square, params.shift "
+        "half the mean squared difference of two scorings that differ only in "
+        "params.differ, in squared points; params.rms is the root of the mean square, params.shift "
         "the part that moves all scores alike, params.pairs the pairs of scorings",
         stability,
         range=(0, None),

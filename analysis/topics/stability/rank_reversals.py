@@ -55,9 +55,9 @@ def _kinds(context: Context, runs: Runs) -> Iterator[tuple[_Kind, tuple[str, ...
             scored = _by_system(data, runs.repeats(name))
             yield {"between": "repeats"}, (name,), flips_of_repeats(scored, level)
     if len(runs.names) > 1:
-        kept, excluded = comparable(context, runs)
-        flips = flips_of_runs(_by_system(data, kept.first), level)
-        yield {"between": "runs", "excluded": excluded}, kept.names, flips
+        comparable_runs, excluded = comparable(context, runs)
+        flips = flips_of_runs(_by_system(data, comparable_runs.first), level)
+        yield {"between": "runs", "excluded": excluded}, comparable_runs.names, flips
     for name in runs.names:
         scored = _by_system(data, data.scorers[name][:, None])[0]
         yield {"between": "queries"}, (name,), flips_of_queries(scored, level)
@@ -66,7 +66,7 @@ def _kinds(context: Context, runs: Runs) -> Iterator[tuple[_Kind, tuple[str, ...
 def _by_system(data: ConstructData, values: FloatArray) -> FloatArray:
     """Scores (D, Q, S) of values (n, D)."""
     return np.stack(
-        [system_scores(one, data.query, data.produced, data.n_queries) for one in values.T]
+        [system_scores(scoring, data.query, data.produced, data.n_queries) for scoring in values.T]
     )
 
 
@@ -74,8 +74,8 @@ def _mean(
     context: Context, data: ConstructData, kind: _Kind, names: tuple[str, ...], flips: Flips
 ) -> Estimate:
     value, low, high, reason = flips.mean
-    known = np.isfinite(flips.value)
-    queries = int(flips.n_queries[known].min()) if known.any() else 0
+    defined = np.isfinite(flips.value)
+    queries = int(flips.n_queries[defined].min()) if defined.any() else 0
     return Estimate(
         "flip_rate",
         constructs=(data.construct,),
@@ -88,10 +88,10 @@ def _mean(
         reason=reason,
         params={
             **kind,
-            "pairs": int(known.sum()),
-            "opposite": int(flips.opposite[known].sum()),
-            "tied": int(flips.tied[known].sum()),
-            "compared": flips.compared * int(known.sum()),
+            "pairs": int(defined.sum()),
+            "opposite": int(flips.opposite[defined].sum()),
+            "tied": int(flips.tied[defined].sum()),
+            "compared": flips.compared * int(defined.sum()),
         },
     )
 
@@ -122,37 +122,37 @@ def _each(
 
 def _over_constructs(means: list[Estimate]) -> Estimate:
     """The mean of several constructs' means; its ends are theirs, as within a construct."""
-    known = [e for e in means if e.defined]
-    ended = [e for e in known if e.has_interval]
+    defined = [e for e in means if e.defined]
+    ended = [e for e in defined if e.has_interval]
     first = means[0]
     nan = float("nan")
 
     def mean(values: list[float]) -> float:
         return float(np.mean(values)) if values else nan
 
-    # A construct on which nothing moves adds 0 to either end.
+    # A construct without any reversal adds 0 to either end.
     low, high = (
-        mean([getattr(e, end) if e.has_interval else 0.0 for e in known]) if ended else nan
+        mean([getattr(e, end) if e.has_interval else 0.0 for e in defined]) if ended else nan
         for end in ("ci_low", "ci_high")
     )
     return Estimate(
         "flip_rate",
-        constructs=tuple(e.constructs[0] for e in known),
+        constructs=tuple(e.constructs[0] for e in defined),
         scorers=first.scorers,
         systems=first.systems,
         scope="system_level",
-        value=mean([e.value for e in known]),
+        value=mean([e.value for e in defined]),
         ci_low=low,
         ci_high=high,
         ci_level=ended[0].ci_level if ended else None,
         method=METHOD if ended else None,
-        n_queries=min((e.n_queries for e in known), default=0),
-        reason=None if ended else (known or means)[0].reason,
+        n_queries=min((e.n_queries for e in defined), default=0),
+        reason=None if ended else (defined or means)[0].reason,
         params={
             "between": first.params["between"],
             **_excluded(means),
             **{
-                name: sum(int(str(e.params[name])) for e in known)
+                name: sum(int(str(e.params[name])) for e in defined)
                 for name in ("pairs", "opposite", "tied", "compared")
             },
         },
@@ -160,11 +160,11 @@ def _over_constructs(means: list[Estimate]) -> Estimate:
 
 
 def _excluded(means: list[Estimate]) -> _Kind:
-    """The runs left out on any of the constructs; nothing where none could be."""
+    """The runs left out on any of the constructs; empty where none could be."""
     if "excluded" not in means[0].params:
         return {}
-    found = dict.fromkeys(str(e.params["excluded"]) for e in means if e.params["excluded"])
-    return {"excluded": "; ".join(found) or None}
+    runs = dict.fromkeys(str(e.params["excluded"]) for e in means if e.params["excluded"])
+    return {"excluded": "; ".join(runs) or None}
 
 
 STATISTICS = (

@@ -1,4 +1,4 @@
-"""Section of the report: how far judge scores hang on the run that gave them."""
+"""Section of the report: how far judge scores depend on the run, with its tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEW_RUNS = 5
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
-    """How often orders flip, how much of the variance is the judge's, what can't be told apart."""
+    """How often orders flip, the judge's share of the variance, and confounded attributes."""
     yield from _flips(analysis)
     yield from _own_share(analysis)
     yield from _confounded(analysis)
@@ -27,18 +27,18 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 def _flips(analysis: Analysis) -> Iterator[str]:
     for kind in ("repeats", "runs"):
-        found = [e for e in overall(analysis, kind) if e.defined]
+        rates = [e for e in overall(analysis, kind) if e.defined]
         # The mean over constructs where there is one, and one run of several.
-        e = max(found, key=lambda e: len(e.constructs), default=None)
+        e = max(rates, key=lambda e: len(e.constructs), default=None)
         if e is None:
             continue
         where = f"on {e.constructs[0]}" if len(e.constructs) == 1 else "over all constructs"
-        who = f"{e.scorers[0]} asked again" if kind == "repeats" else "Another run like these"
+        scoring = f"{e.scorers[0]} asked again" if kind == "repeats" else "Another run like these"
         few = ""
         if kind == "runs" and len(e.scorers) < FEW_RUNS:
-            few = f"; {counted(len(e.scorers), 'run')} say little of others"
+            few = f"; {counted(len(e.scorers), 'run')} are too few to generalize"
         yield (
-            f"{who} would put two systems in another order with a probability of {_said(e)} "
+            f"{scoring} would put two systems in another order with a probability of {_said(e)} "
             f"{where}{few}."
         )
 
@@ -52,10 +52,10 @@ def _said(e: Estimate) -> str:
 def _own_share(analysis: Analysis) -> Iterator[str]:
     shares = {}
     for construct in analysis.context.whole:
-        found = analysis.estimates.select("run_variance_share", construct=construct)
-        own = [e for e in found if e.params["component"] not in {"query", "response"}]
-        if any(e.defined for e in own):
-            shares[construct] = sum(e.value for e in own if e.defined)
+        components = analysis.estimates.select("run_variance_share", construct=construct)
+        of_judge = [e for e in components if e.params["component"] not in {"query", "response"}]
+        if any(e.defined for e in of_judge):
+            shares[construct] = sum(e.value for e in of_judge if e.defined)
     if shares:
         words = [f"{_part(share)} on {construct}" for construct, share in shares.items()]
         yield f"Of the variance of one score, the judge itself brings {listed(words)}."
@@ -69,36 +69,36 @@ def _part(share: float) -> str:
 
 
 def _confounded(analysis: Analysis) -> Iterator[str]:
-    found = analysis.estimates.select("variance_between_runs")
+    variances = analysis.estimates.select("variance_between_runs")
     by_construct: dict[str, set[tuple[str, ...]]] = {}
-    for e in found:
+    for e in variances:
         if e.params["differ"] not in {estimates.REPEAT, estimates.RUN, estimates.UNKNOWN}:
             apart = tuple(str(e.params["differ"]).split(" + "))
             by_construct.setdefault(e.constructs[0], set()).add(apart)
-    said = set()
+    stated = set()
     for sets in by_construct.values():
         found_with = never_alone(sorted(sets))
         for name, others in found_with.items():
             both = [other for other in others if name in found_with.get(other, ())]
             group = tuple(sorted((name, *both)))
-            beside = tuple(other for other in others if other not in both)
-            if (group, beside) not in said:
-                said.add((group, beside))
-                yield _never_alone(group, beside)
+            required = tuple(other for other in others if other not in both)
+            if (group, required) not in stated:
+                stated.add((group, required))
+                yield _never_alone(group, required)
 
 
-def _never_alone(group: tuple[str, ...], beside: tuple[str, ...]) -> str:
+def _never_alone(group: tuple[str, ...], required: tuple[str, ...]) -> str:
     """What differs only together, and only where others do that may differ without it."""
-    where = f"only where {listed(beside)} {'does' if len(beside) == 1 else 'do'}"
+    where = f"only where {listed(required)} {'does' if len(required) == 1 else 'do'}"
     if len(group) > 1:
-        only = f", and {where}" if beside else ""
+        only = f", and {where}" if required else ""
         return (
-            f"Between runs {listed(group)} differ only together{only}: what each moves can't be "
-            "told apart."
+            f"Between runs {listed(group)} differ only together{only}: their "
+            "effects are confounded."
         )
-    if beside:
-        return f"Between runs {group[0]} differs {where}: what it moves can't be told apart."
-    return f"No two runs differ in {group[0]} alone: what it moves can't be told apart."
+    if required:
+        return f"Between runs {group[0]} differs {where}: its effect is confounded."
+    return f"No two runs differ in {group[0]} alone: its effect is confounded."
 
 
 #: Rows of a table; report.json and estimates.csv have all.
@@ -116,8 +116,8 @@ OTHER = {
 
 def overall(analysis: Analysis, between: str | None = None) -> list[Estimate]:
     """The flip rates that are means over pairs of systems."""
-    found = analysis.estimates.select("flip_rate")
-    return [e for e in found if "pairs" in e.params and between in {None, e.params["between"]}]
+    rates = analysis.estimates.select("flip_rate")
+    return [e for e in rates if "pairs" in e.params and between in {None, e.params["between"]}]
 
 
 def agreement(analysis: Analysis) -> Iterator[Table]:
@@ -153,17 +153,17 @@ def components(analysis: Analysis) -> Iterator[Table]:
     """Where the variance of scores comes from."""
     built, first = TableBuilder(), analysis.estimates.first
     for construct in analysis.context.whole:
-        found = [
+        shares = [
             first("run_variance_share", construct=construct, component=name)
             for name in RUN_COMPONENTS
         ]
-        known = next((e for e in found if e is not None), None)
-        if known is not None:
+        defined = next((e for e in shares if e is not None), None)
+        if defined is not None:
             built.add(
                 construct,
-                *(built.number(e, ".0%") for e in found),
-                _runs(known),
-                f"{known.n_responses:,}",
+                *(built.number(e, ".0%") for e in shares),
+                _runs(defined),
+                f"{defined.n_responses:,}",
             )
     yield built.table(
         "run-variance",
@@ -205,10 +205,11 @@ def what_differs(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "between-runs",
         "What moves scores between runs",
-        "Pairs of scorings by what differs between the two, and nothing else. Typical difference: "
-        "root of the mean squared difference, in points; variance: half of that square, in "
-        "squared points, with the part that is a shift of all scores alike. Attributes that "
-        "differ together can't be told apart. Not known: one of the two is of unknown make.",
+        "Pairs of scorings by what differs between the two, which is all that differs. Typical "
+        "difference: root of the mean squared difference, in points; variance: half of that "
+        "square, in squared points, with the part that is a shift of all scores alike. "
+        "Attributes that differ together are confounded. Not known: one of the two is of unknown "
+        "make.",
         ("Construct", "Differs", "Typical difference", "Variance", "Shift", "Pairs"),
         heads=2,
     )
@@ -235,8 +236,8 @@ def flips(analysis: Analysis) -> Iterator[Table]:
         "scores, averaged over pairs of systems; 50% is a coin. By the same run asked again, by "
         "another run like these, and, to compare with, by the same run on as many other queries. "
         "Opposite: of the scorings at hand, comparisons that come out the other way round; ties "
-        "are equal means in one of the two. The interval holds for the mean in the worst case, "
-        "that all pairs err together.",
+        "are equal means in one of the two. The interval of the mean assumes the worst case, "
+        "that the errors of all pairs are the same.",
         ("Construct", "Other scoring", "Runs", "Flip rate", "Opposite", "Ties", "Pairs of systems"),
         heads=2,
     )

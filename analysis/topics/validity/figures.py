@@ -23,9 +23,9 @@ JUDGES_DRAWN, SYSTEMS_DRAWN, CONSTRUCTS_DRAWN = 2, 8, 12
 def correlation_matrices(analysis: Analysis) -> Iterator[Figure]:
     """Averages in three measures, then Pearson within each system."""
     scorers = scorers_correlated(analysis)
-    drawn, left = scorers[:JUDGES_DRAWN], scorers[JUDGES_DRAWN:]
+    drawn, omitted = scorers[:JUDGES_DRAWN], scorers[JUDGES_DRAWN:]
     several = len(scorers) > 1
-    rest = f" Not drawn, see the table: {listed(left)}." if left else ""
+    rest = f" Not drawn, see the table: {listed(omitted)}." if omitted else ""
     averaged, used = _averages(analysis, drawn, several)
     systems = systems_correlated(analysis)
     if averaged:
@@ -60,22 +60,22 @@ def correlation_matrices(analysis: Analysis) -> Iterator[Figure]:
 
 def scorers_correlated(analysis: Analysis) -> list[str]:
     """Judges and metrics with correlations between constructs, in the order of the records."""
-    found = analysis.estimates.select("construct_correlation")
-    return list(dict.fromkeys(e.scorers[0] for e in found))
+    correlations = analysis.estimates.select("construct_correlation")
+    return list(dict.fromkeys(e.scorers[0] for e in correlations))
 
 
 def systems_correlated(analysis: Analysis) -> list[str]:
     """Systems within which constructs were correlated."""
-    found = analysis.estimates.select("construct_correlation")
-    return list(dict.fromkeys(e.systems[0] for e in found if e.systems))
+    correlations = analysis.estimates.select("construct_correlation")
+    return list(dict.fromkeys(e.systems[0] for e in correlations if e.systems))
 
 
 def average_or_pooled(analysis: Analysis, scorer: str, measure: str) -> list[Estimate]:
-    """The average over systems of each pair; one system's, or all responses', where it is none."""
-    found = analysis.estimates.select(
+    """The average over systems of each pair; else that of one system or of all responses."""
+    averages = analysis.estimates.select(
         "construct_correlation_average", scorer=scorer, measure=measure
     )
-    return found or analysis.estimates.select(
+    return averages or analysis.estimates.select(
         "construct_correlation", scorer=scorer, measure=measure
     )
 
@@ -86,12 +86,12 @@ def _averages(
     drawings, used = [], []
     for number, scorer in enumerate(scorers):
         for measure, name in MEASURES.items():
-            found = average_or_pooled(analysis, scorer, measure)
-            if _too_many(found):
+            correlations = average_or_pooled(analysis, scorer, measure)
+            if _too_many(correlations):
                 continue
-            used += found
+            used += correlations
             key = f"construct-correlations-{number}-{measure}"
-            drawings.append(_matrix(key, (name, scorer if several else ""), found))
+            drawings.append(_matrix(key, (name, scorer if several else ""), correlations))
     return tuple(drawings), used
 
 
@@ -102,37 +102,37 @@ def _by_system(
     short = told_apart(systems, NAME_ROOM)
     for number, scorer in enumerate(scorers):
         for place, system in enumerate(systems):
-            found = analysis.estimates.select(
+            correlations = analysis.estimates.select(
                 "construct_correlation",
                 scorer=scorer,
                 scope=f"system:{system}",
                 measure="pearson",
             )
-            if _too_many(found):
+            if _too_many(correlations):
                 continue
-            used += found
+            used += correlations
             key = f"construct-correlations-{number}-of-{place}"
-            drawings.append(_matrix(key, (short[place], scorer if several else ""), found))
+            drawings.append(_matrix(key, (short[place], scorer if several else ""), correlations))
     return tuple(drawings), used
 
 
-def _constructs(found: Sequence[Estimate]) -> list[str]:
-    return list(dict.fromkeys(key for e in found for key in e.constructs))
+def _constructs(correlations: Sequence[Estimate]) -> list[str]:
+    return list(dict.fromkeys(key for e in correlations for key in e.constructs))
 
 
-def _too_many(found: Sequence[Estimate]) -> bool:
-    return not found or len(_constructs(found)) > CONSTRUCTS_DRAWN
+def _too_many(correlations: Sequence[Estimate]) -> bool:
+    return not correlations or len(_constructs(correlations)) > CONSTRUCTS_DRAWN
 
 
-def _matrix(key: str, heading: tuple[str, ...], found: Sequence[Estimate]) -> Drawing:
-    constructs = _constructs(found)
+def _matrix(key: str, heading: tuple[str, ...], correlations: Sequence[Estimate]) -> Drawing:
+    constructs = _constructs(correlations)
     values = np.full((len(constructs), len(constructs)), np.nan)
-    of_pair = {e.constructs: e.value for e in found}
+    of_pair = {e.constructs: e.value for e in correlations}
     for i, j in combinations(range(len(constructs)), 2):
         values[i, j] = values[j, i] = of_pair.get((constructs[i], constructs[j]), np.nan)
-    pairs = [(e.constructs[0], e.constructs[1]) for e in found]
-    said = described(pairs, [e.value for e in found])
-    return heat_map(key, heading, constructs, constructs, values, said, diagonal=True)
+    pairs = [(e.constructs[0], e.constructs[1]) for e in correlations]
+    description = described(pairs, [e.value for e in correlations])
+    return heat_map(key, heading, constructs, constructs, values, description, diagonal=True)
 
 
 #: Rows and columns drawn.
@@ -141,13 +141,13 @@ MOST = 20
 
 def metric_sets(analysis: Analysis) -> Iterator[Figure]:
     """Rows: scores outside the second set; columns: those in it."""
-    found = [e for e in analysis.estimates.select("metric_set_correlation") if e.constructs]
-    sides = [list(dict.fromkeys(_scored(e, side) for e in found)) for side in (0, 1)]
+    correlations = [e for e in analysis.estimates.select("metric_set_correlation") if e.constructs]
+    sides = [list(dict.fromkeys(_scored(e, side) for e in correlations)) for side in (0, 1)]
     rows, columns = sides
     if not rows or not columns or len(rows) > MOST or len(columns) > MOST:
         return
     values = np.full((len(rows), len(columns)), np.nan)
-    for e in found:
+    for e in correlations:
         values[rows.index(_scored(e, 0)), columns.index(_scored(e, 1))] = e.value
     names = [_named(side) for side in sides]
     systems = len(analysis.scores.systems)
@@ -157,19 +157,20 @@ def metric_sets(analysis: Analysis) -> Iterator[Figure]:
         else "over all responses"
     )
     pairs = [
-        (names[0][rows.index(_scored(e, 0))], names[1][columns.index(_scored(e, 1))]) for e in found
+        (names[0][rows.index(_scored(e, 0))], names[1][columns.index(_scored(e, 1))])
+        for e in correlations
     ]
     yield Figure(
         key="metric-sets",
-        title="The constructs beside the second set of metrics",
+        title="The constructs and the second set of metrics",
         caption=f"Pearson correlations {over}. A dash: undefined, with the reason in the data.",
         drawings=(
             heat_map(
                 "metric-sets", ("Pearson",), names[0], names[1], values,
-                described(pairs, [e.value for e in found]),
+                described(pairs, [e.value for e in correlations]),
             ),
         ),
-        data=to_frame(found),
+        data=to_frame(correlations),
     )  # fmt: skip
 
 
@@ -191,31 +192,31 @@ VARIABLES_DRAWN = 20
 
 
 def multitrait(analysis: Analysis) -> Iterator[Figure]:
-    """Methods in blocks; the correlations of one construct across methods stand out."""
-    found = analysis.estimates.select("mtmm_correlation")
+    """Methods in blocks; the correlations of one construct across methods are marked."""
+    correlations = analysis.estimates.select("mtmm_correlation")
     variables = list(
         dict.fromkeys(
             variable
-            for e in found
+            for e in correlations
             for variable in zip((e.params["first"], e.params["second"]), e.constructs, strict=True)
         )
     )
     if not 3 <= len(variables) <= VARIABLES_DRAWN:
         return
-    # Pairs come in the order of the variables, of which the last one only stands second.
+    # Pairs are in the order of the variables; the last variable is only ever second.
     place = {variable: i for i, variable in enumerate(variables)}
     values = np.full((len(variables), len(variables)), np.inf)
     strong = set()
-    for e in found:
+    for e in correlations:
         first, second = zip((e.params["first"], e.params["second"]), e.constructs, strict=True)
         i, j = sorted((place[first], place[second]))
         values[j, i] = e.value
         if e.params["kind"] == "monotrait_heteromethod":
             strong.add((j, i))
     names = [f"{trait}, {method}" for method, trait in variables]
-    low = min(e.n_responses for e in found)
-    high = max(e.n_responses for e in found)
-    common = found[0].params["items"] == "common"
+    low = min(e.n_responses for e in correlations)
+    high = max(e.n_responses for e in correlations)
+    common = correlations[0].params["items"] == "common"
     over = (
         f"over the {counted(low, 'response')} that have every value"
         if common
@@ -223,7 +224,7 @@ def multitrait(analysis: Analysis) -> Iterator[Figure]:
     )
     pairs = [
         (f"{e.constructs[0]} of {e.params['first']}", f"{e.constructs[1]} of {e.params['second']}")
-        for e in found
+        for e in correlations
     ]
     yield Figure(
         key="multitrait",
@@ -237,10 +238,10 @@ def multitrait(analysis: Analysis) -> Iterator[Figure]:
         drawings=(
             heat_map(
                 "multitrait", ("Constructs by method",), names[1:], names[:-1],
-                values[1:, :-1], described(pairs, [e.value for e in found]),
+                values[1:, :-1], described(pairs, [e.value for e in correlations]),
                 strong=lambda i, j: (i + 1, j) in strong,
             ),
         ),
-        data=to_frame(found),
+        data=to_frame(correlations),
         wide=True,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from analysis.core.construct_data import Aligned, ConstructData, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate
+from analysis.core.family_estimates import ResampledFamily
 from analysis.core.query_statistic import FloatArray
 from analysis.core.statistic import Statistic
 from analysis.statistics.validity.between_raters import RaterPairs, across_raters, same_rater
@@ -38,11 +38,13 @@ def human_constructs(context: Context) -> Iterator[Estimate]:
     values = {key: _by_rater(side, data, raters) for key, data in rated.items()}
     correlations = CorrelationFamily(side.query, side.n_queries)
     planned: list[tuple[str, tuple[str, ...], int, dict[str, Any]]] = []
-    own: dict[str, int] = {}
-    for key, given in values.items():
-        pairs = across_raters(given, given, side.query, side.n_queries)
-        own[key] = _add(correlations, pairs, (key, key), NO_CROSS)
-        planned.append(("human_construct_correlation", (key, key), own[key], {"raters": "cross"}))
+    with_itself: dict[str, int] = {}
+    for key, ratings in values.items():
+        pairs = across_raters(ratings, ratings, side.query, side.n_queries)
+        with_itself[key] = _add(correlations, pairs, (key, key), NO_CROSS)
+        planned.append(
+            ("human_construct_correlation", (key, key), with_itself[key], {"raters": "cross"})
+        )
     crossed, within = {}, {}
     for a, b in combinations(values, 2):
         across, same = _on_common(values[a], values[b], side)
@@ -56,7 +58,7 @@ def human_constructs(context: Context) -> Iterator[Estimate]:
         at = len(base.reasons) + len(derived)
         derived.append(difference(within[a, b], place))
         planned.append(("halo", (a, b), at, {}))
-        derived.append(htmt((place,), (own[a], own[b]), (a, b)))
+        derived.append(htmt((place,), (with_itself[a], with_itself[b]), (a, b)))
         planned.append(("htmt", (a, b), at + 1, {"methods": "raters"}))
     family = with_derived(base, derived)
     halos = [place for name, _, place, _ in planned if name == "halo"]
@@ -65,11 +67,10 @@ def human_constructs(context: Context) -> Iterator[Estimate]:
         at = len(family.reasons)
         family = with_derived(family, [mean_of(halos)])
         planned.append(("halo_average", everything, at, {"pairs": len(halos)}))
-    found = family.replicates(context.rated_resampling)
+    resampled = ResampledFamily(context, family, context.rated_resampling)
     for name, constructs, place, params in planned:
-        yield resampled_estimate(
-            context, name, family, place, found[place], context.rated_resampling,
-            "fisher_z" if name == "human_construct_correlation" else None,
+        yield resampled.estimate(
+            name, place, "fisher_z" if name == "human_construct_correlation" else None,
             constructs=constructs, scorers=raters, target="these_raters", n_raters=len(raters),
             params=params,
         )  # fmt: skip
@@ -78,8 +79,8 @@ def human_constructs(context: Context) -> Iterator[Estimate]:
 def _by_rater(side: Aligned, data: ConstructData, raters: tuple[str, ...]) -> FloatArray:
     """Prepared ratings (n, R) in the order of all raters."""
     out = np.full((side.query.size, len(raters)), np.nan)
-    own = [raters.index(name) for name in data.raters]
-    out[:, own] = side.spread(data.construct, prepared(data.ratings))
+    columns = [raters.index(name) for name in data.raters]
+    out[:, columns] = side.spread(data.construct, prepared(data.ratings))
     return out
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from analysis.core.construct_data import Aligned, ConstructData, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate
+from analysis.core.family_estimates import ResampledFamily
 from analysis.core.resampling import QueryResampling
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.core.statistic_family import StatisticFamily
@@ -25,7 +25,7 @@ def judge_constructs(context: Context) -> Iterator[Estimate]:
     """Every pair of constructs of each judge or metric, over all responses.
 
     Within each system, and averaged over systems by Fisher's z with queries resampled jointly for
-    all systems; over all responses where there are no systems.
+    all systems; over all responses without systems.
     """
     for scorer, constructs in scored_by(context).items():
         if len(constructs) > 1:
@@ -34,23 +34,23 @@ def judge_constructs(context: Context) -> Iterator[Estimate]:
 
 def scored_by(context: Context) -> dict[str, dict[str, ConstructData]]:
     """Judges and metrics with the constructs they scored, over all queries."""
-    found: dict[str, dict[str, ConstructData]] = {}
+    by_scorer: dict[str, dict[str, ConstructData]] = {}
     for construct, data in context.whole.items():
         for scorer in data.scorers:
-            found.setdefault(scorer, {})[construct] = data
-    return found
+            by_scorer.setdefault(scorer, {})[construct] = data
+    return by_scorer
 
 
 def _of_scorer(
     context: Context, scorer: str, constructs: dict[str, ConstructData]
 ) -> Iterator[Estimate]:
     side = aligned(constructs)
-    given = {key: side.spread(key, data.scorers[scorer]) for key, data in constructs.items()}
+    scores = {key: side.spread(key, data.scorers[scorer]) for key, data in constructs.items()}
     pairs = list(combinations(constructs, 2))
     moments = CorrelationFamily(side.query, side.n_queries)
     ranks = RankFamily(side.query, side.n_queries)
-    plain = {key: prepared(values) for key, values in given.items()}
-    levels = {key: ranked(values) for key, values in given.items()}
+    plain = {key: prepared(values) for key, values in scores.items()}
+    levels = {key: ranked(values) for key, values in scores.items()}
     for a, b in pairs:
         for system in side.systems or (None,):
             items = None if system is None else side.of_system(system)
@@ -77,43 +77,46 @@ def _records(
     resampling: QueryResampling,
     record: dict[str, Any],
 ) -> Iterator[Estimate]:
-    """Records of a family whose statistics stand by pair, system, and measure."""
+    """Records of a family whose statistics are ordered by pair, system and measure."""
     systems: tuple[str | None, ...] = side.systems or (None,)
     each = len(measures)
     averages, averaged_over = [], []
     for place in range(len(pairs)):
         for of in range(each):
             at = [(place * len(systems) + s) * each + of for s in range(len(systems))]
-            # A system without a response that has both values has nothing to be averaged.
-            kept = [(m, s) for m, s in zip(at, systems, strict=True) if family.n_responses[m]]
-            averages.append(averaged_by_fisher([m for m, _ in kept], [str(s) for _, s in kept]))
-            averaged_over.append(len(kept))
+            # A system without a response that has both values is left out of the average.
+            defined = [(m, s) for m, s in zip(at, systems, strict=True) if family.n_responses[m]]
+            averages.append(
+                averaged_by_fisher([m for m, _ in defined], [str(s) for _, s in defined])
+            )
+            averaged_over.append(len(defined))
     several = len(side.systems) > 1
     both = with_derived(family, averages) if several else family
-    found = both.replicates(resampling)
+    resampled = ResampledFamily(context, both, resampling)
     for place, pair in enumerate(pairs):
         for of, measure in enumerate(measures):
             params: dict[str, Any] = {"measure": measure, "resamples": resampling.resamples}
             for s, system in enumerate(systems):
                 m = (place * len(systems) + s) * each + of
-                yield resampled_estimate(
-                    context, "construct_correlation", both, m, found[m], resampling, "fisher_z",
-                    constructs=pair, systems=(system,) if system else (),
+                yield resampled.estimate(
+                    "construct_correlation", m, "fisher_z", constructs=pair,
+                    systems=(system,) if system else (),
                     scope=f"system:{system}" if system else "pooled", params=params, **record,
                 )  # fmt: skip
             if several:
                 a = place * each + of
                 m = len(family.reasons) + a
-                yield resampled_estimate(
-                    context, "construct_correlation_average", both, m, found[m], resampling,
-                    "fisher_z", constructs=pair,
+                yield resampled.estimate(
+                    "construct_correlation_average", m, "fisher_z", constructs=pair,
                     params=params | {"n_systems": averaged_over[a]}, **record,
                 )  # fmt: skip
 
 
 Scored = tuple[str, str]
-NOBODY = "no construct or scorer of the table is called {name}; there are {names}"
-NOTHING_LEFT = "every construct belongs to the second set: nothing is left to correlate it with"
+UNKNOWN_NAME = "unknown construct or scorer {name}; the table has {names}"
+NOTHING_LEFT = (
+    "every construct belongs to the second set: no construct is left to correlate it with"
+)
 
 
 def metric_sets(context: Context) -> Iterator[Estimate]:
@@ -126,10 +129,10 @@ def metric_sets(context: Context) -> Iterator[Estimate]:
     if not names or not context.whole:
         return
     first, second = metric_set_members(context)
-    known = [*context.whole, *scored_by(context)]
+    existing = [*context.whole, *scored_by(context)]
     for name in names:
-        if name not in known:
-            reason = NOBODY.format(name=name, names=", ".join(dict.fromkeys(known)))
+        if name not in existing:
+            reason = UNKNOWN_NAME.format(name=name, names=", ".join(dict.fromkeys(existing)))
             yield Estimate("metric_set_correlation", reason=reason, params={"named": name})
     if second and not first:
         yield Estimate("metric_set_correlation", reason=NOTHING_LEFT)
@@ -160,15 +163,15 @@ def _between(
     }
     systems: tuple[str | None, ...] = side.systems if len(side.systems) > 1 else (None,)
     correlations = CorrelationFamily(side.query, side.n_queries)
-    pairs = [(one, other) for one in first for other in second]
-    for one, other in pairs:
+    pairs = [(first_scores, second_scores) for first_scores in first for second_scores in second]
+    for first_scores, second_scores in pairs:
         for system in systems:
             of = "" if system is None else f" of {system}"
             correlations.add(
-                values[one],
-                values[other],
+                values[first_scores],
+                values[second_scores],
                 None if system is None else side.of_system(system),
-                (f"{one[0]}{of}", f"{other[0]}{of}"),
+                (f"{first_scores[0]}{of}", f"{second_scores[0]}{of}"),
             )
     base = correlations.family()
     members, each = [], len(systems)
@@ -178,12 +181,12 @@ def _between(
     averages = [averaged_by_fisher([m for m, _ in of], [n for _, n in of]) for of in members]
     averaged = systems[0] is not None
     family = with_derived(base, averages) if averaged else base
-    found = family.replicates(context.whole_resampling)
-    for place, (one, other) in enumerate(pairs):
+    resampled = ResampledFamily(context, family, context.whole_resampling)
+    for place, (first_scores, second_scores) in enumerate(pairs):
         m = len(base.reasons) + place if averaged else place
-        yield resampled_estimate(
-            context, "metric_set_correlation", family, m, found[m], context.whole_resampling,
-            "fisher_z", constructs=(one[0], other[0]), scorers=(one[1], other[1]),
+        yield resampled.estimate(
+            "metric_set_correlation", m, "fisher_z", constructs=(first_scores[0], second_scores[0]),
+            scorers=(first_scores[1], second_scores[1]),
             params={"measure": "pearson", "n_systems": len(members[place]) if averaged else 0},
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ import numpy as np
 from analysis.core.construct_data import Aligned, ConstructData, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.family_estimates import resampled_estimate
+from analysis.core.family_estimates import ResampledFamily
 from analysis.core.statistic import Statistic
 from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
@@ -31,14 +31,14 @@ from analysis.statistics.validity.derived_correlations import (
 #: Name of the method whose values are the human reference.
 PEOPLE = "people"
 
-#: Judges (then metrics) that enter as methods beside people.
+#: Judges (then metrics) that enter as methods in addition to people.
 JUDGES_AS_METHODS = 4
 
 UNDEFINED_ENTRY = "a correlation of the matrix is undefined"
 
 
 def multitrait(context: Context) -> Iterator[Estimate]:
-    """The matrix of all constructs by all methods, and what it says of each pair of methods."""
+    """The matrix of all constructs by all methods, and its summary for each pair of methods."""
     rated = any(np.isfinite(data.reference).any() for data in context.rated.values())
     constructs = context.rated if rated else context.whole
     if not constructs:
@@ -61,15 +61,15 @@ def multitrait(context: Context) -> Iterator[Estimate]:
         planned += _of_methods(variables, pair, items)
     family = with_derived(base, [p.made for p in planned if isinstance(p.made, Derived)])
     resampling = context.rated_resampling if rated else context.whole_resampling
-    found = family.replicates(resampling)
+    resampled = ResampledFamily(context, family, resampling)
     place = len(base.reasons)
     n_raters = len({name for data in constructs.values() for name in data.raters}) if rated else 0
     for p in planned:
         at = p.made if isinstance(p.made, int) else place
         place += isinstance(p.made, Derived)
-        yield resampled_estimate(
-            context, p.name, family, at, found[at], resampling,
-            "fisher_z" if p.name == "mtmm_correlation" else None, constructs=p.constructs,
+        yield resampled.estimate(
+            p.name, at, "fisher_z" if p.name == "mtmm_correlation" else None,
+            constructs=p.constructs,
             scorers=tuple(dict.fromkeys(name for name in p.methods if name != PEOPLE)),
             target="these_raters" if PEOPLE in p.methods else None,
             n_raters=n_raters if PEOPLE in p.methods else 0, params=p.params,
@@ -100,27 +100,29 @@ def _variables(
         for name in (*judges, *metrics)
     }
     several = [name for name, keys in scored.items() if len(keys) > 1][:JUDGES_AS_METHODS]
-    given = [(PEOPLE, key, data.reference) for key, data in constructs.items() if rated]
-    given += [
+    measured = [(PEOPLE, key, data.reference) for key, data in constructs.items() if rated]
+    measured += [
         (name, key, constructs[key].scorers[name]) for name in several for key in scored[name]
     ]
     reached = np.ones(side.query.size, dtype=bool)
     if rated:
-        # Responses that nobody rated would enter correlations between judges only.
+        # Responses that no rater rated would enter correlations between judges only.
         references = [side.spread(key, data.reference) for key, data in constructs.items()]
         reached = np.asarray(np.isfinite(references).any(axis=0))
-    given = [(method, key, values) for method, key, values in given if np.isfinite(values).any()]
-    # A method none of whose constructs another one has says nothing about methods.
+    measured = [
+        (method, key, values) for method, key, values in measured if np.isfinite(values).any()
+    ]
+    # A method that shares no construct with another one is not informative about methods.
     alone = {
         method
-        for method in {name for name, _, _ in given}
-        if {key for name, key, _ in given if name == method}.isdisjoint(
-            key for name, key, _ in given if name != method
+        for method in {name for name, _, _ in measured}
+        if {key for name, key, _ in measured if name == method}.isdisjoint(
+            key for name, key, _ in measured if name != method
         )
     }
     return [
         Variable(method, key, prepared(np.where(reached, side.spread(key, values), np.nan)))
-        for method, key, values in given
+        for method, key, values in measured
         if method not in alone
     ]
 
@@ -163,8 +165,8 @@ def _of_methods(
     apart = mean_difference(same, other)
     yield _Planned("mtmm_discriminant", constructs, methods, apart, params)
     for t, u in combinations(shared, 2):
-        made = htmt((between(t, u), between(u, t)), (between(t, t), between(u, u)), (t, u))
-        yield _Planned("htmt", (t, u), methods, made, params | {"methods": "two"})
+        ratio = htmt((between(t, u), between(u, t)), (between(t, t), between(u, u)), (t, u))
+        yield _Planned("htmt", (t, u), methods, ratio, params | {"methods": "two"})
 
 
 def _eigenvalue(
@@ -193,7 +195,7 @@ STATISTICS = (
         "mtmm_correlation",
         "Correlation",
         "entry of the multitrait-multimethod matrix; params.first and params.second are the "
-        "methods of the two constructs, params.kind says monotrait_heteromethod, "
+        "methods of the two constructs, params.kind is monotrait_heteromethod, "
         "heterotrait_monomethod or heterotrait_heteromethod",
         multitrait,
         range=(-1, 1),

@@ -11,10 +11,10 @@ from analysis.render.formatting import between, correlation, listed
 from analysis.render.section import Section
 from analysis.topics.validity import figures, human_constructs, judge_constructs, multitrait, tables
 
-#: HTMT above this says that two constructs are hardly told apart (Henseler et al. 2015).
-HARDLY_APART = 0.9
+#: An HTMT above this means that two constructs are hardly distinguished (Henseler et al. 2015).
+HARDLY_DISTINCT = 0.9
 
-#: Pairs of methods spoken of; the others are in the table.
+#: Pairs of methods with a sentence; the others are in the table.
 METHODS_SAID = 2
 
 
@@ -27,16 +27,16 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 def _judge(analysis: Analysis) -> Iterator[str]:
     for scorer in figures.scorers_correlated(analysis)[:1]:
-        found = [
+        correlations = [
             e for e in figures.average_or_pooled(analysis, scorer, "pearson") if e.has_interval
         ]
         if len(figures.systems_correlated(analysis)) == 1:
-            found = [e for e in found if e.systems]
-        if not found:
+            correlations = [e for e in correlations if e.systems]
+        if not correlations:
             continue
         within = " within a system" if figures.systems_correlated(analysis) else ""
-        high = max(found, key=lambda e: e.value)
-        low = min(found, key=lambda e: e.value)
+        high = max(correlations, key=lambda e: e.value)
+        low = min(correlations, key=lambda e: e.value)
         if high is low:
             yield f"{scorer}: {_pair(high)} correlate {_stated(high)}{within}."
         else:
@@ -62,7 +62,7 @@ def _people(analysis: Analysis) -> Iterator[str]:
             pairs.append((halo, *parts))
     if not pairs:
         return
-    halo, same, cross = max(pairs, key=lambda found: found[0].value)
+    halo, same, cross = max(pairs, key=lambda halo_and_parts: halo_and_parts[0].value)
     average = first("halo_average")
     of_all = (
         " over all pairs of constructs halo, what a rater carries from one to another, is "
@@ -89,24 +89,26 @@ def _methods(analysis: Analysis) -> Iterator[str]:
         close = [
             e
             for e in select("htmt", methods="two", **where)
-            if e.defined and e.value > HARDLY_APART
+            if e.defined and e.value > HARDLY_DISTINCT
         ]
         pairs = select("htmt", methods="two", **where)
-        known = sum(e.defined for e in pairs)
-        left = f" ({len(pairs) - known} of {len(pairs)} undefined)" if known < len(pairs) else ""
-        told = (
-            f" Hardly told apart (HTMT above {correlation(HARDLY_APART)}): "
+        defined = sum(e.defined for e in pairs)
+        undefined = (
+            f" ({len(pairs) - defined} of {len(pairs)} undefined)" if defined < len(pairs) else ""
+        )
+        about_htmt = (
+            f" Hardly distinguished (HTMT above {correlation(HARDLY_DISTINCT)}): "
             f"{listed([_pair(e) for e in close])}."
             if close
-            else f" No two constructs have an HTMT above {correlation(HARDLY_APART)}{left}."
-            if known
+            else f" No two constructs have an HTMT above {correlation(HARDLY_DISTINCT)}{undefined}."
+            if defined
             else ""
         )
         yield (
             f"{where['first'].capitalize() if where['first'] == 'people' else where['first']} and "
             f"{where['second']}: a construct correlates {correlation(convergent.value)} with "
             f"itself and {correlation(heterotrait.value)} with other constructs, a difference of "
-            f"{_stated(apart)}.{told}"
+            f"{_stated(apart)}.{about_htmt}"
         )
 
 

@@ -11,7 +11,7 @@ from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.distribution.published import SOURCE, SYSTEMS, published
 from analysis.topics.validity.figures import MEASURES, scorers_correlated, systems_correlated
 
-#: Judges and systems with rows and columns of their own; all are in estimates.csv.
+#: Judges with a table and systems with a column; all are in estimates.csv.
 JUDGES_SHOWN, SYSTEMS_SHOWN = 4, 8
 
 #: Pairs of constructs shown.
@@ -23,7 +23,7 @@ _PUBLISHED_AS = {"pearson": "pearson", "spearman": "spearman", "kendall_tau_b": 
 def construct_correlations(analysis: Analysis) -> Iterator[Table]:
     """Every pair of a judge's constructs in three measures: average and systems."""
     systems = systems_correlated(analysis)
-    shown = systems[:SYSTEMS_SHOWN] if len(systems) > 1 else []
+    systems_shown = systems[:SYSTEMS_SHOWN] if len(systems) > 1 else []
     for scorer in scorers_correlated(analysis)[:JUDGES_SHOWN]:
         built = TableBuilder()
         keys = {
@@ -31,18 +31,18 @@ def construct_correlations(analysis: Analysis) -> Iterator[Table]:
             for e in analysis.estimates.select("construct_correlation", scorer=scorer)
             for key in e.constructs
         }
-        beside = _beside(analysis, keys, shown)
+        with_published = _has_published(analysis, keys, systems_shown)
         for measure, name in MEASURES.items():
-            _rows(analysis, built, scorer, (measure, name), shown, beside)
+            _rows(analysis, built, scorer, (measure, name), systems_shown, with_published)
         several = len(scorers_correlated(analysis)) > 1
-        whose = ("Whose",) if beside else ()
+        whose = ("Whose",) if with_published else ()
         yield built.table(
             f"construct-correlations-{scorers_correlated(analysis).index(scorer) + 1}",
             f"Constructs among each other, {scorer}" if several else "Constructs among each other",
-            _caption(analysis, scorer, bool(shown))
+            _caption(analysis, scorer, bool(systems_shown))
             + (f" The first {SYSTEMS_SHOWN} systems." if len(systems) > SYSTEMS_SHOWN else "")
-            + (f" Paper: tables 7 to 12 and figure 3a of {SOURCE}." if beside else ""),
-            ("Measure", "Constructs", *whose, "Average" if shown else "r", *shown),
+            + (f" Paper: tables 7 to 12 and figure 3a of {SOURCE}." if with_published else ""),
+            ("Measure", "Constructs", *whose, "Average" if systems_shown else "r", *systems_shown),
             heads=2 + len(whose),
         )
 
@@ -62,24 +62,24 @@ def _rows(
     built: TableBuilder,
     scorer: str,
     measure: tuple[str, str],
-    shown: Sequence[str],
-    beside: bool,
+    systems_shown: Sequence[str],
+    with_published: bool,
 ) -> None:
     where = {"scorer": scorer, "measure": measure[0]}
     averages = analysis.estimates.select("construct_correlation_average", **where)
     alone = analysis.estimates.select("construct_correlation", **where)
     for e in (averages or alone)[:PAIRS_SHOWN]:
         by_system = {
-            found.systems[0]: found
-            for found in alone
-            if found.systems and found.constructs == e.constructs
+            correlation_in_system.systems[0]: correlation_in_system
+            for correlation_in_system in alone
+            if correlation_in_system.systems and correlation_in_system.constructs == e.constructs
         }
         # The interval of the average; those of the systems are in the data.
-        cells = [_plain(built, by_system.get(system)) for system in shown]
+        cells = [_plain(built, by_system.get(system)) for system in systems_shown]
         pair = " and ".join(e.constructs)
-        built.add(measure[1], pair, *(("here",) if beside else ()), built.r(e), *cells)
-        if beside and _beside(analysis, set(e.constructs), shown):
-            printed = _printed(e.constructs, measure[0], shown)
+        built.add(measure[1], pair, *(("here",) if with_published else ()), built.r(e), *cells)
+        if with_published and _has_published(analysis, set(e.constructs), systems_shown):
+            printed = _printed(e.constructs, measure[0], systems_shown)
             built.add(measure[1], pair, "paper", *printed)
 
 
@@ -88,25 +88,29 @@ def _plain(built: TableBuilder, estimate: Estimate | None) -> Cell:
     return Cell(cell.text, mark=cell.mark)
 
 
-def _beside(analysis: Analysis, constructs: set[str], shown: Sequence[str]) -> bool:
+def _has_published(analysis: Analysis, constructs: set[str], systems_shown: Sequence[str]) -> bool:
     """Whether the paper's figures are wanted, and it has any on these constructs and systems."""
-    known = constructs & set(published("table7_12_correlations")["order"])
-    return analysis.options.published and len(known) > 1 and any(s in SYSTEMS for s in shown)
+    published_constructs = constructs & set(published("table7_12_correlations")["order"])
+    return (
+        analysis.options.published
+        and len(published_constructs) > 1
+        and any(s in SYSTEMS for s in systems_shown)
+    )
 
 
-def _printed(constructs: tuple[str, ...], measure: str, shown: Sequence[str]) -> list[Cell]:
+def _printed(constructs: tuple[str, ...], measure: str, systems_shown: Sequence[str]) -> list[Cell]:
     """The paper's average (of Pearson's r, for four pairs) and systems."""
     tables = published("table7_12_correlations")
     i, j = (tables["order"].index(key) for key in constructs)
     average = published("figure3_avg_pearson").get("-".join(constructs))
-    given = average if measure == "pearson" else None
+    published_average = average if measure == "pearson" else None
     return [
-        Cell("" if given is None else correlation(given)),
+        Cell("" if published_average is None else correlation(published_average)),
         *(
             Cell(correlation(tables[system][_PUBLISHED_AS[measure]][i][j]))
             if system in SYSTEMS
             else Cell("")
-            for system in shown
+            for system in systems_shown
         ),
     ]
 
@@ -153,14 +157,14 @@ def people(analysis: Analysis) -> Iterator[Table]:
         "Correlation of one rater's two constructs, and of one rater's with another rater's on the "
         "same responses (every ordered pair of raters, each response with the same weight). Halo: "
         "the first less the second. HTMT: across raters, the correlation of two constructs over "
-        "the geometric mean of each one's with itself; near 1 the two are not told apart. "
+        "the geometric mean of each one's with itself; near 1 the two are not distinguished. "
         "Brackets: for these raters, queries resampled.",
         ("Constructs", "Same rater", "Across raters", "Halo", "HTMT", "Responses"),
     )
 
 
 def methods(analysis: Analysis) -> Iterator[Table]:
-    """What the multitrait-multimethod matrix says of each pair of methods, and HTMT."""
+    """Summary of the multitrait-multimethod matrix for each pair of methods, and HTMT."""
     built, first = TableBuilder(), analysis.estimates.first
     for e in analysis.estimates.select("mtmm_convergent"):
         where = {"first": str(e.params["first"]), "second": str(e.params["second"])}
@@ -200,14 +204,14 @@ def methods(analysis: Analysis) -> Iterator[Table]:
         "Convergent: mean correlation of a construct with itself across the two methods. "
         "Heterotrait: mean correlation of different constructs across the two. HTMT: "
         "heterotrait over the geometric mean of the two constructs' convergent correlations; near "
-        f"1 the two constructs are not told apart.{smallest}",
+        f"1 the two constructs are not distinguished.{smallest}",
         ("Methods", "Constructs", "Convergent", "Heterotrait", "Difference", "HTMT", "Responses"),
         heads=2,
     )
 
 
 def second_set(analysis: Analysis) -> Iterator[Table]:
-    """Each score beside each of the second set, with ties and means of both."""
+    """Each score with each of the second set, and the ties of both."""
     built, first = TableBuilder(), analysis.estimates.first
     for e in analysis.estimates.select("metric_set_correlation"):
         if not e.constructs:

@@ -237,7 +237,8 @@ def test_a_share_of_none_or_all_has_a_reason_in_place_of_an_interval() -> None:
         share = found.first(name, scorer="judge", scope="pooled")
         assert share is not None
         assert (
-            share.reason == f"{word} the scores lie there: without variation there is no interval"
+            share.reason
+            == f"{word} the scores are at this end: without variation there is no interval"
         )
 
 

@@ -30,7 +30,7 @@ def test_it_says_what_agreement_means_for_pairs_values_and_systems() -> None:
     assert " of 6 on QR" in said[2]
     assert "alternative annotator test" in said[3]
     assert said[4].startswith("That judge is no worse than a rater by .10 within a query ")
-    assert said[5] == "Margin of 20 points: the bias lies within it on QR."
+    assert said[5] == "Margin of 20 points: the bias is within it on QR."
 
 
 def test_every_part_has_a_table() -> None:
@@ -72,7 +72,7 @@ def test_a_pair_that_only_the_judge_tells_apart_is_listed() -> None:
     frame.loc[judged, "value"] = (frame.loc[judged, "value"] - 25).clip(0, 100)
     found = chapter(SECTION, analysed(frame))
     assert found is not None
-    apart = next(t for t in found.tables if t.key == "decisions-apart")
+    apart = next(t for t in found.tables if t.key == "decisions-different")
     assert [row[2].text for row in apart.rows] == ["s0 − s1", "s1 − s2"]
     assert {row[5].text for row in apart.rows} == {"the judge only"}
 

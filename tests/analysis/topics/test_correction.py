@@ -122,7 +122,7 @@ def only(found: EstimateList) -> Estimate:
 
 def test_nothing_to_correct() -> None:
     everything = only(corrected_of(table(simulated())))
-    assert "nothing to correct" in str(everything.reason)
+    assert "no correction is needed" in str(everything.reason)
     judged = simulated()
     nobody = only(corrected_of(table(judged[judged["scorer_kind"] == "judge"])))
     assert nobody.reason == "no human rating on QR"
@@ -177,7 +177,7 @@ def test_orders_that_change_are_named() -> None:
     turned.loc[human & better, "value"] = np.clip(turned.loc[human & better, "value"] + 8, 0, 100)
     found = chapter(section.SECTION, analyse(table(turned), options=Options(resamples=100)))
     assert found is not None
-    assert any("turns the judge's order round" in sentence for sentence in found.reading)
+    assert any("reverses the judge's order" in sentence for sentence in found.reading)
     same = chapter(section.SECTION, analyse(table(frame), options=Options(resamples=100)))
     assert same is not None
     assert any("order after correction" in sentence for sentence in same.reading)

@@ -1,4 +1,4 @@
-"""The responses on which judge and people are furthest apart, and the judge's reasons for them."""
+"""The responses on which judge and people differ most, and the judge's reasons for them."""
 
 import csv
 import json
@@ -11,7 +11,7 @@ import pytest
 from analysis import Options, Scale, ScoreTable, analyse, write_report
 from analysis.pipeline.report_files import report_schema
 from analysis.render.labels import quoted
-from analysis.topics.agreement.largest_disagreements import LISTED, furthest_apart
+from analysis.topics.agreement.largest_disagreements import LISTED, largest_disagreements
 from tests.analysis.scores import POINTS, rows, simulated, table
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -36,7 +36,7 @@ def planted() -> ScoreTable:
 
 
 def test_the_largest_differences_first_and_none_where_both_agree() -> None:
-    found = list(furthest_apart(analyse(planted(), options=QUICK).context))
+    found = list(largest_disagreements(analyse(planted(), options=QUICK).context))
     assert [tuple(one) for one in found] == [
         ("QR", "judge", "b", "qb", 40.0, 80.0, -40.0),
         ("QR", "judge", "a", "qa", 90.0, 60.0, 30.0),
@@ -46,7 +46,7 @@ def test_the_largest_differences_first_and_none_where_both_agree() -> None:
 def test_points_of_other_scales_are_not_subtracted() -> None:
     frame = planted().frame.astype({"scorer": "object"})
     apart = ScoreTable.from_frame(frame, {"QR": POINTS}, {("judge", "QR"): Scale(0, 200)})
-    assert list(furthest_apart(analyse(apart, options=QUICK).context)) == []
+    assert list(largest_disagreements(analyse(apart, options=QUICK).context)) == []
 
 
 def test_reasons_stand_on_the_page_in_the_json_and_whole_in_the_csv(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_reasons_stand_on_the_page_in_the_json_and_whole_in_the_csv(tmp_path: Pa
     reasons = {("judge", "b", "QR"): hostile, ("judge", "a", "QR"): "=1+1 is -5 too many"}
     page = write_report(analyse(planted(), options=QUICK), tmp_path / "r", reasons=reasons)
     text = page.read_text(encoding="utf-8")
-    (part,) = re.findall(r'(?s)id="table-responses-apart">.*?</section>', text)
+    (part,) = re.findall(r'(?s)id="table-largest-disagreements">.*?</section>', text)
     cells = re.sub(r'href="data:[^"]*"', "", part)
     assert "&lt;script&gt;alert(1)&lt;/script&gt; \\u202eesrever\\x1b[2J long" in cells
     assert "<script" not in cells
@@ -64,9 +64,12 @@ def test_reasons_stand_on_the_page_in_the_json_and_whole_in_the_csv(tmp_path: Pa
     assert "=1+1 is -5 too many" in cells
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(report_schema()).validate(written)
-    assert [one["reason"] for one in written["furthest_apart"]] == [hostile, "=1+1 is -5 too many"]
+    assert [one["reason"] for one in written["largest_disagreements"]] == [
+        hostile,
+        "=1+1 is -5 too many",
+    ]
     csv.field_size_limit(2**24)
-    with (tmp_path / "r" / "tables" / "responses-apart.csv").open(encoding="utf-8") as file:
+    with (tmp_path / "r" / "tables" / "largest-disagreements.csv").open(encoding="utf-8") as file:
         told = list(csv.DictReader(file))
     assert [row["reason"].split()[0] for row in told] == ["<script>alert(1)</script>", "'=1+1"]
     assert len(told[0]["reason"]) == len(hostile)
@@ -77,10 +80,10 @@ def test_without_reasons_there_is_no_column_for_them_and_no_more_than_enough(
 ) -> None:
     found = analyse(table(simulated(queries=20)), options=QUICK)
     page = write_report(found, tmp_path / "r").read_text(encoding="utf-8")
-    (part,) = re.findall(r'(?s)id="table-responses-apart">.*?</section>', page)
+    (part,) = re.findall(r'(?s)id="table-largest-disagreements">.*?</section>', page)
     assert "Reason" not in re.sub(r'href="[^"]*"', "", part)
     assert part.count("<tr") == 1 + 5
-    assert len(list(furthest_apart(found.context))) == LISTED
+    assert len(list(largest_disagreements(found.context))) == LISTED
 
 
 @pytest.mark.parametrize(

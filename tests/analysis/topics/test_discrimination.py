@@ -45,7 +45,7 @@ def test_p_is_that_of_the_scores_by_query_and_system() -> None:
     assert all(e.n_queries == 25 and e.n_responses == 50 and e.target is None for e in own)
     power = one(found, "discriminative_power", scorer="judge")
     assert power.value == direct.power()
-    assert power.params["told_apart"] == int((direct.p < 0.05).sum())
+    assert power.params["significant"] == int((direct.p < 0.05).sum())
     assert power.params["pairs"] == 3
 
 

@@ -33,10 +33,14 @@ def campaign() -> Analysis:
 
 def test_the_sentences_name_pairs_and_queries(campaign: Analysis) -> None:
     judge, people, again, claim = reading(campaign)
-    assert judge.startswith("judge tells apart 2 of 3 pairs of systems on ")
-    assert people.startswith("People's ratings, on 20 queries, tell apart 2 of 3 pairs of systems")
-    assert again.startswith("On the same responses judge tells apart 2 of 3 pairs of systems")
-    assert claim == "“s1 leads” finds support in the scores of judge (p < .001)."
+    assert judge.startswith("judge: significant differences for 2 of 3 pairs of systems on ")
+    assert people.startswith(
+        "People's ratings, on 20 queries: significant differences for 2 of 3 pairs of systems"
+    )
+    assert again.startswith(
+        "judge on the same responses: significant differences for 2 of 3 pairs of systems"
+    )
+    assert claim == "“s1 leads” is supported in the scores of judge (p < .001)."
 
 
 def test_the_tables_have_a_row_a_scorer_and_a_row_a_pair(campaign: Analysis) -> None:

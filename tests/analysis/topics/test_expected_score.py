@@ -15,7 +15,7 @@ from analysis.pipeline.estimation import Analysis, headline
 from analysis.render.section import chapter
 from analysis.render.verdicts import verdicts
 from analysis.topics.expected_score.estimates import expected_scores
-from analysis.topics.expected_score.section import SECTION, beside, expected_gain
+from analysis.topics.expected_score.section import SECTION, expected_gain, written_and_expected
 from tests.analysis.scores import simulated, table
 
 QUICK = Options(resamples=200)
@@ -115,11 +115,11 @@ def test_the_section_has_both_side_by_side(analysis: Analysis) -> None:
     found = chapter(SECTION, analysis)
     assert found is not None
     assert any("judge (expected) is the mean of the probabilities" in s for s in found.reading)
-    (shown,) = beside(analysis)
+    (shown,) = written_and_expected(analysis)
     rows = {row[2].text: [cell.text for cell in row[3:]] for row in shown.rows}
     assert list(rows) == [
         "r with people", "tau-b with people", "pairs ordered as people do", "chance of a tie",
-        "pairs of systems told apart",
+        "pairs of systems that differ significantly",
     ]  # fmt: skip
     ties = {
         e.scorers[0]: e.value
@@ -129,7 +129,7 @@ def test_the_section_has_both_side_by_side(analysis: Analysis) -> None:
     assert rows["chance of a tie"][0] == f"{ties['judge']:.1%}"
     assert rows["chance of a tie"][1] == f"{ties['judge' + EXPECTED]:.1%}"
     assert ties["judge"] > 3 * ties["judge" + EXPECTED]
-    assert rows["pairs of systems told apart"][0].endswith("%")
+    assert rows["pairs of systems that differ significantly"][0].endswith("%")
     (figure,) = expected_gain(analysis)
     assert len(figure.drawings) == 1
     assert len(figure.data) == 3
@@ -174,8 +174,11 @@ def test_without_distributions_there_is_no_such_section() -> None:
 def test_a_mean_without_people_has_ties_only() -> None:
     frame = with_means(simulated(queries=6))
     found = analyse(table(frame[frame["scorer_kind"] == "judge"]), options=QUICK)
-    (shown,) = beside(found)
-    assert [row[2].text for row in shown.rows] == ["chance of a tie", "pairs of systems told apart"]
+    (shown,) = written_and_expected(found)
+    assert [row[2].text for row in shown.rows] == [
+        "chance of a tie",
+        "pairs of systems that differ significantly",
+    ]
     assert not list(expected_gain(found))
 
 

@@ -130,7 +130,7 @@ def test_the_section_says_what_moved(scores: pd.DataFrame) -> None:
     made = chapter(SECTION, found)
     assert made is not None
     said = " ".join(made.reading)
-    assert "1 of 2 shifts lie beyond chance on a faulty side" in said
+    assert "1 of 2 shifts are significant on a faulty side" in said
     assert "under the probe 'injection: score line'" in said
     assert "round 1 score 6 points higher" in said
     assert [one.key for one in made.tables] == ["probes", "probe-faults", "drift"]
@@ -142,8 +142,8 @@ def test_the_section_says_what_moved(scores: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("later", "said"),
     [
-        ({"r1": 50.0, "r4": 50.0, "r7": 50.0}, "score the same as in round 0; 100% are the very"),
-        ({"r1": 40.0, "r4": 50.0, "r7": 60.0}, "as in round 0; 33% are the very same."),
+        ({"r1": 50.0, "r4": 50.0, "r7": 50.0}, "score the same as in round 0; 100% are the same"),
+        ({"r1": 40.0, "r4": 50.0, "r7": 60.0}, "as in round 0; 33% are the same."),
         ({"r1": 50.06, "r4": 50.03, "r7": 50.03}, "score 0.04 points higher"),
     ],
     ids=["equal", "equal on average", "hardly higher"],
@@ -176,7 +176,7 @@ def test_without_probes_there_is_no_section(scores: pd.DataFrame) -> None:
     [
         ({"fault": "sideways"}, "fault 'sideways'"),
         ({"missing_reason": "refusal"}, "neither or both"),
-        ({"response_id": "r1"}, "stand there twice"),
+        ({"response_id": "r1"}, "occur twice"),
     ],
     ids=["fault", "both", "twice"],
 )

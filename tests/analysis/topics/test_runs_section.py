@@ -117,7 +117,7 @@ def test_calls_for_probes_are_told_from_the_run(analysis: Analysis, tmp_path: Pa
     jsonschema.Draft202012Validator(report_schema()).validate(written)
     told = written["provenance"]["judge_runs"][0]["account"]["calls"]
     assert [one["kind"] for one in told] == ["run", "estimate", "probe"]
-    assert "includes probes and drift; judgments and tokens do not" in page
+    assert "include probes and drift; judgments and tokens do not" in page
     assert "0.50 (1 call without prices)" in page
     (shown,) = tables.calls(analysed_with(analysis, run))
     assert [row[2].text for row in shown.rows] == ["", "a sample", "probes"]

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,9 @@ from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
 from analysis.pipeline.estimation import analyse
 from analysis.render.section import chapter
+from analysis.statistics.stability.run_components import RUN_COMPONENTS
 from analysis.topics.stability.estimates import stability
+from analysis.topics.stability.figures import run_variance
 from analysis.topics.stability.section import SECTION
 
 RUNS = {
@@ -165,7 +168,7 @@ def test_scores_of_unknown_make_are_just_other_runs() -> None:
     found = analysed(frame(), runs={})
     records = found.estimates.select("variance_between_runs", construct="QR")
     assert [e.params["differ"] for e in records] == ["nothing (repeats)", "not known"]
-    assert not [line for line in SECTION.reading(found) if "told apart" in line]
+    assert not [line for line in SECTION.reading(found) if "confounded" in line]
 
 
 def test_runs_of_the_same_make_are_no_runs_of_unknown_make() -> None:
@@ -251,21 +254,21 @@ def test_an_unfinished_run_leaves_the_shares_of_the_others_as_they_are() -> None
     assert made.tables[0].rows[0][-2].text == "2 (without big: too few scores)"
 
 
-def told_apart(*runs: dict[str, str]) -> list[str]:
+def confounded(*runs: dict[str, str]) -> list[str]:
     made = dict(zip(RUNS, runs, strict=True))
     found = analysed(frame(queries=6, repeats=1), runs=made)
-    return [line for line in SECTION.reading(found) if "told apart" in line]
+    return [line for line in SECTION.reading(found) if "confounded" in line]
 
 
 def test_what_differs_only_where_another_does_is_not_said_to_go_both_ways() -> None:
     plain = {"prompts": "p", "logprobs": "no", "top": "0"}
     other = plain | {"prompts": "q"}
-    assert told_apart(plain, other, other | {"prompts": "r", "logprobs": "yes"}) == [
-        "Between runs logprobs differs only where prompts does: what it moves can't be told apart."
+    assert confounded(plain, other, other | {"prompts": "r", "logprobs": "yes"}) == [
+        "Between runs logprobs differs only where prompts does: its effect is confounded."
     ]
-    assert told_apart(plain, other, other | {"prompts": "r", "logprobs": "yes", "top": "5"}) == [
-        "Between runs logprobs and top differ only together, and only where prompts does: what "
-        "each moves can't be told apart."
+    assert confounded(plain, other, other | {"prompts": "r", "logprobs": "yes", "top": "5"}) == [
+        "Between runs logprobs and top differ only together, and only where prompts does: "
+        "their effects are confounded."
     ]
 
 
@@ -307,3 +310,23 @@ def test_degenerate_tables_have_reasons_and_no_warnings(gaps: str) -> None:
     assert all(e.defined or e.reason for e in records)
     assert all(e.has_interval or e.reason for e in records)
     chapter(SECTION, found)
+
+
+def test_the_judges_share_of_the_variance_is_drawn_filled_and_that_of_responses_open(
+    found: Analysis,
+) -> None:
+    (figure,) = run_variance(found)
+    marks = sorted(
+        (float(use.attrib["y"]), use.attrib["style"])
+        for use in ElementTree.fromstring(figure.drawings[0].svg).iter(
+            "{http://www.w3.org/2000/svg}use"
+        )
+        if "--page" in use.attrib["style"] or "--accent" in use.attrib["style"]
+    )
+    assert len(marks) == len(RUN_COMPONENTS)
+    for (_, style), component in zip(marks, RUN_COMPONENTS, strict=True):
+        of_responses = component in {"query", "response"}
+        fill, stroke = ("page", "ink") if of_responses else ("accent", "accent")
+        assert f"fill: var(--{fill})" in style, component
+        assert f"stroke: var(--{stroke})" in style, component
+    assert "Open: queries and responses" in figure.caption

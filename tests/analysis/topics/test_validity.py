@@ -162,7 +162,7 @@ def test_a_second_set_of_metrics() -> None:
     estimates = found(pd.concat([frame, extra]), options)
     unknown, *between = estimates.select("metric_set_correlation")
     assert unknown.reason == (
-        "no construct or scorer of the table is called G; there are CC, QR, F, judge, other-tool"
+        "unknown construct or scorer G; the table has CC, QR, F, judge, other-tool"
     )
     assert [e.constructs for e in between] == [("CC", "F"), ("QR", "F")]
     assert between[0].value == pytest.approx(
@@ -172,7 +172,7 @@ def test_a_second_set_of_metrics() -> None:
     by_scorer = found(pd.concat([frame, extra]), Options(resamples=200, second_metrics=("judge",)))
     assert len(by_scorer.select("metric_set_correlation")) == 2
     nothing = found(frame, Options(resamples=200, second_metrics=("judge",)))
-    assert "nothing is left" in str(one(nothing, "metric_set_correlation").reason)
+    assert "no construct is left" in str(one(nothing, "metric_set_correlation").reason)
 
 
 def _odd() -> dict[str, pd.DataFrame]:

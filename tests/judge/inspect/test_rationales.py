@@ -73,7 +73,7 @@ def test_in_the_report_of_the_study(reasoned: Study, tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, [*words, "--resamples", "100"])
     assert done.exit_code == 0, done.output
     written = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    found = {one["construct"]: one["reason"] for one in written["furthest_apart"]}
+    found = {one["construct"]: one["reason"] for one in written["largest_disagreements"]}
     assert found == {"IR": "It says <b>so</b>, \u202eesrever.\nTwice.", "QR": None}
     (run,) = written["provenance"]["judge_runs"]
     assert run["prompt_version"] == "ccrs-rationale-v1"
