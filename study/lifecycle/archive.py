@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from study.errors import StudyError
 from study.export.study_export import export_study
-from study.lifecycle.backup import beside_files, prompt_files
+from study.lifecycle.backup import prompt_files, text_files
 from study.lifecycle.backup_file import give_name
 from study.lifecycle.database_copy import sqlite_rows
 from study.lifecycle.erasure_log import ErasureLog
@@ -111,7 +111,7 @@ def archive(
         folder.mkdir()
         left_out = _copy_database(study, folder / _DATABASE, comments, advance)
         (folder / "study.toml").write_text(_settings(study), encoding="utf-8")
-        for name, source in beside_files(study).items():
+        for name, source in text_files(study).items():
             (folder / name).write_bytes(_without_code(study.config, source.read_bytes()))
         for name, source in prompt_files(study).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

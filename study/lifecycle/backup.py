@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from study.errors import StudyError
 from study.lifecycle.backup_file import (
-    BESIDE,
+    FILES,
     POSTGRESQL,
     PROMPTS,
     SETTINGS,
@@ -86,7 +86,7 @@ def backup(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     path = _place(study, out)
     ledger = ErasureLog.of(study)
-    beside = beside_files(study)
+    beside = text_files(study)
     with study.read() as connection:
         about = {
             "study": identity(connection),
@@ -96,7 +96,7 @@ def backup(
             "made_by": f"ccrs-study {version('ccrs-study')}",
         }
         members = {SETTINGS: study.folder / "study.toml"}
-        members |= {f"{BESIDE}{name}": source for name, source in beside.items()}
+        members |= {f"{FILES}{name}": source for name, source in beside.items()}
         members |= prompt_files(study)
     with ledger.noted("backup", path), _room(path, study) as folder:
         if study.engine.dialect.name == "sqlite":
@@ -113,7 +113,7 @@ def backup(
     return Backup(path, path.stat().st_size, manifest.rows, tuple(beside))
 
 
-def beside_files(study: Study) -> dict[str, Path]:
+def text_files(study: Study) -> dict[str, Path]:
     """Return the files beside study.toml that it names, by name.
 
     Raises

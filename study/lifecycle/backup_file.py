@@ -1,8 +1,7 @@
-"""The file of a backup: a zip and a manifest with the size and SHA-256 of each member.
+"""The file of a backup: a zip with a manifest of the size and SHA-256 of each member.
 
-A backup made by somebody else is not trusted: it holds only members of known names, no more bytes
-than stated are read of each, and every byte is under a checksum. Members are copied into new
-files, so that links and modes stored in the zip have no effect.
+A backup may come from somebody else. Only members of known names are read, each must have its size
+and checksum, and each is copied into a new file, so that links and modes in the zip have no effect.
 """
 
 import os
@@ -10,7 +9,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -22,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from study.errors import StudyError
 from study.progress import Advance
 
-MANIFEST, SETTINGS, SQLITE, POSTGRESQL, BESIDE, PROMPTS = (
+MANIFEST, SETTINGS, SQLITE, POSTGRESQL, FILES, PROMPTS = (
     "manifest.json",
     "study.toml",
     "database.sqlite",
@@ -31,19 +30,12 @@ MANIFEST, SETTINGS, SQLITE, POSTGRESQL, BESIDE, PROMPTS = (
     "prompts/",
 )
 _CHUNK = 1 << 20
-_MOST_TEXT = 8 << 20
-"""Bytes of the largest member that is read into memory."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    OverflowError,
-    struct.error,
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError),
 )
+"""What the module zipfile raises for a damaged file."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +47,7 @@ class Member:
 
 
 class Manifest(BaseModel):
-    """What a backup says of itself."""
+    """Origin and contents of a backup."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -74,7 +66,7 @@ class Manifest(BaseModel):
 
     @property
     def database_member(self) -> str:
-        """The member that holds the database."""
+        """The member with the database."""
         return SQLITE if self.database == "sqlite" else POSTGRESQL
 
 
@@ -83,7 +75,7 @@ def write_backup_file(
 ) -> Manifest:
     """Write the members and their manifest into a new file that only its owner can read.
 
-    The file is complete when it gets its name, and is read back before.
+    The file is read back before it gets its name.
     """
     if path.exists():
         raise StudyError(f"{path} already exists; name another file.")
@@ -92,13 +84,13 @@ def write_backup_file(
     total = sum(source.stat().st_size for source in members.values())
     try:
         with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
-            manifest = _write(file, members, about, lambda done: advance(done, 2 * total))
+            manifest = _write(file, members, about, lambda done, _: advance(done, 2 * total))
             file.flush()
             os.fsync(file.fileno())
-        with open_backup_file(part) as sealed:
+        with open_backup_file(part) as backup_file:
             done = total
-            for name in sealed.manifest.members:
-                for chunk in sealed.chunks(name):
+            for name in backup_file.manifest.members:
+                for chunk in backup_file.chunks(name):
                     done += len(chunk)
                     advance(done, 2 * total)
         give_name(part, path)
@@ -108,15 +100,15 @@ def write_backup_file(
 
 
 def give_name(part: Path, path: Path) -> None:
-    """Let a finished file have its name, unless something has it by now.
+    """Rename a complete file, unless a file of that name has appeared in the meantime.
 
     Raises
     ------
     StudyError
-        Something has.
+        There is a file of that name.
     """
     try:
-        # A link takes no name that is taken, unlike a rename.
+        # Unlike a rename, a link does not replace an existing file.
         os.link(part, path)
     except OSError:
         # File systems of memory sticks and some servers have no links.
@@ -126,74 +118,63 @@ def give_name(part: Path, path: Path) -> None:
 
 
 def _write(
-    file: IO[bytes],
-    members: Mapping[str, Path],
-    about: Mapping[str, object],
-    advance: Callable[[int], None],
+    file: IO[bytes], members: Mapping[str, Path], about: Mapping[str, object], advance: Advance
 ) -> Manifest:
     written, done = {}, 0
     with zipfile.ZipFile(file, "w", allowZip64=True) as packed:
         for name, source in members.items():
-            info = zipfile.ZipInfo(name, _EPOCH)
-            # pg_dump has compressed its own; of levels, the fastest costs a tenth of the room.
+            info = _zip_info(name)
+            # pg_dump compresses its own output. The fastest level needs a tenth more space.
             stored = name == POSTGRESQL
             info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
             info._compresslevel = 1  # type: ignore[attr-defined]
-            info.external_attr = (stat.S_IFREG | 0o600) << 16
             digest, size = sha256(), 0
             with source.open("rb") as stream, packed.open(info, "w", force_zip64=True) as target:
                 while chunk := stream.read(_CHUNK):
                     target.write(chunk)
                     digest.update(chunk)
                     size += len(chunk)
-                    advance(done + size)
+                    advance(done + size, 0)
             done += size
-            written[name] = Member(size, digest.hexdigest())
-        manifest = Manifest.model_validate(
-            {**about, "members": {name: asdict(member) for name, member in written.items()}}
-        )
-        info = zipfile.ZipInfo(MANIFEST, _EPOCH)
-        info.external_attr = (stat.S_IFREG | 0o600) << 16
-        packed.writestr(info, manifest.model_dump_json(indent=1))
+            written[name] = asdict(Member(size, digest.hexdigest()))
+        manifest = Manifest.model_validate({**about, "members": written})
+        packed.writestr(_zip_info(MANIFEST), manifest.model_dump_json(indent=1))
     return manifest
+
+
+def _zip_info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.external_attr = (stat.S_IFREG | 0o600) << 16
+    return info
 
 
 @dataclass(frozen=True)
 class BackupFile:
-    """A backup whose member names are checked; sizes and digests are checked while reading."""
+    """An open backup whose names and sizes are checked; checksums are checked while reading."""
 
     path: Path
     manifest: Manifest
     _packed: zipfile.ZipFile
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """Yield a member's bytes.
+        """Yield the bytes of a member.
 
         Raises
         ------
         StudyError
-            There are more or fewer than stated, or they are others.
+            The member can't be unpacked, or differs from what was backed up.
         """
-        stated, digest, size = self.manifest.members[name], sha256(), 0
+        digest = sha256()
         try:
+            # No more bytes than the size in the zip, which was compared with the manifest.
             with self._packed.open(name) as stream:
                 while chunk := stream.read(_CHUNK):
-                    size += len(chunk)
-                    if size > stated.bytes:
-                        raise _refused(self.path, f"{name} unpacks to more than is stated")
                     digest.update(chunk)
                     yield chunk
         except _UNREADABLE as error:
             raise _refused(self.path, f"{name} can't be unpacked ({error})") from None
-        if size != stated.bytes or digest.hexdigest() != stated.sha256:
+        if digest.hexdigest() != self.manifest.members[name].sha256:
             raise _refused(self.path, f"{name} is not what was backed up (its checksum differs)")
-
-    def text(self, name: str) -> bytes:
-        """Return a small member whole."""
-        stated = self.manifest.members[name].bytes
-        if stated > _MOST_TEXT:
-            raise _refused(self.path, f"{name} states {stated:,} bytes; {_MOST_TEXT:,} are allowed")
-        return b"".join(self.chunks(name))
 
     def unpack(self, name: str, target: Path, advance: Advance) -> None:
         """Write a member to a new file."""
@@ -224,19 +205,13 @@ def open_backup_file(path: Path) -> Iterator[BackupFile]:
         raise _refused(path, f"it is not a zip file, or is cut off ({error})") from None
     with packed:
         manifest = _manifest(path, packed)
-        _check_names(path, packed, manifest)
+        _check_members(path, packed, manifest)
         yield BackupFile(path, manifest, packed)
 
 
 def _manifest(path: Path, packed: zipfile.ZipFile) -> Manifest:
     try:
-        with packed.open(MANIFEST) as stream:
-            data = stream.read(_MOST_TEXT + 1)
-        if len(data) > _MOST_TEXT:
-            raise _refused(path, f"{MANIFEST} is too large")
-        return Manifest.model_validate_json(data)
-    except KeyError:
-        raise _refused(path, f"it has no {MANIFEST}") from None
+        return Manifest.model_validate_json(packed.read(MANIFEST))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -245,20 +220,23 @@ def _manifest(path: Path, packed: zipfile.ZipFile) -> Manifest:
         raise _refused(path, f"{MANIFEST} can't be read ({error})") from None
 
 
-def _check_names(path: Path, packed: zipfile.ZipFile, manifest: Manifest) -> None:
-    names = sorted(info.orig_filename for info in packed.infolist())
-    for name in names:
-        if name != MANIFEST and not _is_expected(name, manifest):
-            raise _refused(path, f"it holds {name[:200]!r}, which is not part of a backup")
-    if names != sorted([MANIFEST, *manifest.members]):
+def _check_members(path: Path, packed: zipfile.ZipFile, manifest: Manifest) -> None:
+    members = [i for i in packed.infolist() if i.orig_filename != MANIFEST]
+    for info in members:
+        if not _is_expected(info.orig_filename, manifest):
+            name = info.orig_filename[:200]
+            raise _refused(path, f"it contains {name!r}, which is not part of a backup")
+    sizes = {name: member.bytes for name, member in manifest.members.items()}
+    stated = {info.orig_filename: info.file_size for info in members}
+    if len(members) + 1 != len(packed.infolist()) or len(members) != len(stated) or sizes != stated:
         raise _refused(path, "its members are not those of the manifest")
-    if not {SETTINGS, manifest.database_member}.issubset(names):
+    if not {SETTINGS, manifest.database_member}.issubset(sizes):
         raise _refused(path, f"it lacks {SETTINGS} or the database")
 
 
 def _is_expected(name: str, manifest: Manifest) -> bool:
-    if name.startswith(BESIDE):
-        return is_bare(name.removeprefix(BESIDE))
+    if name.startswith(FILES):
+        return is_bare(name.removeprefix(FILES))
     if name.startswith(PROMPTS):
         folder, _, file = name.removeprefix(PROMPTS).partition("/")
         return is_bare(folder) and is_bare(file) and is_prompt_file(file)
@@ -266,15 +244,15 @@ def _is_expected(name: str, manifest: Manifest) -> bool:
 
 
 def is_bare(name: str) -> bool:
-    """Say whether a name is that of a file in its folder, on every system."""
+    """Return whether a name is that of a file in its folder, on every operating system."""
     forbidden = any(character in name for character in '/\\:*?"<>|') or not name.isprintable()
     return bool(name) and not forbidden and name not in {".", ".."} and name == name.strip(" .")
 
 
 def is_prompt_file(name: str) -> bool:
-    """Say whether a file of this name is a part of a prompt version."""
+    """Return whether a file of this name is part of a prompt version."""
     return name == "version.toml" or name.endswith(".txt")
 
 
 def _refused(path: Path, why: str) -> StudyError:
-    return StudyError(f"{path} can't be taken as a backup: {why}. Nothing was restored.")
+    return StudyError(f"{path} can't be used as a backup: {why}. Nothing was restored.")

@@ -14,7 +14,7 @@ from sqlalchemy import Engine, text
 from study.errors import StudyError, StudyExistsError
 from study.lifecycle.backup import named_files
 from study.lifecycle.backup_file import (
-    BESIDE,
+    FILES,
     POSTGRESQL,
     PROMPTS,
     SETTINGS,
@@ -97,29 +97,29 @@ def restore(
     path, folder = Path(path), Path(folder)
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     _check_free(folder)
-    with open_backup_file(path) as sealed:
-        manifest = sealed.manifest
-        settings, config = _settings(sealed, database)
-        _check_members(path, sealed, config)
+    with open_backup_file(path) as backup_file:
+        manifest = backup_file.manifest
+        settings, config = _settings(backup_file, database)
+        _check_members(path, backup_file, config)
         _check_space(folder, manifest)
         draft = folder.resolve().parent / f".{folder.name}.restoring-{secrets.token_hex(4)}"
         draft.mkdir()
         try:
             for name in named_files(config):
-                sealed.unpack(f"{BESIDE}{name}", draft / name, advance)
-            for name in _prompts(sealed):
+                backup_file.unpack(f"{FILES}{name}", draft / name, advance)
+            for name in _prompts(backup_file):
                 (draft / name).parent.mkdir(parents=True, exist_ok=True)
-                sealed.unpack(name, draft / name, advance)
+                backup_file.unpack(name, draft / name, advance)
             if manifest.database == "sqlite":
                 place = draft / config.database
-                sealed.unpack(SQLITE, place, advance)
+                backup_file.unpack(SQLITE, place, advance)
                 check_schema(place, path)
                 check_sqlite(place, str(path))
                 rows = sqlite_rows(place)
                 (draft / "study.toml").write_bytes(settings)
                 again = _finish(draft, folder, manifest, rows, path)
             else:
-                again = _restore_postgresql(sealed, draft, folder, settings, config, advance)
+                again = _restore_postgresql(backup_file, draft, folder, settings, config, advance)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     known = ErasureLog(manifest.study, folder).is_kept_here()
@@ -135,16 +135,16 @@ def _check_free(folder: Path) -> None:
         raise StudyError(f"{folder.parent} is not a folder; create it first.")
 
 
-def _settings(sealed: BackupFile, database: str | None) -> tuple[bytes, StudyConfig]:
-    data = sealed.text(SETTINGS)
+def _settings(backup_file: BackupFile, database: str | None) -> tuple[bytes, StudyConfig]:
+    data = b"".join(backup_file.chunks(SETTINGS))
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise StudyError(f"{sealed.path}: its study.toml is not UTF-8.") from None
-    config = parse_config(content, f"{sealed.path}: study.toml")
+        raise StudyError(f"{backup_file.path}: its study.toml is not UTF-8.") from None
+    config = parse_config(content, f"{backup_file.path}: study.toml")
     kind = "postgresql" if "://" in config.database else "sqlite"
-    if kind != sealed.manifest.database:
-        raise StudyError(f"{sealed.path}: study.toml and the backup name different databases.")
+    if kind != backup_file.manifest.database:
+        raise StudyError(f"{backup_file.path}: study.toml and the backup name different databases.")
     if database is not None:
         if kind == "sqlite" or "://" not in database:
             raise StudyError("--database names a PostgreSQL database, for a backup of such a one.")
@@ -162,11 +162,11 @@ def with_database(content: str, address: str) -> str:
     return tomlkit.dumps(document)
 
 
-def _check_members(path: Path, sealed: BackupFile, config: StudyConfig) -> None:
-    wanted = {f"{BESIDE}{name}" for name in named_files(config)}
-    wanted |= {SETTINGS, sealed.manifest.database_member}
-    wanted |= _prompts(sealed)
-    odd = sorted(wanted.symmetric_difference(sealed.manifest.members))
+def _check_members(path: Path, backup_file: BackupFile, config: StudyConfig) -> None:
+    wanted = {f"{FILES}{name}" for name in named_files(config)}
+    wanted |= {SETTINGS, backup_file.manifest.database_member}
+    wanted |= _prompts(backup_file)
+    odd = sorted(wanted.symmetric_difference(backup_file.manifest.members))
     if odd:
         raise StudyError(f"{path}: {odd[0]} does not fit its study.toml. Nothing was restored.")
     reserved = {"study.toml", *(f"{config.database}{suffix}" for suffix in ("", "-wal", "-shm"))}
@@ -174,9 +174,9 @@ def _check_members(path: Path, sealed: BackupFile, config: StudyConfig) -> None:
         raise StudyError(f"{path}: its study.toml names the database as a text.")
 
 
-def _prompts(sealed: BackupFile) -> set[str]:
+def _prompts(backup_file: BackupFile) -> set[str]:
     """Return the members that are words of the study's own prompts."""
-    return {name for name in sealed.manifest.members if name.startswith(PROMPTS)}
+    return {name for name in backup_file.manifest.members if name.startswith(PROMPTS)}
 
 
 def _check_space(folder: Path, manifest: Manifest) -> None:
@@ -217,7 +217,7 @@ def _finish(
 
 
 def _restore_postgresql(
-    sealed: BackupFile,
+    backup_file: BackupFile,
     draft: Path,
     folder: Path,
     settings: bytes,
@@ -235,7 +235,7 @@ def _restore_postgresql(
                 "empty one with --database."
             )
         dump = draft / POSTGRESQL
-        sealed.unpack(POSTGRESQL, dump, advance)
+        backup_file.unpack(POSTGRESQL, dump, advance)
         load(config.database, dump)
         dump.unlink()
         (draft / "study.toml").write_bytes(settings)
@@ -247,7 +247,7 @@ def _restore_postgresql(
                     )
                     for name in table_names(connection)
                 }
-            return _finish(draft, folder, sealed.manifest, rows, sealed.path)
+            return _finish(draft, folder, backup_file.manifest, rows, backup_file.path)
         except BaseException:
             _empty(engine)
             raise

@@ -157,7 +157,7 @@ def test_any_changed_bit(good: bytes, tmp_path: Path, place: float, bit: int, cu
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=400))
 def test_any_bytes(tmp_path: Path, data: bytes) -> None:
-    refuses(data, tmp_path, "can't be taken as a backup")
+    refuses(data, tmp_path, "can't be used as a backup")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
     ("change", "why"),
     [
         (lambda m: m["members"]["study.toml"].update(sha256="0" * 64), "checksum"),
-        (lambda m: m["members"]["database.sqlite"].update(bytes=10), "more than is stated"),
+        (lambda m: m["members"]["database.sqlite"].update(bytes=10), "not those"),
         (lambda m: m["members"].pop("files/consent.md"), "not those"),
         (lambda m: m["members"].update({"files/x": {"bytes": 0, "sha256": ""}}), "not those"),
         (lambda m: m.update(format_version=2), "format_version"),
@@ -236,19 +236,6 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "disk_usage", lambda _: disk)
         refuses(packed(found), tmp_path, "unpacks to 64 MB, and .* has 32 MB free")
-    found = members(good)
-    found["study.toml"] += b"#" * (9 << 20)
-    refuses(packed(found), tmp_path, "are allowed")
-
-
-def test_a_large_manifest_is_not_read_whole(good: bytes, tmp_path: Path) -> None:
-    found = members(good)
-    found["manifest.json"] += b" " * (9 << 20)
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, data in found.items():
-            target.writestr(name, data)
-    refuses(stream.getvalue(), tmp_path, "too large")
 
 
 def test_more_than_is_stated_is_not_unpacked(good: bytes, tmp_path: Path) -> None:
