@@ -116,7 +116,8 @@ class Study:
         Its connections are closed by `close`, or when the study is garbage-collected.
         """
         engine = open_engine(self.config.database, self.folder)
-        _close_with(self, engine)
+        # Not at the interpreter's exit: a forked child must not close its parent's connections.
+        weakref.finalize(self, engine.dispose).atexit = False
         return engine
 
     @contextmanager
@@ -182,10 +183,9 @@ class Study:
         """
         with self.write() as connection:
             versions = self.construct_versions(connection)
-        pinned = PinnedStudy(self.folder, self.config, self.config_hash, versions)
+        pinned = PinnedStudy(self.folder, self.config, self.config_hash, versions, self)
         # One engine, so that there is one pool of connections to close.
         pinned.__dict__["engine"] = self.engine
-        _close_with(pinned, self.engine)
         return pinned
 
     def close(self) -> None:
@@ -249,6 +249,8 @@ class PinnedStudy(Study):
     """A study whose construct versions are those of the moment when it was pinned."""
 
     versions: Mapping[str, int] = field(default_factory=dict)
+    original: Study | None = field(default=None, repr=False, compare=False)
+    """The study that was pinned. As long as it is referenced, its connections stay open."""
 
     def construct_versions(self, connection: Connection) -> dict[str, int]:
         """Return the version of each construct that this process uses."""
@@ -257,11 +259,6 @@ class PinnedStudy(Study):
 
     def _store_constructs(self, connection: Connection) -> None:
         del connection
-
-
-def _close_with(study: Study, engine: Engine) -> None:
-    # Not at the interpreter's exit: a forked child must leave its parent's connections alone.
-    weakref.finalize(study, engine.dispose).atexit = False
 
 
 def _construct_noun(spec: ConstructSpec) -> ConstructBase:

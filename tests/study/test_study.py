@@ -1,3 +1,4 @@
+import gc
 import sqlite3
 import threading
 from pathlib import Path
@@ -252,3 +253,12 @@ def test_a_held_study_keeps_its_constructs_while_others_change_them(study: Study
         with changed.write() as connection:
             assert changed.construct_versions(connection) == {"QR": 2}
     changed.close()
+
+
+def test_a_pinned_study_that_is_dropped_closes_no_connection_in_use(study: Study) -> None:
+    with study.read() as connection:
+        pool = study.engine.pool
+        study.pinned()
+        gc.collect()
+        connection.execute(select(table(Construct))).all()
+    assert study.engine.pool is pool
