@@ -23,9 +23,9 @@ from typing import Any
 from sqlalchemy import select
 
 from judge.engines.engine import Ready, TokenCount
-from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
-from judge.engines.vllm.prefix_reuse import Reuse
-from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
+from judge.engines.vllm.model_loader import LoadedModel, ModelSpec, load
+from judge.engines.vllm.prefix_reuse import PrefixReuse
+from judge.engines.vllm.scheduler_feed import Decoding, SchedulerFeed, answer_all
 from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
@@ -192,16 +192,16 @@ class _Counted:
         raise AssertionError(f"{request.construct_key}: {failure}")
 
 
-def shares(loaded: Loaded, order: Sequence[Arranged]) -> dict[str, Any]:
+def shares(loaded: LoadedModel, order: Sequence[Arranged]) -> dict[str, Any]:
     """Return the share of tokens that was computed, and the least possible in this order."""
     loaded.engine.reset_prefix_cache()
     delivery = _Counted()
-    streaming = Streaming("tiny", loaded, Decoding(0.0, 16, None, structured=False))
-    counted = answer_all(streaming, (one.request for one in order), delivery)
+    feed = SchedulerFeed("tiny", loaded, Decoding(0.0, 16, None, structured=False))
+    counted = answer_all(feed, (one.request for one in order), delivery)
     assert delivery.answered == len(order)
-    exact = Reuse(1)
+    exact = PrefixReuse(1)
     for one in order:
-        exact.asked(loaded.layout.tokens(one.request.prompt))
+        exact.add_prompt(loaded.layout.tokens(one.request.prompt))
     return {
         "prompts": len(order),
         "tokens": counted.prompt_tokens,

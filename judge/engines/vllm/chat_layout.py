@@ -1,4 +1,4 @@
-"""A prompt as tokens: the model's chat template around it, and what is judged as mere text."""
+"""A prompt as tokens: the model's chat template around it, and judged text always as text."""
 
 import re
 from collections.abc import Iterable
@@ -8,63 +8,64 @@ from typing import Any
 
 from study.errors import StudyError
 
-# Stands for the prompt while the template is applied: private characters, which no template has.
+# Replaces the prompt while the template is applied: private characters, which no template has.
 _PROMPT = "\ue000prompt\ue001"
 DATE = "26 Jul 2024"
-"""The date that templates are told: one that names today would be another prompt each day."""
+"""The date that templates receive: with the current date, prompts would differ from day to day."""
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What stands around a prompt, and how its text becomes tokens."""
+class ChatLayout:
+    """What surrounds a prompt, and how its text becomes tokens."""
 
     before: tuple[int, ...]
     """Tokens up to the last control token before the prompt."""
     lead: str
-    """What the template writes between that and the prompt: a part of the text's tokens."""
+    """What the template writes between these and the prompt; encoded together with the text."""
     trail: str
     """What it writes between the prompt and the next control token."""
     after: tuple[int, ...]
+    """Tokens from that control token on."""
     hash: str
-    """SHA-256 (hexadecimal) of the template as it was applied."""
+    """SHA-256 (hexadecimal) of the applied template."""
     tokenizer: Any
     cuts: re.Pattern[str] | None = None
-    """Where a text is cut, so that the name of a control token in it stays text."""
+    """Matches where a text is cut, so that the name of a control token in it stays text."""
 
     def tokens(self, prompt: str) -> list[int]:
-        """Return a prompt as the model gets it. Names of control tokens in it stay text."""
+        """Return the tokens of a prompt. Names of control tokens in it stay text."""
         return [*self.before, *self.text(f"{self.lead}{prompt}{self.trail}"), *self.after]
 
     def text(self, text: str) -> list[int]:
         """Return the tokens of a text by itself."""
-        found: list[int] = []
+        tokens: list[int] = []
         for part in _parts(text, self.cuts):
-            found += self.tokenizer.encode(
+            tokens += self.tokenizer.encode(
                 part, add_special_tokens=False, split_special_tokens=True
             )
-        return found
+        return tokens
 
     @property
     def around(self) -> int:
-        """Tokens that are not the prompt's, at most."""
-        words = len(self.text(self.lead)) + len(self.text(self.trail))
-        return len(self.before) + len(self.after) + words
+        """Upper bound of the tokens around a prompt."""
+        text = len(self.text(self.lead)) + len(self.text(self.trail))
+        return len(self.before) + len(self.after) + text
 
 
-def chat_layout(tokenizer: Any, model: str, template: str | None = None) -> Layout:
+def chat_layout(tokenizer: Any, model: str, template: str | None = None) -> ChatLayout:
     """Return the layout of a model's chat template, or of another `template` (Jinja).
 
     Raises
     ------
     StudyError
-        The model has no chat template, or one that does not show the user's message as it is; or
-        its tokenizer takes names of control tokens in a text for control tokens.
+        The model has no chat template, or one that changes the user's message; or its tokenizer
+        encodes names of control tokens in a text as control tokens.
     """
     if not (template or getattr(tokenizer, "chat_template", None)):
         raise StudyError(
-            f"{model} has no chat template: take a model that was tuned to follow instructions."
+            f"{model} has no chat template: use a model that was tuned to follow instructions."
         )
-    shown = tokenizer.apply_chat_template(
+    applied = tokenizer.apply_chat_template(
         [{"role": "user", "content": _PROMPT}],
         chat_template=template,
         tokenize=False,
@@ -72,83 +73,82 @@ def chat_layout(tokenizer: Any, model: str, template: str | None = None) -> Layo
         date_string=DATE,
         strftime_now=lambda _form: DATE,
     )
-    head, there, tail = shown.partition(_PROMPT)
-    if not there or _PROMPT in tail:
-        raise StudyError(f"The chat template of {model} does not show a message as it is, once.")
+    head, prompt, tail = applied.partition(_PROMPT)
+    if not prompt or _PROMPT in tail:
+        raise StudyError(f"The chat template of {model} does not show a message unchanged, once.")
     control = _control_tokens(tokenizer)
-    control_head, lead = _at_last(head, control)
-    trail, control_tail = _at_first(tail, control)
+    control_head, lead = _split_after_last(head, control)
+    trail, control_tail = _split_before_first(tail, control)
     before = tokenizer.encode(control_head, add_special_tokens=False) if control_head else []
-    layout = Layout(
-        tuple(_with_one_beginning(tokenizer, before)),
+    layout = ChatLayout(
+        tuple(_with_one_bos(tokenizer, before)),
         lead,
         trail,
         tuple(tokenizer.encode(control_tail, add_special_tokens=False)) if control_tail else (),
         sha256(f"{head}\0{tail}".encode()).hexdigest(),
         tokenizer,
-        _cuts(tokenizer, control),
+        _cut_pattern(tokenizer, control),
     )
-    taken = set(layout.text(" ".join(control))) & set(control.values())
-    if taken:
+    encoded = set(layout.text(" ".join(control))) & set(control.values())
+    if encoded:
         raise StudyError(
-            f"The tokenizer of {model} takes {tokenizer.convert_ids_to_tokens(min(taken))} in a "
-            "text for a control token, so a response could end the judge's turn. Take another "
+            f"The tokenizer of {model} encodes {tokenizer.convert_ids_to_tokens(min(encoded))} in "
+            "a text as a control token, so a response could end the judge's turn. Use another "
             "model."
         )
     return layout
 
 
 def _control_tokens(tokenizer: Any) -> dict[str, int]:
-    """Return the tokens that a text has no spelling for, by name: Llama 3 has 256 of them."""
+    """Return the control tokens by name: Llama 3 has 256 of them."""
     return {
         token.content: number
         for number, token in tokenizer.added_tokens_decoder.items()
-        # Others are words that a tokenizer was taught later, unless they look like a sign.
+        # Other added tokens are words, unless they look like a control token.
         if token.special or (token.content[:1] in {"<", "["} and len(token.content) > 1)
     }
 
 
-def _cuts(tokenizer: Any, control: dict[str, int]) -> re.Pattern[str] | None:
-    """Return what finds the names that the tokenizer takes for control tokens when told not to."""
-    taken = [
+def _cut_pattern(tokenizer: Any, control: dict[str, int]) -> re.Pattern[str] | None:
+    """Match the names that the tokenizer encodes as control tokens even where it should not."""
+    names = [
         name
         for name, number in control.items()
         if len(name) > 1
         and number in tokenizer.encode(name, add_special_tokens=False, split_special_tokens=True)
     ]
-    if not taken:
-        return None
-    return re.compile(f"(?=(?:{'|'.join(map(re.escape, taken))}))")
+    return re.compile(f"(?=(?:{'|'.join(map(re.escape, names))}))") if names else None
 
 
 def _parts(text: str, cuts: re.Pattern[str] | None) -> Iterable[str]:
-    """Yield a text cut after the first character of each name: no part holds a whole one."""
+    """Yield a text cut after the first character of each name, so no part contains a whole one."""
     if not text:
         return
     start = 0
-    for found in cuts.finditer(text) if cuts else ():
-        yield text[start : found.start() + 1]
-        start = found.start() + 1
+    for match in cuts.finditer(text) if cuts else ():
+        yield text[start : match.start() + 1]
+        start = match.start() + 1
     yield text[start:]
 
 
-def _at_last(text: str, control: Iterable[str]) -> tuple[str, str]:
+def _split_after_last(text: str, control: Iterable[str]) -> tuple[str, str]:
     end = max((text.rfind(name) + len(name) for name in control if name in text), default=0)
     return text[:end], text[end:]
 
 
-def _at_first(text: str, control: Iterable[str]) -> tuple[str, str]:
+def _split_before_first(text: str, control: Iterable[str]) -> tuple[str, str]:
     start = min((text.find(name) for name in control if name in text), default=len(text))
     return text[:start], text[start:]
 
 
-def _with_one_beginning(tokenizer: Any, before: list[int]) -> list[int]:
-    begin = tokenizer.bos_token_id
-    if begin is None:
+def _with_one_bos(tokenizer: Any, before: list[int]) -> list[int]:
+    """Return the tokens with a single token for the beginning of the sequence, if there is one."""
+    bos = tokenizer.bos_token_id
+    if bos is None:
         return before
-    while before[:2] == [begin, begin]:
+    while before[:2] == [bos, bos]:
         before = before[1:]
     # Some templates leave it to the tokenizer, which adds it to a text by default.
-    if before[:1] != [begin] and tokenizer.encode("")[:1] == [begin]:
-        return [begin, *before]
+    if before[:1] != [bos] and tokenizer.encode("")[:1] == [bos]:
+        return [bos, *before]
     return before

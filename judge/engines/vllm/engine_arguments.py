@@ -1,4 +1,4 @@
-"""Arguments of vLLM's engine in study.toml: which are taken, and which make another judge."""
+"""Arguments of vLLM's engine in study.toml: which are allowed, and which belong to the identity."""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from study.errors import StudyError
 
-# What the command line says, or what would break a promise, with what to do instead.
+# Settings of the command, or arguments that would break a guarantee, with the remedy.
 _REFUSED = {
     "model": "give it as --model",
     "revision": "give it as --revision",
@@ -17,9 +17,9 @@ _REFUSED = {
     "logprobs_mode": "leave it out; scores are read from probabilities before the temperature",
     "skip_tokenizer_init": "leave it out; prompts are encoded and counted here",
 }
-# How much fits, how much is done at once, and where files lie: they move a score by no more than
-# the other prompts that happen to be under way do, and another GPU may go on with a run.
-_NO_PART = frozenset(
+# How much fits, how much is done at once, and where files are. These change a score by no more
+# than the other prompts under way do, so a run may continue on another GPU.
+_RECORDED_ONLY = frozenset(
     {
         "block_size",
         "cpu_offload_gb",
@@ -39,35 +39,35 @@ CHAT_TEMPLATE = "chat_template"
 """A file in the study's folder; its hash, and not its name, belongs to the identity."""
 
 
-def check_arguments(given: Mapping[str, Any]) -> None:
-    """Refuse arguments that stand elsewhere.
+def check_arguments(arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments that cannot be set in study.toml.
 
     Raises
     ------
     StudyError
-        One is given; the message says what to do instead.
+        There is one; the message says what to do instead.
     """
-    for name in given:
+    for name in arguments:
         if name in _REFUSED:
             raise StudyError(f"judge.vllm.{name} in study.toml: {_REFUSED[name]}.")
 
 
-def of_identity(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that make a run another than the next."""
-    other = _NO_PART | {CHAT_TEMPLATE}
-    return {f"vllm.{name}": given[name] for name in sorted(given) if name not in other}
+def of_identity(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that belong to the identity of a run."""
+    excluded = _RECORDED_ONLY | {CHAT_TEMPLATE}
+    return {f"vllm.{name}": arguments[name] for name in sorted(arguments) if name not in excluded}
 
 
-def no_part_of_identity(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that are only recorded."""
-    return {f"vllm.{name}": given[name] for name in sorted(given) if name in _NO_PART}
+def recorded_only(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are recorded without belonging to the identity."""
+    return {f"vllm.{name}": arguments[name] for name in sorted(arguments) if name in _RECORDED_ONLY}
 
 
-def of_engine(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that the engine itself gets."""
-    return {name: value for name, value in given.items() if name != CHAT_TEMPLATE}
+def for_engine(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are passed to vLLM."""
+    return {name: value for name, value in arguments.items() if name != CHAT_TEMPLATE}
 
 
 def batch_invariant() -> bool:
-    """Tell whether vLLM was told to make an answer independent of those beside it."""
+    """Return whether vLLM is set to make an answer independent of the others in its batch."""
     return os.environ.get("VLLM_BATCH_INVARIANT", "0").strip() not in {"", "0"}

@@ -1,7 +1,9 @@
-"""A model loaded by vLLM, and what is known of it then."""
+"""A model loaded by vLLM: what describes it, its facts, and the end of its processes."""
 
 import atexit
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -9,26 +11,70 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from judge.engines.vllm.chat_layout import Layout, chat_layout
+from judge.engines.vllm.chat_layout import ChatLayout, chat_layout
 from judge.engines.vllm.engine_arguments import (
     CHAT_TEMPLATE,
     batch_invariant,
-    no_part_of_identity,
-    of_engine,
+    for_engine,
+    recorded_only,
 )
-from judge.engines.vllm.process_cleanup import Ending
-from judge.engines.vllm.score_tokenization import ScoreTokens, score_tokens
+from judge.engines.vllm.score_tokenization import Tokenization, score_tokenization
 from study.errors import StudyError
 from study.scales import RatingScale
 
-# Large files of weights are known by name and size: to read 70 GB takes minutes.
-_READ_WHOLE = 50_000_000
-_SECONDS_TO_END = 1.0
+# Bytes. Larger files of weights are identified by name and size: reading 70 GB takes minutes.
+_LARGEST_HASHED = 50_000_000
+_SHUTDOWN_SECONDS = 1.0
+
+# vLLM's processes survive the death of the process that started them, and keep the memory of the
+# GPU. This script waits for a pipe to close, which the kernel does in any case, and kills them.
+_CLEANUP_SCRIPT = """
+import sys
+import psutil
+
+processes = []
+for pid in sys.argv[1:]:
+    try:
+        # Records the start time: a number that is used again means another process.
+        processes.append(psutil.Process(int(pid)))
+    except psutil.Error:
+        pass
+print("ready", flush=True)
+if not sys.stdin.read():
+    for process in processes:
+        try:
+            process.kill()
+        except psutil.Error:
+            pass
+"""
+
+
+class ProcessCleanup:
+    """Ends the processes that this one has started until now when this one ends, even if killed."""
+
+    def __init__(self) -> None:
+        import psutil
+
+        children = [str(child.pid) for child in psutil.Process().children(recursive=True)]
+        # In a separate session: Ctrl-C is for this process to handle.
+        self._process = subprocess.Popen(  # noqa: S603  (this interpreter, and numbers)
+            [sys.executable, "-c", _CLEANUP_SCRIPT, *children],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None  # noqa: S101  (it is a pipe)
+        self._process.stdout.readline()
+
+    def cancel(self) -> None:
+        """Kill nothing: the processes have ended in order."""
+        if self._process.poll() is None:
+            self._process.communicate(b"over")
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """What a process must be told to load a model as another does."""
+    """All that a process needs to load the same model as another."""
 
     model: str
     revision: str | None
@@ -37,84 +83,84 @@ class ModelSpec:
     arguments: Mapping[str, Any]
     """From study.toml."""
     template: str | None
-    """Another chat template than the model's, as text."""
+    """Text of a chat template that replaces the model's own."""
     scale: RatingScale | None
-    """Whose whole numbers' probabilities are wanted; None: of none."""
+    """The scale whose whole numbers get probabilities; None: no probabilities."""
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What is known of a model when it is loaded; the same in every process that loads it."""
+    """Facts about a loaded model; the same in every process that loads it."""
 
     window: int
     block_size: int
     cache_tokens: int
-    """That its cache of prompts and answers under way holds."""
-    at_once: int
-    """Prompts that its scheduler works on together."""
+    """Capacity of the cache of prompts and answers under way."""
+    scheduled: int
+    """Prompts that the scheduler works on at once."""
     template_hash: str
     fingerprint: str
     observed: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedModel:
     """A model in this process."""
 
     engine: Any
-    layout: Layout
-    score_tokens: ScoreTokens | None
+    layout: ChatLayout
+    tokenization: Tokenization | None
     facts: ModelFacts
-    ending: Ending
+    cleanup: ProcessCleanup
 
     def close(self) -> None:
-        """End the engine's processes, which hold its memory. Nothing in them is to be kept."""
+        """End the engine's processes, which hold the GPU's memory."""
         atexit.unregister(self.close)
-        self.engine.engine_core.shutdown(timeout=_SECONDS_TO_END)
-        self.ending.over()
+        self.engine.engine_core.shutdown(timeout=_SHUTDOWN_SECONDS)
+        self.cleanup.cancel()
 
 
-def load(spec: ModelSpec) -> Loaded:
+def load(spec: ModelSpec) -> LoadedModel:
     """Load a model.
 
     Raises
     ------
     StudyError
-        vLLM is not installed, can't run this model, or knows no such argument.
+        vLLM is not installed, cannot run this model, or does not know an argument.
     """
-    # Its log would stand among what the command prints.
+    # Its log would otherwise be mixed with the output of the command.
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
     try:
         from vllm import LLM
     except ImportError as error:
-        raise needed(error) from error
-    given = {"max_model_len": spec.window, "revision": spec.revision}
+        raise missing_vllm(error) from error
+    optional = {"max_model_len": spec.window, "revision": spec.revision}
     try:
-        loaded = LLM(
+        llm = LLM(
             model=spec.model,
             seed=spec.seed,
-            **{name: value for name, value in given.items() if value is not None},
-            **of_engine(spec.arguments),
+            **{name: value for name, value in optional.items() if value is not None},
+            **for_engine(spec.arguments),
         )
     except TypeError as error:
         raise StudyError(f"judge.vllm in study.toml: {error}") from error
     except (ValueError, RuntimeError, OSError) as error:
         raise StudyError(f"vLLM can't run {spec.model}: {error}") from error
-    tokenizer = loaded.get_tokenizer()
+    tokenizer = llm.get_tokenizer()
     layout = chat_layout(tokenizer, spec.model, spec.template)
-    tokens, how = (None, "none: the answer begins with a reason")
+    tokenization, description = (None, "none: the answer begins with a reason")
     if spec.scale is not None:
-        tokens, how = score_tokens(tokenizer, spec.scale)
-    facts = _facts(spec, loaded.llm_engine.vllm_config, layout, how)
-    found = Loaded(loaded.llm_engine, layout, tokens, facts, Ending())
-    # Else Python waits at its end for processes that nobody has told.
-    atexit.register(found.close)
-    return found
+        tokenization, description = score_tokenization(tokenizer, spec.scale)
+    facts = _facts(spec, llm.llm_engine.vllm_config, layout, description)
+    model = LoadedModel(llm.llm_engine, layout, tokenization, facts, ProcessCleanup())
+    # Otherwise Python would wait at its exit for processes that were not asked to end.
+    atexit.register(model.close)
+    return model
 
 
-def needed(error: ImportError) -> StudyError:
-    """Return what to say where vLLM is not installed."""
+def missing_vllm(error: ImportError) -> StudyError:
+    """Return the error to raise where vLLM is not installed."""
     return StudyError(f"The engine vllm needs vLLM ({error}): pip install 'ccrs-study[vllm]'")
 
 
@@ -124,7 +170,7 @@ def read_template(arguments: Mapping[str, Any], folder: Path) -> str | None:
     Raises
     ------
     StudyError
-        There is no such file.
+        The file cannot be read.
     """
     name = arguments.get(CHAT_TEMPLATE)
     if name is None:
@@ -138,23 +184,23 @@ def read_template(arguments: Mapping[str, Any], folder: Path) -> str | None:
         ) from None
 
 
-def _facts(spec: ModelSpec, config: Any, layout: Layout, how: str) -> ModelFacts:
+def _facts(spec: ModelSpec, config: Any, layout: ChatLayout, distribution: str) -> ModelFacts:
     model, cache = config.model_config, config.cache_config
     device, commit = _device(), getattr(model.hf_config, "_commit_hash", None)
     source = commit or _folder_digest(Path(spec.model))
     invariant = batch_invariant()
-    known = f"vllm {_version()}, {device}, {model.dtype}, {source or 'unknown source'}"
+    fingerprint = f"vllm {_version()}, {device}, {model.dtype}, {source or 'unknown source'}"
     return ModelFacts(
         window=int(model.max_model_len),
         block_size=int(cache.block_size),
         cache_tokens=int(cache.num_gpu_blocks) * int(cache.block_size),
-        at_once=int(config.scheduler_config.max_num_seqs),
+        scheduled=int(config.scheduler_config.max_num_seqs),
         template_hash=layout.hash,
-        fingerprint=f"{known}, batch-invariant" if invariant else known,
+        fingerprint=f"{fingerprint}, batch-invariant" if invariant else fingerprint,
         observed={
             "vllm": _version(),
             "device": device,
-            "distribution": how,
+            "distribution": distribution,
             "dtype": str(model.dtype),
             "quantization": model.quantization,
             "tensor_parallel_size": config.parallel_config.tensor_parallel_size,
@@ -163,22 +209,22 @@ def _facts(spec: ModelSpec, config: Any, layout: Layout, how: str) -> ModelFacts
             "cache_blocks": int(cache.num_gpu_blocks),
             "batch_invariant": invariant,
             "source": source,
-            **no_part_of_identity(spec.arguments),
+            **recorded_only(spec.arguments),
         },
     )
 
 
 def _folder_digest(folder: Path) -> str | None:
-    """Return a digest of a model's folder: another model in its place is noticed."""
+    """Return a digest of a model's folder, which reveals that another model replaced it."""
     if not folder.is_dir():
         return None
-    found = sha256()
+    state = sha256()
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         size = path.stat().st_size
-        found.update(f"{path.name}\0{size}\0".encode())
-        if size <= _READ_WHOLE:
-            found.update(path.read_bytes())
-    return found.hexdigest()[:16]
+        state.update(f"{path.name}\0{size}\0".encode())
+        if size <= _LARGEST_HASHED:
+            state.update(path.read_bytes())
+    return state.hexdigest()[:16]
 
 
 def _device() -> str:

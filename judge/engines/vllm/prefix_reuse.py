@@ -1,64 +1,60 @@
-"""How little of a workload must be computed: the beginnings that its prompts share.
+"""How few of the prompts' tokens must be computed, given the beginnings that prompts share.
 
-An engine that keeps the beginnings of prompts computes the rest of each: whole blocks of tokens
-can be found again, and the last token of a prompt never (its output is needed).
+An engine that caches the beginnings of prompts computes only the rest of each. It reuses whole
+blocks of tokens, and always computes the last token of a prompt, whose output is needed.
 """
 
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# Blocks that are remembered: more than any cache on a GPU holds, and 50 MB here.
-_REMEMBERED = 2**18
+# Blocks that are remembered: more than fit into the cache of any GPU; 50 MB here.
+_MOST_BLOCKS = 2**18
 
 
 @dataclass
-class Reuse:
-    """Tokens of prompts, those that were found again, and those that could have been."""
+class PrefixReuse:
+    """Counts tokens of prompts: all, those reused by the engine, and those that were reusable."""
 
     block: int
     """Tokens of a block."""
     prompt_tokens: int = 0
     cached_tokens: int = 0
-    """That the engine says it found again."""
+    """Reused, as the engine reports."""
     shared_tokens: int = 0
-    """In whole blocks that earlier prompts began with."""
-    _seen: OrderedDict[int, None] = field(default_factory=OrderedDict)
+    """In whole blocks with which earlier prompts begin."""
+    _blocks: OrderedDict[int, None] = field(default_factory=OrderedDict)
 
-    def asked(self, tokens: Sequence[int]) -> int:
+    def add_prompt(self, tokens: Sequence[int]) -> int:
         """Count a prompt, in the order in which prompts are asked; return its shared tokens."""
         self.prompt_tokens += len(tokens)
-        found, still = 0, True
+        shared, is_known = 0, True
         key = 0
         for start in range(0, len(tokens) - self.block + 1, self.block):
             key = hash((key, tuple(tokens[start : start + self.block])))
-            if key in self._seen:
-                self._seen.move_to_end(key)
-                # Of a prompt that was asked before, the last block is computed again.
-                found += still and start + self.block < len(tokens)
+            if key in self._blocks:
+                self._blocks.move_to_end(key)
+                # Of a prompt that is asked again, the last block is computed again.
+                shared += is_known and start + self.block < len(tokens)
             else:
-                still = False
-                self._seen[key] = None
-                if len(self._seen) > _REMEMBERED:
-                    self._seen.popitem(last=False)
-        self.shared_tokens += found * self.block
-        return found * self.block
-
-    def answered(self, cached: int | None) -> None:
-        """Count what the engine found again of a prompt."""
-        self.cached_tokens += cached or 0
+                is_known = False
+                self._blocks[key] = None
+                if len(self._blocks) > _MOST_BLOCKS:
+                    self._blocks.popitem(last=False)
+        self.shared_tokens += shared * self.block
+        return shared * self.block
 
     def add(self, prompt_tokens: int, cached_tokens: int, shared_tokens: int) -> None:
-        """Count what another process asked of an engine of its own."""
+        """Add the counts of another process, which has its own engine."""
         self.prompt_tokens += prompt_tokens
         self.cached_tokens += cached_tokens
         self.shared_tokens += shared_tokens
 
-    def taken(self) -> "Reuse":
-        """Return what was counted, and begin to count anew; what was asked stays known."""
-        counted = Reuse(self.block, self.prompt_tokens, self.cached_tokens, self.shared_tokens)
+    def reset(self) -> "PrefixReuse":
+        """Return the counts and start again from 0; the prompts so far stay known."""
+        counts = PrefixReuse(self.block, self.prompt_tokens, self.cached_tokens, self.shared_tokens)
         self.prompt_tokens = self.cached_tokens = self.shared_tokens = 0
-        return counted
+        return counts
 
     @property
     def recomputed(self) -> float:
@@ -67,7 +63,7 @@ class Reuse:
 
     @property
     def least(self) -> float:
-        """Share that no engine with such blocks could have left out, in this order."""
+        """Smallest share that an engine with such blocks can compute, in this order of prompts."""
         return 1 - self.shared_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
 
     def line(self) -> str:

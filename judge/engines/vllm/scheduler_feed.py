@@ -1,4 +1,4 @@
-"""Prompts through vLLM's scheduler: kept full, and never all of them at once."""
+"""Prompts through vLLM's scheduler: it is kept full, without holding all prompts in memory."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -10,22 +10,22 @@ from time import monotonic
 from typing import Any
 
 from judge.engines.engine import Delivery
-from judge.engines.vllm.model_loader import Loaded
-from judge.engines.vllm.prefix_reuse import Reuse
-from judge.engines.vllm.score_tokenization import Shares
+from judge.engines.vllm.model_loader import LoadedModel
+from judge.engines.vllm.prefix_reuse import PrefixReuse
+from judge.engines.vllm.score_tokenization import Probabilities
 from judge.protocol.exchange import TOO_LONG, Answer, Request
 from study.errors import StudyError
 
-# As much as the scheduler works on waits beside that: it never runs dry.
-WAITING = 2
-COMMITTED_EVERY = 1.0
-"""Seconds after which answers are stored: a kill costs no more than these and what is under way."""
+LOAD_FACTOR = 2
+"""Prompts under way, as a multiple of those that the scheduler works on: it never runs empty."""
+COMMIT_SECONDS = 1.0
+"""Seconds after which answers are stored: a kill loses these and the prompts under way."""
 _NUMBER = r"(?:100|[1-9]?[0-9])"
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """How an answer is made."""
+    """How an answer is generated."""
 
     temperature: float
     max_tokens: int
@@ -34,193 +34,194 @@ class Decoding:
 
 
 @dataclass
-class _Asked:
-    """A prompt under way, with the requests that are made of it."""
+class _Prompt:
+    """A prompt under way; it may take several requests."""
 
     key: int
     tokens: int
-    begun: float
+    started: float
     new_tokens: int = 0
-    waiting: int = 0
+    requests: int = 0
     output: Any = None
-    further: dict[int, Shares] = field(default_factory=dict)
+    continuations: dict[int, Probabilities] = field(default_factory=dict)
 
 
-class Streaming:
-    """Takes prompts while there is room, and gives answers back as they come."""
+class SchedulerFeed:
+    """Accepts prompts while there is room, and returns answers as they come."""
 
-    def __init__(self, model: str, loaded: Loaded, decoding: Decoding) -> None:
+    def __init__(self, name: str, model: LoadedModel, decoding: Decoding) -> None:
+        self._name = name
         self._model = model
-        self._loaded = loaded
         self._decoding = decoding
-        facts = loaded.facts
-        self.reuse = Reuse(facts.block_size)
-        self._most_requests = WAITING * facts.at_once
-        self._most_tokens = WAITING * facts.cache_tokens
-        self._names = count()
-        self._requests: dict[str, tuple[_Asked, int]] = {}
-        """By the name of a request: its prompt, and which continuation it is (-1: none)."""
+        self.reuse = PrefixReuse(model.facts.block_size)
+        self._most_requests = LOAD_FACTOR * model.facts.scheduled
+        self._most_tokens = LOAD_FACTOR * model.facts.cache_tokens
+        self._numbers = count()
+        self._requests: dict[str, tuple[_Prompt, int]] = {}
+        """Request to its prompt and the number of its continuation (-1: the prompt itself)."""
         self._new_tokens = 0
         self._too_long: list[tuple[int, Answer]] = []
-        self._sampling = lru_cache(maxsize=256)(self._made_sampling)
+        self._sampling = lru_cache(maxsize=256)(self._sampling_parameters)
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is to be waited for."""
+        """Whether answers are to come."""
         return bool(self._requests or self._too_long)
 
     @property
     def has_room(self) -> bool:
-        """Whether another prompt would not have to wait for long."""
+        """Whether another prompt would not wait long."""
         return (
             len(self._requests) < self._most_requests and self._new_tokens < self._most_tokens
         ) or not self._requests
 
     def add(self, key: int, prompt: str, repeat: int, max_tokens: int | None = None) -> None:
-        """Ask a prompt; its answer will bear the key.
+        """Ask a prompt; `step` returns its answer with the key.
 
-        `max_tokens` is the limit of this answer; None: that of the decoding.
+        `max_tokens` limits this answer; None: the limit of the decoding.
 
         Raises
         ------
         StudyError
             The engine has stopped.
         """
-        loaded, decoding = self._loaded, self._decoding
-        tokens = loaded.layout.tokens(prompt)
+        model, decoding = self._model, self._decoding
+        tokens = model.layout.tokens(prompt)
         limit = max_tokens or decoding.max_tokens
-        if len(tokens) + limit > loaded.facts.window:
+        if len(tokens) + limit > model.facts.window:
             self._too_long.append((key, Answer(None, missing=TOO_LONG)))
             return
-        asked = _Asked(key, len(tokens), monotonic())
-        self._request(asked, -1, tokens, self._sampling(repeat, limit))
-        scores = loaded.score_tokens
+        entry = _Prompt(key, len(tokens), monotonic())
+        self._request(entry, -1, tokens, self._sampling(repeat, limit))
+        scores = model.tokenization
         for number, start in enumerate(scores.continuations if scores else ()):
-            if len(tokens) + len(start) < loaded.facts.window:
-                more = self._sampling(repeat, None)
-                self._request(asked, number, [*tokens, *start], more)
-        self._new_tokens += asked.new_tokens
+            if len(tokens) + len(start) < model.facts.window:
+                sampling = self._sampling(repeat, None)
+                self._request(entry, number, [*tokens, *start], sampling)
+        self._new_tokens += entry.new_tokens
 
     def step(self) -> list[tuple[int, Answer]]:
-        """Go on by one step of the scheduler; return what was answered.
+        """Run one step of the scheduler; return the answers that are complete.
 
         Raises
         ------
         StudyError
             The engine has stopped.
         """
-        found, self._too_long = self._too_long, []
+        answers, self._too_long = self._too_long, []
         if not self._requests:
-            return found
-        with _explained():
-            outputs = self._loaded.engine.step()
+            return answers
+        with _engine_errors():
+            outputs = self._model.engine.step()
         for output in outputs:
-            if output.finished:
-                asked, which = self._requests.pop(output.request_id)
-                self.reuse.answered(output.num_cached_tokens)
-                asked.waiting -= 1
-                if which < 0:
-                    asked.output = output
-                else:
-                    asked.further[which] = _shares(output.outputs[0])
-                if not asked.waiting:
-                    self._new_tokens -= asked.new_tokens
-                    found.append((asked.key, self._answer(asked)))
-        return found
+            if not output.finished:
+                continue
+            entry, number = self._requests.pop(output.request_id)
+            self.reuse.cached_tokens += output.num_cached_tokens or 0
+            entry.requests -= 1
+            if number < 0:
+                entry.output = output
+            else:
+                entry.continuations[number] = _probabilities(output.outputs[0])
+            if not entry.requests:
+                self._new_tokens -= entry.new_tokens
+                answers.append((entry.key, self._answer(entry)))
+        return answers
 
     def abort(self) -> None:
         """Give up what is under way."""
         if self._requests:
-            # An engine that is gone has nothing to give up.
+            # The engine may have stopped already.
             with suppress(Exception):
-                self._loaded.engine.abort_request(list(self._requests))
+                self._model.engine.abort_request(list(self._requests))
             self._requests.clear()
 
-    def _request(self, asked: _Asked, which: int, tokens: list[int], sampling: Any) -> None:
-        name = str(next(self._names))
-        asked.new_tokens += len(tokens) - self.reuse.asked(tokens)
-        asked.waiting += 1
-        self._requests[name] = (asked, which)
-        with _explained():
-            self._loaded.engine.add_request(name, {"prompt_token_ids": tokens}, sampling)
+    def _request(self, entry: _Prompt, number: int, tokens: list[int], sampling: Any) -> None:
+        name = str(next(self._numbers))
+        entry.new_tokens += len(tokens) - self.reuse.add_prompt(tokens)
+        entry.requests += 1
+        self._requests[name] = (entry, number)
+        with _engine_errors():
+            self._model.engine.add_request(name, {"prompt_token_ids": tokens}, sampling)
 
-    def _made_sampling(self, repeat: int, max_tokens: int | None) -> Any:
+    def _sampling_parameters(self, repeat: int, max_tokens: int | None) -> Any:
         """Return the parameters of an answer; without a limit, of one token of a continuation."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
-        decoding, scores = self._decoding, self._loaded.score_tokens
+        decoding, scores = self._decoding, self._model.tokenization
         one_token = max_tokens is None
         structured = decoding.structured and not one_token
         return SamplingParams(
             temperature=0.0 if one_token else decoding.temperature,
             max_tokens=max_tokens or 1,
-            # Repeats with one seed would only repeat the answer.
+            # The same seed would only repeat the answer.
             seed=None if decoding.seed is None else decoding.seed + repeat,
             logprob_token_ids=scores.tokens if scores else None,
             structured_outputs=StructuredOutputsParams(regex=_NUMBER) if structured else None,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
 
-    def _answer(self, asked: _Asked) -> Answer:
-        output, scores = asked.output, self._loaded.score_tokens
-        said = output.outputs[0]
+    def _answer(self, entry: _Prompt) -> Answer:
+        completion, scores = entry.output.outputs[0], self._model.tokenization
         distribution = None
-        if scores and said.logprobs and len(asked.further) == len(scores.continuations):
-            further = [asked.further[number] for number in range(len(scores.continuations))]
-            distribution = scores.distribution(said.token_ids, _shares(said), further)
+        if scores and completion.logprobs and len(entry.continuations) == len(scores.continuations):
+            further = [entry.continuations[number] for number in range(len(scores.continuations))]
+            first = _probabilities(completion)
+            distribution = scores.distribution(completion.token_ids, first, further)
         return Answer(
-            said.text,
-            finish_reason=said.finish_reason,
-            served_model=self._model,
-            fingerprint=self._loaded.facts.fingerprint,
-            prompt_tokens=asked.tokens,
-            completion_tokens=len(said.token_ids),
-            cached_tokens=output.num_cached_tokens,
-            milliseconds=(monotonic() - asked.begun) * 1000,
+            completion.text,
+            finish_reason=completion.finish_reason,
+            served_model=self._name,
+            fingerprint=self._model.facts.fingerprint,
+            prompt_tokens=entry.tokens,
+            completion_tokens=len(completion.token_ids),
+            cached_tokens=entry.output.num_cached_tokens,
+            milliseconds=(monotonic() - entry.started) * 1000,
             distribution=distribution,
         )
 
 
-def answer_all(streaming: Streaming, requests: Iterable[Request], delivery: Delivery) -> Reuse:
-    """Answer requests in their order; hand over answers every second. Return what was counted."""
+def answer_all(feed: SchedulerFeed, requests: Iterable[Request], delivery: Delivery) -> PrefixReuse:
+    """Answer requests in their order, delivering every second; return the token counts."""
     stream, numbers = iter(requests), count()
     under_way: dict[int, Request] = {}
-    done: list[tuple[Request, Answer]] = []
+    answers: list[tuple[Request, Answer]] = []
     stored = monotonic()
     try:
         while True:
-            while streaming.has_room and (request := next(stream, None)) is not None:
+            while feed.has_room and (request := next(stream, None)) is not None:
                 number = next(numbers)
                 under_way[number] = request
-                streaming.add(number, request.prompt, request.repeat, request.max_tokens)
-            if not streaming.busy:
+                feed.add(number, request.prompt, request.repeat, request.max_tokens)
+            if not feed.busy:
                 break
-            done += [(under_way.pop(key), answer) for key, answer in streaming.step()]
-            if done and monotonic() - stored > COMMITTED_EVERY:
-                delivery.commit(done)
-                done, stored = [], monotonic()
+            answers += [(under_way.pop(key), answer) for key, answer in feed.step()]
+            if answers and monotonic() - stored > COMMIT_SECONDS:
+                delivery.commit(answers)
+                answers, stored = [], monotonic()
     finally:
-        streaming.abort()
-        if done:
-            delivery.commit(done)
-    return streaming.reuse.taken()
+        feed.abort()
+        if answers:
+            delivery.commit(answers)
+    return feed.reuse.reset()
 
 
-def _shares(said: Any) -> Shares:
-    """Return the probabilities at an answer's first token."""
-    told: Mapping[int, Any] = said.logprobs[0] if said.logprobs else {}
-    return {token: exp(one.logprob) for token, one in told.items()}
+def _probabilities(completion: Any) -> Probabilities:
+    """Return the probabilities at a completion's first token."""
+    logprobs: Mapping[int, Any] = completion.logprobs[0] if completion.logprobs else {}
+    return {token: exp(entry.logprob) for token, entry in logprobs.items()}
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _engine_errors() -> Iterator[None]:
     from vllm.v1.engine.exceptions import EngineDeadError
 
     try:
         yield
     except (RuntimeError, EngineDeadError) as error:
-        said = str(error).strip() or type(error).__name__
+        message = str(error).strip() or type(error).__name__
         raise StudyError(
-            f"vLLM stopped: {said} What was judged is kept; run the command again to go on."
+            f"vLLM stopped: {message} All answers so far are stored; run the command again to "
+            "resume."
         ) from error

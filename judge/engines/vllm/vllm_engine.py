@@ -6,18 +6,18 @@ from typing import Any
 
 from judge.engines.engine import Delivery, Ready, TokenCount
 from judge.engines.engine_settings import VLLMSettings
-from judge.engines.vllm.chat_layout import DATE, Layout
+from judge.engines.vllm.chat_layout import DATE, ChatLayout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity
-from judge.engines.vllm.model_loader import Loaded, ModelFacts, ModelSpec, load, read_template
-from judge.engines.vllm.scheduler_feed import Decoding, Streaming, answer_all
-from judge.engines.vllm.worker_pool import Workers
+from judge.engines.vllm.model_loader import LoadedModel, ModelFacts, ModelSpec, load, read_template
+from judge.engines.vllm.scheduler_feed import Decoding, SchedulerFeed, answer_all
+from judge.engines.vllm.worker_pool import WorkerPool
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Request
 from study.errors import StudyError
 from study.study import Study
 
-# Parts of a prompt encoded apart may have so many tokens more or less than the whole.
+# Parts of a prompt that are encoded separately may differ from the whole by so many tokens.
 _NEAR = 64
 
 
@@ -30,14 +30,14 @@ class VLLMEngine:
     def __init__(self, settings: VLLMSettings, study: Study, prompts: PromptSet) -> None:
         if settings.model is None:
             raise StudyError(
-                "Say which model is to judge, with --model: a folder, or a name on the hub."
+                "Name the model that judges, with --model: a folder, or a name on the hub."
             )
         if settings.structured and prompts.form != "score":
             raise StudyError(
                 f"--structured leaves no room for the reason that {prompts.name} asks."
             )
         if settings.structured and (prompts.scale.min, prompts.scale.max) != (0, 100):
-            raise StudyError("--structured knows whole numbers from 0 to 100 only.")
+            raise StudyError("--structured supports only whole numbers from 0 to 100.")
         arguments = dict(study.config.judge.vllm)
         check_arguments(arguments)
         self._settings = settings
@@ -57,19 +57,19 @@ class VLLMEngine:
             settings.seed,
             settings.structured,
         )
-        self._loaded: Loaded | None = None
-        self._streaming: Streaming | None = None
-        self._workers: Workers | None = None
+        self._model: LoadedModel | None = None
+        self._feed: SchedulerFeed | None = None
+        self._pool: WorkerPool | None = None
 
     def start(self, sample: Sequence[str]) -> Ready:
-        """Load the model, in as many processes as were asked for."""
+        """Load the model, in as many processes as the settings request."""
         if self._settings.processes > 1:
-            self._workers = Workers(self._spec, self._decoding, self._settings.processes)
-            facts, layout = self._workers.start()
+            self._pool = WorkerPool(self._spec, self._decoding, self._settings.processes)
+            facts, layout = self._pool.start()
         else:
-            self._loaded = load(self._spec)
-            self._streaming = Streaming(self._spec.model, self._loaded, self._decoding)
-            facts, layout = self._loaded.facts, self._loaded.layout
+            self._model = load(self._spec)
+            self._feed = SchedulerFeed(self._spec.model, self._model, self._decoding)
+            facts, layout = self._model.facts, self._model.layout
         return Ready(
             Conditions(
                 engine="vllm",
@@ -82,17 +82,17 @@ class VLLMEngine:
             _token_count(layout, sample),
             window=facts.window,
             answer_tokens=self._decoding.max_tokens,
-            count=_counted(layout, facts.window - self._decoding.max_tokens),
+            count=_prompt_counter(layout, facts.window - self._decoding.max_tokens),
         )
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         """Keep the scheduler full, in the requests' order; store answers every second."""
         del run
-        if self._workers is not None:
-            reuse = self._workers.run(requests, delivery)
+        if self._pool is not None:
+            reuse = self._pool.run(requests, delivery)
         else:
-            assert self._streaming is not None  # noqa: S101  (start comes first)
-            reuse = answer_all(self._streaming, requests, delivery)
+            assert self._feed is not None  # noqa: S101  (start comes first)
+            reuse = answer_all(self._feed, requests, delivery)
         if not reuse.prompt_tokens:
             return ()
         delivery.measured({"recomputed": reuse.recomputed, "least_recomputed": reuse.least})
@@ -100,10 +100,10 @@ class VLLMEngine:
 
     def close(self) -> None:
         """Free the GPU's memory."""
-        if self._workers is not None:
-            self._workers.end()
-        if self._loaded is not None:
-            self._loaded.close()
+        if self._pool is not None:
+            self._pool.end()
+        if self._model is not None:
+            self._model.close()
 
     def _identity(self, facts: ModelFacts) -> dict[str, Any]:
         return {
@@ -116,26 +116,27 @@ class VLLMEngine:
         }
 
 
-def _counted(layout: Layout, room: int) -> Any:
-    # The passages of one context are a part of many prompts, one after the other.
-    @lru_cache(maxsize=32)
-    def size(part: str) -> int:
-        return len(layout.text(part))
+def _prompt_counter(layout: ChatLayout, room: int) -> Any:
+    """Return a function that counts the tokens of a prompt, exactly where it nearly fills a room.
 
+    Otherwise the counts of its parts are added, and reused: the passages of a context are a part
+    of many prompts.
+    """
+    cached_size = lru_cache(maxsize=32)(lambda part: len(layout.text(part)))
     around = layout.around
 
-    def counted(parts: Sequence[str]) -> int:
-        about = around + sum(map(size, parts))
-        return len(layout.tokens("".join(parts))) if abs(about - room) <= _NEAR else about
+    def count(parts: Sequence[str]) -> int:
+        size = around + sum(map(cached_size, parts))
+        return len(layout.tokens("".join(parts))) if abs(size - room) <= _NEAR else size
 
-    return counted
+    return count
 
 
-def _token_count(layout: Layout, sample: Sequence[str]) -> TokenCount:
+def _token_count(layout: ChatLayout, sample: Sequence[str]) -> TokenCount:
     around = layout.around
     sizes = [(len(prompt.encode()), len(layout.text(prompt))) for prompt in sample]
     if not sizes or not all(size for size, _ in sizes):
         return TokenCount(base=around)
-    # The densest prompt of the sample: others are counted before they are taken for short.
+    # The densest prompt of the sample: prompts that seem to fit by it are counted exactly.
     per_byte = max(tokens / size for size, tokens in sizes)
     return TokenCount(base=around, per_byte=per_byte, calibrated=True)

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from judge.engines.vllm.prefix_reuse import Reuse
+from judge.engines.vllm.prefix_reuse import PrefixReuse
 
 
 def least(prompts: list[list[int]], block: int) -> float:
@@ -24,18 +24,17 @@ def least(prompts: list[list[int]], block: int) -> float:
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=12), max_size=12), st.integers(1, 4))
 def test_it_is_what_comparing_all_prompts_gives(prompts: list[list[int]], block: int) -> None:
-    found = Reuse(block)
+    reuse = PrefixReuse(block)
     for prompt in prompts:
-        found.asked(prompt)
-    assert found.least == pytest.approx(least(prompts, block))
+        reuse.add_prompt(prompt)
+    assert reuse.least == pytest.approx(least(prompts, block))
 
 
-def test_shares_are_said_in_a_sentence() -> None:
-    found = Reuse(2)
+def test_shares_are_given_in_a_sentence() -> None:
+    reuse = PrefixReuse(2)
     for prompt in ([1, 2, 3, 4], [1, 2, 5, 6]):
-        found.asked(prompt)
-        found.answered(0)
-    assert found.line() == (
+        reuse.add_prompt(prompt)
+    assert reuse.line() == (
         "Of 8 prompt tokens 100.0% were computed; the least possible for these prompts in blocks "
         "of 2 is 75.0%."
     )

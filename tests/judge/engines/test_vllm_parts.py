@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from judge.engines.vllm.chat_layout import chat_layout
-from judge.engines.vllm.engine_arguments import check_arguments, no_part_of_identity, of_identity
-from judge.engines.vllm.scheduler_feed import Decoding, Streaming
-from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokens
+from judge.engines.vllm.engine_arguments import check_arguments, of_identity, recorded_only
+from judge.engines.vllm.scheduler_feed import Decoding, SchedulerFeed
+from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokenization
 from judge.engines.vllm.worker_pool import device_groups, shard
 from judge.protocol.exchange import TOO_LONG
 from study.errors import StudyError
@@ -93,16 +93,16 @@ def test_spellings_of_a_score_are_summed() -> None:
 
 def test_tokenizers_that_write_numbers_whole() -> None:
     whole = {str(score): [1000 + score] for score in range(101)}
-    found, how = score_tokens(Writes(whole), HUNDRED)
+    found, how = score_tokenization(Writes(whole), HUNDRED)
     assert isinstance(found, WholeNumbers)
     assert (len(found.tokens), how) == (101, "one token each")
     # A space before makes other tokens: both where they fit into one question, else not.
     both = {**whole, **{f" {score}": [2000 + score] for score in range(101)}}
-    found, how = score_tokens(Writes(both), HUNDRED)
+    found, how = score_tokenization(Writes(both), HUNDRED)
     assert found is not None
     assert len(found.tokens) == 101
     assert "without those after a space" in how
-    found, how = score_tokens(Writes(both), RatingScale(min=1, max=5))
+    found, how = score_tokenization(Writes(both), RatingScale(min=1, max=5))
     assert isinstance(found, WholeNumbers)
     assert found.points[2005] == found.points[1005] == 5
     assert how == "one token each, with and without a space before"
@@ -110,7 +110,7 @@ def test_tokenizers_that_write_numbers_whole() -> None:
 
 @pytest.mark.parametrize("lead", [(), (7,)], ids=["plain", "lead"])
 def test_tokenizers_that_write_digits(lead: tuple[int, ...]) -> None:
-    found, how = score_tokens(Writes(lead=lead), HUNDRED)
+    found, how = score_tokenization(Writes(lead=lead), HUNDRED)
     assert isinstance(found, Digits)
     assert (found.lead, found.digits) == (lead, tuple(map(ord, "0123456789")))
     assert how == "digit by digit"
@@ -118,11 +118,11 @@ def test_tokenizers_that_write_digits(lead: tuple[int, ...]) -> None:
 
 def test_other_tokenizers_and_scales_have_none_and_it_is_said() -> None:
     pairs = {"10": [99], "100": [99, 48]}
-    assert score_tokens(Writes(pairs), HUNDRED)[0] is None
-    found, how = score_tokens(Writes(), RatingScale(min=1, max=20))
+    assert score_tokenization(Writes(pairs), HUNDRED)[0] is None
+    found, how = score_tokenization(Writes(), RatingScale(min=1, max=20))
     assert found is None
     assert "0 to 100 only" in how
-    assert score_tokens(Writes(), RatingScale(min=0, max=1000))[0] is None
+    assert score_tokenization(Writes(), RatingScale(min=0, max=1000))[0] is None
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_arguments_that_stand_elsewhere_are_refused(name: str, instead: str) -> 
 def test_what_moves_no_score_is_no_part_of_the_identity() -> None:
     given = {"dtype": "bfloat16", "gpu_memory_utilization": 0.8, "chat_template": "t.jinja"}
     assert of_identity(given) == {"vllm.dtype": "bfloat16"}
-    assert no_part_of_identity(given) == {"vllm.gpu_memory_utilization": 0.8}
+    assert recorded_only(given) == {"vllm.gpu_memory_utilization": 0.8}
 
 
 def test_prompts_of_a_group_go_to_one_process_and_groups_to_all() -> None:
@@ -154,25 +154,27 @@ def test_prompts_of_a_group_go_to_one_process_and_groups_to_all() -> None:
 def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_one_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    facts = SimpleNamespace(block_size=16, at_once=4, cache_tokens=1000, window=20)
+    facts = SimpleNamespace(block_size=16, scheduled=4, cache_tokens=1000, window=20)
     layout = SimpleNamespace(tokens=lambda prompt: [1] * len(prompt))
-    loaded: Any = SimpleNamespace(facts=facts, layout=layout, score_tokens=None)
+    loaded: Any = SimpleNamespace(facts=facts, layout=layout, tokenization=None)
     asked: list[int] = []
-    monkeypatch.setattr(Streaming, "_made_sampling", lambda *_, **__: None)
-    monkeypatch.setattr(Streaming, "_request", lambda _, prompt, *__: asked.append(prompt.tokens))
-    streaming = Streaming("m", loaded, Decoding(0.0, 5, None, structured=False))
-    streaming.add(1, "x" * 15, 0)
-    assert not streaming.busy
-    streaming.add(2, "x" * 16, 0)
+    monkeypatch.setattr(SchedulerFeed, "_sampling_parameters", lambda *_, **__: None)
+    monkeypatch.setattr(
+        SchedulerFeed, "_request", lambda _, prompt, *__: asked.append(prompt.tokens)
+    )
+    feed = SchedulerFeed("m", loaded, Decoding(0.0, 5, None, structured=False))
+    feed.add(1, "x" * 15, 0)
+    assert not feed.busy
+    feed.add(2, "x" * 16, 0)
     assert asked == [15]
-    assert [(key, answer.missing) for key, answer in streaming.step()] == [(2, TOO_LONG)]
+    assert [(key, answer.missing) for key, answer in feed.step()] == [(2, TOO_LONG)]
 
 
 def test_each_process_has_gpus_of_its_own() -> None:
     named = {"CUDA_VISIBLE_DEVICES": "0, 2,3,5"}
     assert device_groups({}, 2, named) == ["0", "2"]
     assert device_groups({"tensor_parallel_size": 2}, 2, named) == ["0,2", "3,5"]
-    with pytest.raises(StudyError, match="needs 6, and 4 are there"):
+    with pytest.raises(StudyError, match="needs 6, and 4 are available"):
         device_groups({"tensor_parallel_size": 2}, 3, named)
     assert device_groups({}, 2, {"CUDA_VISIBLE_DEVICES": ""}) == [None, None]
 
@@ -236,18 +238,18 @@ def test_a_prompt_has_one_beginning_and_its_words_are_text(shown: str) -> None:
 
 
 def test_a_template_that_changes_the_message_is_refused() -> None:
-    with pytest.raises(StudyError, match="does not show a message as it is, once"):
+    with pytest.raises(StudyError, match="does not show a message unchanged, once"):
         chat_layout(Chat("<s>MESSAGE MESSAGE"), "m")
 
 
 BEGINS_ONE = """
 import subprocess, sys, time
-from judge.engines.vllm.process_cleanup import Ending
+from judge.engines.vllm.model_loader import ProcessCleanup
 begun = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-ending = Ending()
+cleanup = ProcessCleanup()
 print(begun.pid, flush=True)
 if sys.stdin.readline():
-    ending.over()
+    cleanup.cancel()
 else:
     time.sleep(60)
 """

@@ -18,8 +18,8 @@ from transformers import AutoModelForCausalLM
 import judge.engines.vllm.vllm_engine as engine_module
 from judge import RunStoppedError, judge_study
 from judge.engines.engine_settings import VLLMSettings
-from judge.engines.vllm.model_loader import Loaded, ModelSpec, load
-from judge.engines.vllm.scheduler_feed import Decoding, Streaming
+from judge.engines.vllm.model_loader import LoadedModel, ModelSpec, load
+from judge.engines.vllm.scheduler_feed import Decoding, SchedulerFeed
 from study import Study
 from study.errors import StudyError
 from study.scales import RatingScale
@@ -36,7 +36,7 @@ HOSTILE = (
 QUESTIONS = ("Is it so?", "A score from 0 to 100, please.", "The sea is 4 km deep.\nHow deep?")
 
 
-def model(folder: Path, **arguments: Any) -> Loaded:
+def model(folder: Path, **arguments: Any) -> LoadedModel:
     """Load a model as a run does."""
     scale = RatingScale(min=0, max=100)
     return load(ModelSpec(str(folder), None, 4096, 0, {**ARGUMENTS, **arguments}, None, scale))
@@ -62,7 +62,7 @@ class Spied:
     def shutdown(self, timeout: float) -> None:
         """Go on."""
 
-    def over(self) -> None:
+    def cancel(self) -> None:
         """Go on."""
 
     def add_request(self, name: str, prompt: dict[str, list[int]], sampling: Any) -> None:
@@ -77,7 +77,7 @@ class Spied:
         return found
 
 
-def judged(loaded: Loaded, folder: Path, rows: Callable[[Study], None], **given: Any) -> Any:
+def judged(loaded: LoadedModel, folder: Path, rows: Callable[[Study], None], **given: Any) -> Any:
     """Judge a small study with an engine that is loaded already; return what came of it."""
     study = Study.create(folder, SETTINGS)
     rows(study)
@@ -86,7 +86,7 @@ def judged(loaded: Loaded, folder: Path, rows: Callable[[Study], None], **given:
     settings = VLLMSettings(model="tiny", **given)
     real, engine_module.load = (
         engine_module.load,
-        lambda _: replace(loaded, engine=spied, ending=spied),
+        lambda _: replace(loaded, engine=spied, cleanup=spied),
     )
     try:
         outcome = judge_study(study, settings)
@@ -129,14 +129,14 @@ def long(study: Study) -> None:
     )
 
 
-def distributions(loaded: Loaded, folder: Path) -> list[dict[str, Any]]:
+def distributions(loaded: LoadedModel, folder: Path) -> list[dict[str, Any]]:
     """Return the distributions of the engine, beside those of an exhaustive computation."""
-    streaming = Streaming("tiny", loaded, Decoding(0.0, 16, None, structured=False))
+    feed = SchedulerFeed("tiny", loaded, Decoding(0.0, 16, None, structured=False))
     for key, question in enumerate(QUESTIONS):
-        streaming.add(key, question, 0)
+        feed.add(key, question, 0)
     answers = {}
-    while streaming.busy:
-        answers |= dict(streaming.step())
+    while feed.busy:
+        answers |= dict(feed.step())
     slow = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     return [
         {
@@ -149,7 +149,7 @@ def distributions(loaded: Loaded, folder: Path) -> list[dict[str, Any]]:
 
 
 @torch.inference_mode()
-def exhaustive(slow: Any, loaded: Loaded, question: str) -> dict[str, float]:
+def exhaustive(slow: Any, loaded: LoadedModel, question: str) -> dict[str, float]:
     """Return the probability of each score, written out token by token, one score at a time."""
     start = loaded.layout.tokens(question)
     tokenizer = loaded.layout.tokenizer

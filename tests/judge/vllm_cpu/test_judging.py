@@ -199,7 +199,7 @@ def test_a_repeat_says_the_same(twice: Twice) -> None:
 
 
 def test_the_end_of_one_of_two_processes_is_said_and_loses_nothing(twice: Twice) -> None:
-    assert "of 2 has ended by signal 9. What was judged is kept" in twice.said
+    assert "of 2 has ended by signal 9. All answers so far are stored" in twice.said
     assert WHOLE < twice.stored < 3 * WHOLE
     assert {row["attempt"] for row in judgments(twice.folder)} == {1}
 
