@@ -1,8 +1,8 @@
-"""Read the score out of a judge's answer, or say why it holds none.
+"""Reads the score in a judge's answer, or returns the reason why there is none.
 
 A wrong value is worse than a missing one, so an answer counts only if all of it is understood:
-wrapping that means nothing is taken off, and what is left must be one score. Nothing is searched
-for inside sentences, clipped, rescaled or rounded. Labels and refusals are read in English only.
+formatting without meaning is removed, and the rest must be one score. Scores are not searched for
+inside sentences, clipped, rescaled or rounded. Labels and refusals are read in English only.
 `judge/parsing/answer_forms.jsonl` lists answers with their outcomes.
 """
 
@@ -11,17 +11,17 @@ from typing import Literal, NamedTuple
 
 from judge.parsing.markup import after_thinking, plain
 from judge.parsing.other_content import is_refusal, other_scores
-from judge.parsing.score_forms import Found, find_score
+from judge.parsing.score_forms import ScoreMatch, find_score
 from study.scales import RatingScale
 
 PARSER_VERSION = "1"
-"""Raised with every change of an outcome; stored with each judgment."""
+"""Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
-"""Characters, after a think block: what is longer is no answer to "only print the score"."""
+"""Characters after a think block. A longer text does not follow "only print the score"."""
 
-TOLD_AGAIN = 100
-"""Times that an answer may repeat its score: beyond that a model only babbles."""
+MOST_REPETITIONS = 100
+"""How often an answer may repeat its score. With more, the model has degenerated."""
 
 _CUT = frozenset({"length", "max_tokens"})
 
@@ -32,7 +32,7 @@ __all__ = ["PARSER_VERSION", "Form", "Parsed", "parse_answer"]
 
 
 class Parsed(NamedTuple):
-    """A value and the rule that found it, or the reason why there is none."""
+    """A value and the rule that matched, or the reason why there is none."""
 
     value: float | None
     """Points on the construct's scale."""
@@ -58,11 +58,11 @@ def parse_answer(
     scale
         The construct's scale. "4/5" is a score on a scale that ends at 5 and nowhere else.
     finish_reason
-        Why the model stopped, as the server says. At "length", only a score that a line break
+        Why the model stopped, as the server reports. At "length", only a score that a line break
         follows counts: a bare "8" may be the beginning of "85".
     form
-        What was asked for. After a reason, a score alone on the last line counts, if the reason
-        tells no other.
+        What the prompt requests. After a reason, a score alone on the last line counts, if the
+        reason contains no other.
 
     Returns
     -------
@@ -85,11 +85,11 @@ def parse_answer(
     answer = plain(answer)
     if not answer.strip():
         return _missing("truncated" if cut else "empty_answer")
-    found = find_score(answer, scale)
-    if found is None and form == "rationale":
-        found = _after_reason(answer, scale)
-    if found is not None and (found.ended or not cut):
-        return _read(found, scale, (text or "").strip())
+    score = find_score(answer, scale)
+    if score is None and form == "rationale":
+        score = _after_reason(answer, scale)
+    if score is not None and (score.ended or not cut):
+        return _checked(score, scale, (text or "").strip())
     if cut:
         return _missing("truncated")
     if is_refusal(answer):
@@ -98,26 +98,26 @@ def parse_answer(
     return _missing("several_scores" if several else "no_score")
 
 
-def _after_reason(answer: str, scale: RatingScale) -> Found | None:
-    """Return the score on the last line; what stands before it must tell no other."""
+def _after_reason(answer: str, scale: RatingScale) -> ScoreMatch | None:
+    """Return the score on the last line; the text above it must contain no other."""
     body = answer.rstrip()
     reason, _, last = body.rpartition("\n")
     # With the line break that follows it, if any: "1." may be the beginning of a list.
-    found = find_score(last + answer[len(body) :], scale) if reason.strip() else None
-    if found is None:
+    score = find_score(last + answer[len(body) :], scale) if reason.strip() else None
+    if score is None:
         return None
-    return Found(found.number, "last_line", f"{reason}\n{found.tail}", found.ended)
+    return ScoreMatch(score.number, "last_line", f"{reason}\n{score.tail}", score.ended)
 
 
-def _read(found: Found, scale: RatingScale, stripped: str) -> Parsed:
-    value = float(found.number)
-    # A score told again ("A score of 85 reflects ...") is no other score, up to a point.
-    told = list(islice(other_scores(found.tail, scale), TOLD_AGAIN + 1))
-    if len(told) > TOLD_AGAIN or any(other != value for other in told):
+def _checked(score: ScoreMatch, scale: RatingScale, stripped: str) -> Parsed:
+    value = float(score.number)
+    # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
+    others = list(islice(other_scores(score.tail, scale), MOST_REPETITIONS + 1))
+    if len(others) > MOST_REPETITIONS or any(other != value for other in others):
         return _missing("several_scores")
     if scale.problem(value):
         return _missing("out_of_range")
-    return Parsed(value, None, "bare" if found.number == stripped else found.rule)
+    return Parsed(value, None, "bare" if score.number == stripped else score.rule)
 
 
 def _missing(reason: str) -> Parsed:

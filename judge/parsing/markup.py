@@ -1,6 +1,6 @@
-"""What stands around a score and means nothing: white space, think blocks, fences, emphasis.
+"""Removes what has no meaning around a score: white space, think blocks, fences, emphasis.
 
-Wrapping is replaced by a space, never by nothing, so that no two digits are ever joined.
+It is replaced by a space and never just deleted, so that no two digits are joined.
 """
 
 import re
@@ -39,14 +39,14 @@ _MARKS = re.compile(r"\*+|_+|`+|\$+|[\"']")
 
 
 def after_thinking(text: str) -> str | None:
-    """Return what follows the think blocks at the start; None where one has no end."""
+    """Return what follows the think blocks at the start; None if one is not closed."""
     text = text.removeprefix("\ufeff")
     position = 0
     while block := _THINK.match(text, position):
         position = block.end()
     if position == 0:
-        # Some chat templates write the opening tag into the prompt: the answer has the other,
-        # on a line of its own.
+        # Some chat templates write the opening tag into the prompt: the answer has only the
+        # closing one, on a separate line.
         tags = list(islice(_THINK_TAG.finditer(text), 2))
         if len(tags) == 1 and (closing := _THINK_ENDS.search(text)):
             position = closing.end()
@@ -56,7 +56,7 @@ def after_thinking(text: str) -> str | None:
 def plain(text: str) -> str:
     """Return an answer with plain white space and minus signs, without an end-of-turn token.
 
-    White space at the end becomes one line break if it has any: the line before is complete.
+    White space at the end becomes one line break if it contains any: the last line is complete.
     """
     body = text.rstrip()
     gap = text[len(body) :]
@@ -65,7 +65,7 @@ def plain(text: str) -> str:
 
 
 def fenced(text: str) -> tuple[str, str] | None:
-    """Return what a closed code fence at the start holds, and what follows it."""
+    """Return the content of a closed code fence at the start, and what follows it."""
     opening = _FENCE.match(text)
     if opening is None:
         return None
@@ -76,7 +76,7 @@ def fenced(text: str) -> tuple[str, str] | None:
 def undecorated(text: str) -> str | None:
     """Return a line without heading, bullet, emphasis, quotes, backticks, LaTeX and [[ ]].
 
-    None where a mark has no partner: `$85`, `'85` and `85*` say something else than 85.
+    None if a mark has no partner: `$85`, `'85` and `85*` do not mean 85.
     """
     text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(_QUOTES)))
     text = _BOXED.sub(r" \1 ", text)
@@ -91,12 +91,12 @@ def unmarked(text: str) -> str:
 
 
 def _unpaired(text: str) -> bool:
-    begun: list[str] = []
+    open_marks: list[str] = []
     for mark in _MARKS.findall(text):
-        left = mark
-        while left and begun and left.startswith(begun[-1]):
-            # "***" may end "*" and "**" at once.
-            left = left.removeprefix(begun.pop())
-        if left:
-            begun.append(left)
-    return bool(begun)
+        rest = mark
+        while rest and open_marks and rest.startswith(open_marks[-1]):
+            # "***" can close "*" and "**" at once.
+            rest = rest.removeprefix(open_marks.pop())
+        if rest:
+            open_marks.append(rest)
+    return bool(open_marks)

@@ -1,4 +1,4 @@
-"""What an answer says beside one plain score: other scores, or that the judge won't give any."""
+"""What else an answer contains: other scores, or the judge's refusal to give one."""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ _NUMBER = re.compile(
 _MINUS = re.compile(r"(?<![0-9])(?<![0-9] )-\Z")
 _WINDOW = 80
 _NEAR = 30
-"""Characters around a number that may tell of scores, and right before it that tell what it is."""
+"""Characters around a number that are searched for words of scoring, and for its meaning."""
 
 _SENTENCE_END = re.compile(r"[.!?] |\n")
 _ABOUT_SCORES = re.compile(
-    # Words of scoring, and of changing one's mind.
+    # Words of scoring, and of revising a score.
     r"\b(?:scor(?:e[ds]?|ing)|rat(?:e[ds]?|ing|ings)|grade[ds]?|points?|pts|marks?|marked|"
     r"giv(?:es?|ing)|gave|assign(?:ed|s)?|award(?:ed|s)?|deserve[ds]?|deduct(?:ed|s)?|"
     r"actually|instead|rather|wait|prefer|better|closer|fits?|final|overall|total|"
@@ -42,7 +42,7 @@ _NUMBERED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = re.compile(
-    # A noun or a unit follows, as far as short words tell.
+    # A noun or a unit follows: any word that is not in this list.
     r"(?:-[0-9.]+)?%?[ -](?!(?:and|or|to|but|nor|so|as|at|by|for|from|in|on|if|is|was|be|are|were|"
     r"would|could|should|might|may|can|will|seems?|feels?|because|since|due|given|though|although|"
     r"then|than|this|that|it|the|an?|i|my|we|not|only|with|without|when|while|out|here|now|max|"
@@ -51,7 +51,7 @@ _COUNTED = re.compile(
 )
 
 _REFUSAL = re.compile(
-    # At the start of the answer or of a clause: what a response says is no refusal of the judge.
+    # At the start of the answer or of a clause, since the answer may quote the response.
     r"\A(?:(?:i'?m |i am )?(?:very |so |truly )?sorry|(?:i |my )?apolog(?:i[sz]e|ies)|"
     r"(?:unable|not able) to|cannot|can't|as an? (?:ai|(?:large )?language model))\b|"
     r"(?:\A|[.!,;:\n] ?|\b(?:but|and|however|so) )(?:"
@@ -63,11 +63,11 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL_WITHIN = 300
-"""Characters: a judge that refuses begins with it."""
+"""Characters. A refusal is at the beginning."""
 
 
 def is_refusal(answer: str) -> bool:
-    """Say whether an answer that is no score is a refusal, in common English words."""
+    """Return whether an answer without a score is a refusal, in common English words."""
     start = answer[:_REFUSAL_WITHIN].replace("’", "'").lstrip(" \n*_`\"'“‘#>")
     return bool(_REFUSAL.search(start))
 
@@ -75,11 +75,11 @@ def is_refusal(answer: str) -> bool:
 def other_scores(text: str, scale: RatingScale) -> Iterator[float]:
     """Yield the values in a text that may be scores, in their order.
 
-    Not counted: what lies outside the scale where no score is spoken of (2019), what counts or
-    measures a noun (3 facts, 15 mg), citations ([1]), list numbers, and the scale's own ends
-    (0 to 100). A number that ends a clause counts: "Actually, 70."
+    Left out are values outside the scale where no score is mentioned (2019), numbers that count or
+    measure a noun (3 facts, 15 mg), citations ([1]), list numbers, and the scale's own ends
+    (0 to 100). A number at the end of a clause is included: "Actually, 70."
     """
-    text = _scales_named(scale.min, scale.max).sub(" ", unmarked(text))
+    text = _scale_pattern(scale.min, scale.max).sub(" ", unmarked(text))
     listed = 1
     for number in _NUMBER.finditer(text):
         start, end = number.span()
@@ -116,8 +116,8 @@ def _sentence(before: str, after: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _scales_named(low: float, high: float) -> re.Pattern[str]:
-    """Match the construct's scale wherever it is named, and another one where a label names it."""
+def _scale_pattern(low: float, high: float) -> re.Pattern[str]:
+    """Match mentions of the construct's scale, and of another scale as part of a label."""
     least, most = (re.escape(f"{end:g}") for end in (low, high))
     span = r"[0-9.]+ ?(?:-|–|—|to) ?[0-9.]+"
     return re.compile(

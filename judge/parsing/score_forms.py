@@ -11,30 +11,30 @@ from judge.parsing.markup import fenced, undecorated
 from study.scales import RatingScale
 
 _LONGEST_FORM = 200
-"""Characters: no label with its number is longer. Keeps the pattern off long texts."""
+"""Characters. A label with its number is shorter, so the pattern is not tried on long texts."""
 
 _CONSTRUCTS = (
     r"(?:contextual\s+coherence|question\s+relevance|information\s+density|"
     r"answer\s+correctness|information\s+recall)"
 )
 _NOUN = r"(?:score|scoring|rating|grade|mark|evaluation|assessment|judge?ment)"
-# "The answer is 85" may answer the query that was judged: these take a colon, or "final".
+# "The answer is 85" may answer the judged query: these words need a colon, or "final".
 _AMBIGUOUS = r"(?:answer|output|result)"
 _BROKEN_KEY = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
 _TAGGED = re.compile(rf"<({_NOUN}|{_AMBIGUOUS})>([^<>]*)</\1>(\.?)", re.IGNORECASE | re.ASCII)
 _BLANK_LINE = re.compile(r"\n *\n")
 _LIST_BEGINS = re.compile(r"[^0-9]*\b1\W*\.\W*|#+ +1\W*")
-"""What may number the first item of a list, or a first heading, when more text follows."""
+"""The number of a first list item, or of a first heading, if more text follows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The number of an answer that is understood as a whole."""
+class ScoreMatch:
+    """The score of an answer that is understood as a whole."""
 
     number: str
     rule: str
     tail: str = ""
-    """Text beside the score, which must tell no other."""
+    """Text next to the score, which must contain no other."""
     ended: bool = False
     """Whether a line break follows the score."""
 
@@ -46,26 +46,26 @@ class _Patterns:
     number: re.Pattern[str]
 
 
-def find_score(answer: str, scale: RatingScale) -> Found | None:
-    """Return the score of an answer that is a score, or begins with one and a blank line."""
+def find_score(answer: str, scale: RatingScale) -> ScoreMatch | None:
+    """Return the score of an answer that is a score, or begins with a score and a blank line."""
     patterns = _patterns(scale.min, scale.max)
     text = answer.strip()
     ended = "\n" in answer[len(answer.rstrip()) :] and not _LIST_BEGINS.fullmatch(text)
-    found = _score(text, patterns)
-    if found:
-        return replace(found, ended=ended)
+    match = _score(text, patterns)
+    if match:
+        return replace(match, ended=ended)
     for head, rest in _heads(text):
         if rest and (not _BLANK_LINE.match(rest) or _LIST_BEGINS.fullmatch(head.strip())):
             continue
-        found = _score(head, patterns)
-        if found:
-            rule = "first_line" if rest else found.rule
-            return Found(found.number, rule, f"{found.tail}\n{rest}", ended or bool(rest))
+        match = _score(head, patterns)
+        if match:
+            rule = "first_line" if rest else match.rule
+            return ScoreMatch(match.number, rule, f"{match.tail}\n{rest}", ended or bool(rest))
     return None
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what may be a score at the start, and what follows it from its line's end on."""
+    """Yield possible scores at the start, each with the text from the end of its line on."""
     block = fenced(text)
     if block:
         yield block[0], block[1].lstrip(" ")
@@ -80,7 +80,7 @@ def _heads(text: str) -> Iterator[tuple[str, str]]:
         yield text[: blank.start()], text[blank.start() :]
 
 
-def _score(head: str, patterns: _Patterns) -> Found | None:
+def _score(head: str, patterns: _Patterns) -> ScoreMatch | None:
     head = head.strip()
     if head.startswith("{"):
         return _object(head, patterns)
@@ -93,16 +93,16 @@ def _score(head: str, patterns: _Patterns) -> Found | None:
     match = plain and patterns.score.fullmatch(plain)
     if not match or _signed_zero(match["number"]):
         return None
-    return Found(match["number"], "labelled" if match["label"] else "decorated")
+    return ScoreMatch(match["number"], "labelled" if match["label"] else "decorated")
 
 
 def _signed_zero(number: str) -> bool:
-    # Nobody writes "-0" for 0: whatever it is, it is no score.
+    # "-0" is not a way to write the score 0.
     return number[0] in "+-" and float(number) == 0
 
 
 class _Number(str):
-    """A number of a JSON text, as written there."""
+    """A number of a JSON text, as it is written there."""
 
     __slots__ = ()
 
@@ -116,48 +116,48 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _object(text: str, patterns: _Patterns) -> Found | None:
+def _object(text: str, patterns: _Patterns) -> ScoreMatch | None:
     try:
         pairs = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return _lenient_object(text, patterns)
-    scores: list[Found] = []
+    scores: list[ScoreMatch] = []
     prose: list[str] = []
     for name, value in pairs:
-        found = _member(name, value, patterns)
-        if found:
-            scores.append(found)
+        score = _member(name, value, patterns)
+        if score:
+            scores.append(score)
         elif isinstance(value, str) and not isinstance(value, _Number):
             prose.append(value)
         elif not (value is None or isinstance(value, bool)):
             return None
-    # A number that only an escape spells ("\\u0038") is no number of the answer.
+    # A number that is written with an escape ("\\u0038") does not count.
     if len(scores) != 1 or scores[0].number not in text:
         return None
     return replace(scores[0], tail="\n".join(prose))
 
 
-def _member(name: str, value: Any, patterns: _Patterns) -> Found | None:
+def _member(name: str, value: Any, patterns: _Patterns) -> ScoreMatch | None:
     if not isinstance(value, str) or not patterns.label.fullmatch(_BROKEN_KEY.sub(" ", name)):
         return None
     if isinstance(value, _Number):
         written = patterns.number.fullmatch(value)
-        return Found(value[:], "json") if written and not _signed_zero(value) else None
-    found = None if value.lstrip().startswith("{") else _score(value, patterns)
-    return found and Found(found.number, "json")
+        return ScoreMatch(value[:], "json") if written and not _signed_zero(value) else None
+    score = None if value.lstrip().startswith("{") else _score(value, patterns)
+    return score and ScoreMatch(score.number, "json")
 
 
-def _lenient_object(text: str, patterns: _Patterns) -> Found | None:
-    """Read {'score': 85} and {score: 85}, which are no JSON."""
+def _lenient_object(text: str, patterns: _Patterns) -> ScoreMatch | None:
+    """Read {'score': 85} and {score: 85}, which are not valid JSON."""
     if not text.endswith("}") or len(text) > _LONGEST_FORM:
         return None
-    found = _score(text[1:-1], patterns)
-    return Found(found.number, "json") if found and found.rule == "labelled" else None
+    score = _score(text[1:-1], patterns)
+    return ScoreMatch(score.number, "json") if score and score.rule == "labelled" else None
 
 
 @lru_cache(maxsize=64)
 def _patterns(low: float, high: float) -> _Patterns:
-    """Compile the forms of a scale: its own ends are the only ones that a form may name."""
+    """Compile the forms of a score. They may mention the ends of this scale only."""
     least, most = (re.escape(f"{end:g}") + r"(?:\.0+)?" for end in (low, high))
     span = rf"(?:from\s+|between\s+)?{least}\s*(?:-|–|—|to|and)\s*{most}"
     over = rf"(?:/\ *{most}|(?:out\ +)?of\ +(?:a\ +)?(?:possible\ +|maximum\ +)?{most})"

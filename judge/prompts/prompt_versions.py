@@ -1,4 +1,4 @@
-"""Prompt versions as folders: those that come with the package, and a study's own."""
+"""Prompt versions as folders: those of the package, and a study's own."""
 
 import re
 import tomllib
@@ -11,17 +11,17 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
 from judge.parsing import Form
-from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template
+from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template, invalid_settings
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
 
 PROMPT_VERSIONS = Path(__file__).parent / "versions"
-OWN = "prompts"
-"""Folder of a study that holds the prompt versions of its own."""
+STUDY_PROMPTS = "prompts"
+"""Folder of a study with its own prompt versions."""
 
 _SETTINGS = "version.toml"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# What looks like a placeholder; other braces, such as those of JSON, are text.
+# Looks like a placeholder; other braces, such as those of JSON, are text.
 _BRACED = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -35,7 +35,7 @@ class _Settings(BaseModel):
 
     source: str = ""
     scale: tuple[_Point, _Point]
-    # Whole numbers stay whole: they are part of the hash.
+    # Whole numbers stay integers, since the hash depends on it.
     empty_response: StrictInt | _Point | None = None
     line_separator: str = "\n"
     passage_separator: str = "\n\n"
@@ -50,7 +50,7 @@ class _Settings(BaseModel):
         if not low < high:
             raise ValueError("scale: write the lowest and the highest score, such as [0, 100]")
         if self.empty_response is not None and not low <= self.empty_response <= high:
-            raise ValueError("empty_response: lies outside the scale")
+            raise ValueError("empty_response: is outside the scale")
         return self
 
 
@@ -72,14 +72,14 @@ def prompt_version(name: str = PAPER, study_folder: Path | None = None) -> Promp
     Parameters
     ----------
     name
-        One that comes with the package, or a folder in `prompts` of the study.
+        A version of the package, or a folder in `prompts` of the study.
     study_folder
-        The study whose own versions count, too.
+        The study whose own versions are included.
 
     Raises
     ------
     StudyError
-        There is none of this name, or its files can't be used.
+        The name is unknown, or its files are not valid.
 
     Examples
     --------
@@ -90,8 +90,8 @@ def prompt_version(name: str = PAPER, study_folder: Path | None = None) -> Promp
     if name not in folders:
         hint = nearest(name, folders)
         raise StudyError(
-            f"There is no prompt version {name!r}. {hint} Known: {', '.join(sorted(folders))}."
-            " A study's own lie in its folder `prompts`.".replace(".  ", ". ")
+            f"Unknown prompt version {name!r}. {hint} Versions: {', '.join(sorted(folders))}."
+            " A study's own are in its folder `prompts`.".replace(".  ", ". ")
         )
     _refuse_clash(name, study_folder)
     return _read(folders[name])
@@ -103,7 +103,7 @@ def list_versions(study_folder: Path) -> list[VersionSummary]:
     Raises
     ------
     StudyError
-        The files of one can't be used.
+        The files of one are not valid.
     """
     folders = _folders(study_folder)
     for name in folders:
@@ -121,25 +121,25 @@ def list_versions(study_folder: Path) -> list[VersionSummary]:
 
 
 def copy_version(study_folder: Path, name: str, original: str = PAPER) -> Path:
-    """Copy a prompt version into a study, as the beginning of its own; return the folder.
+    """Copy a prompt version into a study, to be changed there; return the folder.
 
     Raises
     ------
     StudyError
-        The name can't be one, or is taken.
+        The name is not valid, or exists already.
     """
     if not _NAME.fullmatch(name):
         raise StudyError(
-            f"{name!r} can't name a prompt version: take letters, digits, . - and _, such as "
-            f"{original}-mine."
+            f"{name!r} is not a valid name of a prompt version: use letters, digits, . - and _, "
+            f"such as {original}-mine."
         )
     folders = _folders(study_folder)
-    target = study_folder / OWN / name
+    target = study_folder / STUDY_PROMPTS / name
     if name in folders or target.exists():
-        raise StudyError(f"There is a prompt version {name!r} already; choose another name.")
+        raise StudyError(f"The prompt version {name!r} exists already; choose another name.")
     if original not in folders:
         raise StudyError(
-            f"There is no prompt version {original!r}. {nearest(original, folders)}".rstrip()
+            f"Unknown prompt version {original!r}. {nearest(original, folders)}".rstrip()
         )
     copytree(folders[original], target)
     return target
@@ -147,26 +147,25 @@ def copy_version(study_folder: Path, name: str, original: str = PAPER) -> Path:
 
 def _folders(study_folder: Path | None) -> dict[str, Path]:
     """Return the folders of all versions by name."""
-    found = {
+    folders = {
         path.parent.name: path.parent for path in sorted(PROMPT_VERSIONS.glob(f"*/{_SETTINGS}"))
     }
     if study_folder is None:
-        return found
-    for path in sorted((study_folder / OWN).glob(f"*/{_SETTINGS}")):
+        return folders
+    for path in sorted((study_folder / STUDY_PROMPTS).glob(f"*/{_SETTINGS}")):
         if _NAME.fullmatch(path.parent.name):
-            # The package's own goes before; `_refuse_clash` says so where it is asked for.
-            found.setdefault(path.parent.name, path.parent)
-    return found
+            # The package's version has priority; `_refuse_clash` reports the clash.
+            folders.setdefault(path.parent.name, path.parent)
+    return folders
 
 
 def _refuse_clash(name: str, study_folder: Path | None) -> None:
     if study_folder is None:
         return
-    own = study_folder / OWN / name
-    if (PROMPT_VERSIONS / name).is_dir() and (own / _SETTINGS).exists():
+    folder = study_folder / STUDY_PROMPTS / name
+    if (PROMPT_VERSIONS / name).is_dir() and (folder / _SETTINGS).exists():
         raise StudyError(
-            f"{own}: the package has a prompt version of this name, whose words are known by it. "
-            "Rename the folder."
+            f"{folder}: the package has a prompt version of this name. Rename the folder."
         )
 
 
@@ -174,7 +173,9 @@ def _read(folder: Path) -> PromptVersion:
     settings = _settings(folder / _SETTINGS)
     templates = dict(_templates(folder, settings.line_separator))
     if not templates:
-        raise StudyError(f"{folder} holds no prompt; write one file a construct, such as QR.txt.")
+        raise StudyError(
+            f"{folder} contains no prompt; write one file for each construct, such as QR.txt."
+        )
     low, high = settings.scale
     return PromptVersion(
         name=folder.name,
@@ -192,36 +193,28 @@ def _read(folder: Path) -> PromptVersion:
 
 def _settings(path: Path) -> _Settings:
     try:
-        given: dict[str, Any] = tomllib.loads(_text(path))
+        settings: dict[str, Any] = tomllib.loads(_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{path} is no TOML: {error}") from None
+        raise StudyError(f"{path} is not valid TOML: {error}") from None
     try:
-        return _Settings(**given)
+        return _Settings(**settings)
     except ValidationError as error:
-        lines = []
-        for detail in error.errors(include_url=False):
-            name = ".".join(str(part) for part in detail["loc"])
-            message = detail["msg"].removeprefix("Value error, ")
-            if detail["type"] == "extra_forbidden":
-                message = f"unknown setting. {nearest(name, _Settings.model_fields)}".rstrip()
-            shown = f"{name} = {detail['input']!r}: " if name in given else ""
-            lines.append(f"{path}: {shown or (name and f'{name}: ')}{message}")
-        raise StudyError("\n".join(lines)) from None
+        raise StudyError(invalid_settings(path, error, _Settings.model_fields)) from None
 
 
 def _templates(folder: Path, line_separator: str) -> Iterator[tuple[str, Template]]:
     for path in sorted(folder.glob("*.txt")):
-        # The file ends with a line break, as files do; the prompt does not.
+        # The file ends with a line break, the prompt does not.
         lines = _text(path).removesuffix("\n").split("\n")
         template = Template(line_separator.join(lines))
         for name in _BRACED.findall(template.text):
             if name.removesuffix("_mark") not in SHOWN:
                 raise StudyError(
-                    f"{path}: {{{name}}} is no field. {nearest(name, SHOWN)} A prompt can show "
+                    f"{path}: unknown field {{{name}}}. {nearest(name, SHOWN)} A prompt can show "
                     f"{', '.join(f'{{{field}}}' for field in SHOWN)}.".replace("  ", " ")
                 )
         if "response" not in template.fields:
-            raise StudyError(f"{path} does not show what is judged: write {{response}} in it.")
+            raise StudyError(f"{path} does not show the judged response: write {{response}} in it.")
         yield path.stem, template
 
 
@@ -229,4 +222,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise StudyError(f"{path} is not in UTF-8; save it so.") from None
+        raise StudyError(f"{path} is not in UTF-8; save it in UTF-8.") from None

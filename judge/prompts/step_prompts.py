@@ -1,6 +1,6 @@
-"""Prompts of a metric that asks in steps: one TOML file beside the metric's module.
+"""Prompts of a metric that asks in steps: one TOML file next to the metric's module.
 
-A file holds the name of the version, its source, and a table for each step:
+A file contains the name of the version, its source, and a table for each step:
 
     name = "faithfulness-v1"
     source = "Es et al. 2023 (arXiv 2309.15217), section 3"
@@ -15,7 +15,7 @@ A file holds the name of the version, its source, and a table for each step:
     [reasons]
     no_statements = "the response makes no statement"
 
-`{name}` marks a field; a metric fills it. Other braces, such as those of JSON, are text.
+`{name}` is a field, which the metric fills. Other braces, such as those of JSON, are text.
 """
 
 import json
@@ -30,7 +30,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from study.errors import StudyError, nearest
+from judge.prompts.template import invalid_settings
+from study.errors import StudyError
 from study.scales import RatingScale
 from study.types import Key
 
@@ -44,7 +45,7 @@ class StepTemplate(BaseModel):
 
     prompt: str
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Tokens of an answer; None: those of the whole set."""
+    """Limit of an answer's tokens; None: that of the whole set."""
 
     @field_validator("prompt")
     @classmethod
@@ -59,7 +60,7 @@ class StepTemplate(BaseModel):
         return tuple(dict.fromkeys(_FIELD.findall(self.prompt)))
 
     def parts(self, values: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the filled prompt in parts: each field is a part of its own.
+        """Return the filled prompt in parts: each field is a separate part.
 
         Fields are filled in one pass: what looks like a field inside a value stays text.
 
@@ -102,11 +103,11 @@ class StepPrompts:
     metric: str = ""
     """Key of the metric; set by the metric itself."""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """What the metric's own missing reasons mean; no part of the hash."""
+    """Meaning of the metric's own missing reasons; not part of the hash."""
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 (hexadecimal) of the words and of every point of layout."""
+        """SHA-256 (hexadecimal) of the words and the layout."""
         content: dict[str, Any] = {
             "steps": {key: step.model_dump() for key, step in self.steps.items()},
             "max_tokens": self.max_tokens,
@@ -123,7 +124,7 @@ class StepPrompts:
 
 
 def step_prompts(module: str) -> StepPrompts:
-    """Return the prompts in the TOML file beside a module.
+    """Return the prompts in the TOML file next to a module.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def step_prompts(module: str) -> StepPrompts:
     Raises
     ------
     StudyError
-        There is no such file, or it can't be used; the message names the place.
+        The file is missing or not valid; the message names the place.
     """
     path = Path(module).with_suffix(".toml")
     try:
@@ -146,17 +147,6 @@ def step_prompts(module: str) -> StepPrompts:
     try:
         file = _File.model_validate(content)
     except ValidationError as error:
-        raise StudyError("\n".join(_faults(path, error))) from None
+        names = {*_File.model_fields, *StepTemplate.model_fields}
+        raise StudyError(invalid_settings(path, error, names)) from None
     return StepPrompts(**{name: getattr(file, name) for name in _File.model_fields})
-
-
-def _faults(path: Path, error: ValidationError) -> list[str]:
-    lines = []
-    for detail in error.errors(include_url=False):
-        name = ".".join(str(part) for part in detail["loc"])
-        message = detail["msg"].removeprefix("Value error, ")
-        if detail["type"] == "extra_forbidden":
-            known = {*_File.model_fields, *StepTemplate.model_fields}
-            message = f"unknown setting. {nearest(str(detail['loc'][-1]), known)}".rstrip()
-        lines.append(f"{path}: {name}: {message}")
-    return lines

@@ -1,14 +1,18 @@
-"""Prompts: the words put to a judge, how they are filled, and the hash that a run records."""
+"""Prompts: their words, how placeholders are filled, and the hash that a run records."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
+from pydantic import ValidationError
+
 from judge.parsing import Form
+from study.errors import nearest
 from study.scales import RatingScale
 from study.types import Sees
 
@@ -24,7 +28,7 @@ SHOWN: dict[Field, Sees] = {
 """A prompt's placeholders, and the field of a response that fills each."""
 
 _MARK = "_mark"
-"""`{response_mark}` stands for the mark of `{response}`: a text that the response can't hold."""
+"""`{response_mark}` is the mark of `{response}`: a text that the response cannot contain."""
 _MARK_DIGITS = 16
 _PLACEHOLDER = re.compile(r"\{((?:" + "|".join(get_args(Field)) + r")(?:_mark)?)\}")
 
@@ -47,7 +51,7 @@ class Template:
 
     @cached_property
     def shown(self) -> tuple[Field, ...]:
-        """The fields as often as the prompt shows them."""
+        """The fields, each as often as the prompt shows it."""
         return tuple(n for n in self._pieces[1::2] if not n.endswith(_MARK))  # type: ignore[misc]
 
     @cached_property
@@ -57,7 +61,7 @@ class Template:
 
     @cached_property
     def own_bytes(self) -> int:
-        """Length in bytes of the words around the fields, marks among them."""
+        """Length in bytes of the text around the fields, including marks."""
         marks = sum(name.endswith(_MARK) for name in self._pieces[1::2])
         return len("".join(self._pieces[::2]).encode()) + marks * _MARK_DIGITS
 
@@ -65,12 +69,12 @@ class Template:
         """Return the prompt with its placeholders filled, in one pass.
 
         A placeholder inside a value, such as "{ground_truth}" in a passage, stays text. A mark is
-        the beginning of its field's SHA-256: no text holds its own.
+        the beginning of its field's SHA-256: no text contains its own.
         """
         return "".join(self.parts(values))
 
     def parts(self, values: dict[Field, str]) -> list[str]:
-        """Return the filled prompt in parts: each field is a part of its own."""
+        """Return the filled prompt in parts: each field is a separate part."""
         pieces = list(self._pieces)
         pieces[1::2] = [_filling(name, values) for name in pieces[1::2]]
         return pieces
@@ -85,7 +89,7 @@ def _filling(name: str, values: dict[Field, str]) -> str:
 
 @dataclass(frozen=True)
 class PromptVersion:
-    """The prompts of a method, with the points of layout that make them a text."""
+    """The prompts of CCRS under one name, with the layout that completes their text."""
 
     name: str
     source: str
@@ -94,19 +98,19 @@ class PromptVersion:
     scale: RatingScale
     """The range of points that the prompts ask for."""
     empty_response: float | None
-    """Score of a response without text by the prompts' own rule; None: it is asked about."""
+    """Score of an empty response by the prompts' own rule; None: its prompt is asked."""
     passage_separator: str
     strip_fields: bool
     max_tokens: int
     temperature: float
     form: Form = "score"
-    """What the prompts ask for: the score alone, or a reason with the score after it."""
+    """What the prompts request: the score alone, or a reason followed by the score."""
     metric: str = "ccrs"
     """Key of the metric that asks with them."""
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 (hexadecimal) of the words and of every point of layout."""
+        """SHA-256 (hexadecimal) of the words and the layout."""
         content: dict[str, Any] = {
             "templates": {key: template.text for key, template in self.templates.items()},
             "scale": [self.scale.min, self.scale.max],
@@ -117,7 +121,7 @@ class PromptVersion:
             "temperature": self.temperature,
         }
         if self.form != "score":
-            # Named only where it differs: earlier versions had no other, and keep their hash.
+            # Left out for the default form, so that it does not change the hash.
             content["form"] = self.form
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return sha256(text.encode()).hexdigest()
@@ -133,7 +137,7 @@ class PromptVersion:
 
 
 class PromptSet(Protocol):
-    """The words of a metric under one name, with the points of layout that make them a text."""
+    """The prompts of a metric under one name, as engines and runs know them."""
 
     @property
     def name(self) -> str:
@@ -141,7 +145,7 @@ class PromptSet(Protocol):
 
     @property
     def hash(self) -> str:
-        """SHA-256 (hexadecimal) of the words and of every point of layout."""
+        """SHA-256 (hexadecimal) of the words and the layout."""
 
     @property
     def metric(self) -> str:
@@ -181,3 +185,19 @@ class PromptSet(Protocol):
     @property
     def strip_fields(self) -> bool:
         """Whether white space around the fields of a response is removed."""
+
+
+def invalid_settings(path: Path, error: ValidationError, names: Iterable[str]) -> str:
+    """Return a line for each fault in a TOML file; `names` are the settings that it may contain."""
+    lines = []
+    for detail in error.errors(include_url=False):
+        name = ".".join(str(part) for part in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            message = f"unknown setting. {nearest(str(detail['loc'][-1]), names)}".rstrip()
+        else:
+            message = detail["msg"].removeprefix("Value error, ")
+        value = detail["input"]
+        is_simple = name and isinstance(value, str | int | float | list)
+        shown = f"{name} = {value!r}: " if is_simple else name and f"{name}: "
+        lines.append(f"{path}: {shown}{message}")
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What an endpoint's reply means: an answer, or one of the kinds of trouble."""
+"""The wire format of chat completions: what a reply means, and how long a server asks to wait."""
 
 import json
 import re
@@ -21,7 +21,7 @@ PARAMETERS = (
     "logprob_token_ids",
     "logprobs",
 )
-"""What a server may refuse beside the prompt, the longer names first."""
+"""Parameters that a server may refuse, the longer names first."""
 
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|input|model|prompt)|max_model_len|"
@@ -46,12 +46,12 @@ _SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A reply that is no answer."""
+    """A reply without an answer."""
 
     kind: Literal["again", "throttled", "parameter", "stop"]
-    """Try again; try again more slowly; without a parameter; or not at all."""
+    """Try again; try again more slowly; try without a parameter; do not try again."""
     reason: str
-    """In a word, for counting."""
+    """One word, for counting."""
     detail: str
     wait: float | None = None
     """Seconds that the server asks to wait."""
@@ -65,9 +65,9 @@ def read_reply(
     milliseconds: float | None,
     scores: ScoreTokens | None = None,
 ) -> Answer | Trouble:
-    """Say what a reply means. Never raises: whatever a server sends is one or the other.
+    """Return what a reply means. Never raises, whatever the server sends.
 
-    `scores` says which tokens are scores, where the probabilities of tokens were asked for.
+    `scores` identifies the tokens of scores; None if no probabilities were requested.
     """
     if 300 <= status < 400:
         target = headers.get("location", "another address")
@@ -80,7 +80,7 @@ def read_reply(
     if 200 <= status < 300 and error is None:
         return _answer(data, body, headers, milliseconds, scores)
     if 200 <= status < 300 and error is not None:
-        # Some gateways pass on another server's error with a status of their own.
+        # Some gateways pass on another server's error with their own status.
         code = error.get("code")
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
     return _trouble(status, error or {}, headers, body, milliseconds)
@@ -109,7 +109,7 @@ def _trouble(
     message = str(error.get("message") or "") or _plain(body)
     words = f"{error.get('code') or ''} {error.get('type') or ''} {message}"
     detail = printable(f"HTTP {status}: {' '.join(message.split())[:_SHOWN]}".rstrip(": "))
-    wait = asked_wait(headers)
+    wait = requested_wait(headers)
     if status == 429 and _NO_QUOTA.search(words):
         return Trouble("stop", "no_quota", detail)
     if status in {429, 503, 529}:
@@ -130,7 +130,7 @@ def _trouble(
 
 
 def _about_the_prompt(status: int, words: str) -> str | None:
-    """Return why a server refuses this very prompt, where it says so."""
+    """Return why a server refuses this prompt in particular, if it does."""
     if status == 413 or (status in {400, 422} and _TOO_LONG.search(words)):
         return TOO_LONG
     if status in {400, 403, 422} and _FILTERED.search(words):
@@ -139,17 +139,17 @@ def _about_the_prompt(status: int, words: str) -> str | None:
 
 
 def _refused_parameter(error: Mapping[str, Any], message: str) -> str | None:
-    named = error.get("param")
-    if named in PARAMETERS:
-        return str(named)
-    # "Unsupported parameter: 'max_tokens' ... use 'max_completion_tokens'": the first one named.
-    # The words of a prompt that a complaint quotes are no names.
-    places = {
+    parameter = error.get("param")
+    if parameter in PARAMETERS:
+        return str(parameter)
+    # "Unsupported parameter: 'max_tokens' ... use 'max_completion_tokens'": the first name counts.
+    # A message may also quote a prompt, whose words are not names of parameters.
+    positions = {
         match.start(): name
         for name in PARAMETERS
         if (match := re.search(rf"(?<!\w){name}(?!\w)", message)) is not None
     }
-    return places[min(places)] if places and _REFUSED.search(message) else None
+    return positions[min(positions)] if positions and _REFUSED.search(message) else None
 
 
 def _answer(
@@ -161,13 +161,13 @@ def _answer(
 ) -> Answer | Trouble:
     if not isinstance(data, dict):
         kind = headers.get("content-type", "")
-        what = "HTML" if "html" in kind or body.lstrip()[:1] == b"<" else "no JSON object"
-        return Trouble("again", "no_json", f"it answers {what}: {_plain(body)}")
+        form = "HTML" if "html" in kind or body.lstrip()[:1] == b"<" else "not a JSON object"
+        return Trouble("again", "no_json", f"its answer is {form}: {_plain(body)}")
     choices = data.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(first, dict) or not isinstance(message, dict):
-        return Trouble("again", "no_choice", f"its answer holds no message: {_plain(body)}")
+        return Trouble("again", "no_choice", f"its answer contains no message: {_plain(body)}")
     finish = _text(first.get("finish_reason"))
     usage = data.get("usage")
     usage = usage if isinstance(usage, dict) else {}
@@ -179,8 +179,8 @@ def _answer(
         )
     )
     reasoning = _count(completion.get("reasoning_tokens"))
-    if reasoning is None and _thought(message):
-        # It reasoned, and does not say how much.
+    if reasoning is None and _has_reasoning(message):
+        # It reasoned, without reporting how much.
         reasoning = _count(usage.get("completion_tokens"))
     return Answer(
         text=_content(message),
@@ -207,12 +207,12 @@ def _content(message: Mapping[str, Any]) -> str:
     return escaped(content) if isinstance(content, str) else ""
 
 
-def _thought(message: Mapping[str, Any]) -> bool:
+def _has_reasoning(message: Mapping[str, Any]) -> bool:
     return any(message.get(name) for name in ("reasoning_content", "reasoning"))
 
 
 def escaped(text: str) -> str:
-    """Return a text with what no database holds unchanged shown escaped, so that it is kept."""
+    """Return a text with the characters escaped that a database cannot store."""
     return text.replace("\x00", "\\u0000").encode("utf-8", "backslashreplace").decode()
 
 
@@ -234,8 +234,8 @@ _UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
 
-def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a refusal asks to wait; None where it does not say."""
+def requested_wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a refusal asks to wait, if it does."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -247,7 +247,7 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def spent_quota(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until a quota that is used up is there again; None: none is used up."""
+    """Return the seconds until a used-up quota is available again; None if no quota is used up."""
     waits = []
     for name, remaining in headers.items():
         lower = name.lower()
@@ -261,10 +261,10 @@ def spent_quota(headers: Mapping[str, str]) -> float | None:
 
 
 def _duration(text: str) -> float | None:
-    """Return the seconds that "6m0s", "120ms", "1.5", or a moment in time stand for."""
+    """Return the seconds of "6m0s", "120ms" or "1.5", or until a moment in time."""
     seconds = _number(text)
     if seconds is not None:
-        # Some servers give a moment as seconds since 1970.
+        # Some servers send a moment as seconds since 1970.
         now = datetime.now(UTC).timestamp()
         return max(0.0, seconds - now) if seconds > 1e9 else seconds
     parts = _PART.findall(text)

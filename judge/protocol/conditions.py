@@ -1,4 +1,4 @@
-"""Under what a run is answered, and what makes it another run than the next."""
+"""The conditions of a run, and its identity: what distinguishes it from other runs."""
 
 import json
 from collections.abc import Mapping
@@ -15,21 +15,21 @@ from study.study import Study
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under what an engine answers: the part of a run's identity that it knows."""
+    """The conditions under which an engine answers: its part of a run's identity."""
 
     engine: str
     model: str
     endpoint: str | None = None
     model_revision: str | None = None
     decoding: Mapping[str, Any] | None = None
-    """What is sent beside the prompt, and what the server refused or ignored of it."""
+    """What is sent with the prompt, and what the server refused or ignored of it."""
     seed: int | None = None
     observed: Mapping[str, Any] | None = None
-    """What was found out beside; no part of the identity."""
+    """Further findings of the engine; not part of the identity."""
 
 
 CCRS = "ccrs"
-"""The metric that is meant where none is named."""
+"""Key of the default metric."""
 
 METRIC = "metric"
 """Part of a run's decoding: the key of its metric, unless that is CCRS."""
@@ -39,10 +39,7 @@ SHUFFLE = "shuffle_passages"
 
 
 def with_shuffle(conditions: Conditions, seed: int | None) -> Conditions:
-    """Return the conditions with the seed of the passages' order, where there is one.
-
-    Without one they are what they were before there was a choice, and so is a run's identity.
-    """
+    """Return the conditions with the seed of the passages' order; unchanged without a seed."""
     if seed is None:
         return conditions
     return replace(conditions, decoding={**(conditions.decoding or {}), SHUFFLE: seed})
@@ -54,30 +51,30 @@ def metric_of(run: Mapping[str, Any]) -> str:
 
 
 def shuffle_of(run: Mapping[str, Any]) -> int | None:
-    """Return the seed of the passages' order of a stored run; None: as they were ranked."""
+    """Return the seed of the passages' order of a stored run; None: they are in rank order."""
     seed = run["decoding"].get(SHUFFLE)
     return None if seed is None else int(seed)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run that was found or begun."""
+    """A run that existed, or was started by this call."""
 
     id: int
     name: str
     begun: bool
-    """Whether this call began it."""
+    """Whether this call started it."""
     identity: str
-    """Digest of all that makes it another run than the next."""
+    """Digest of all that distinguishes it from other runs."""
     note: str | None = None
-    """Why an earlier run of this model was not gone on with."""
+    """Why an earlier run of this model is not continued."""
 
 
 def identity(conditions: Conditions, prompts: PromptSet, repeats: int) -> dict[str, Any]:
-    """Return what makes a run another than the next.
+    """Return what distinguishes a run from other runs.
 
-    Which responses and constructs are judged, how many at once, what they cost, and the
-    versions of the software and of the parser are no part of it: raw answers can be read again.
+    The responses and constructs that are judged, concurrency, prices, and the versions of software
+    and parser are not part of it: raw answers can be read again.
     """
     metric = {} if prompts.metric == CCRS else {METRIC: prompts.metric}
     return {
@@ -94,15 +91,15 @@ def identity(conditions: Conditions, prompts: PromptSet, repeats: int) -> dict[s
 
 
 def run_digest(parts: Mapping[str, Any]) -> str:
-    """Return the digest (SHA-256, hexadecimal) of what `identity` returned."""
+    """Return the digest (SHA-256, hexadecimal) of an `identity`."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return sha256(text.encode()).hexdigest()
 
 
 def name_of(study: Study, conditions: Conditions, prompts: PromptSet, repeats: int) -> str | None:
-    """Return the name of the run that was begun under these conditions; None: there is none."""
+    """Return the name of the run under these conditions, if there is one."""
     digest = run_digest(identity(conditions, prompts, repeats))
     t = table(JudgeRun)
     with study.read() as connection:
-        found = connection.execute(select(t.c.name).where(t.c.identity == digest)).scalar()
-    return None if found is None else str(found)
+        name = connection.execute(select(t.c.name).where(t.c.identity == digest)).scalar()
+    return None if name is None else str(name)

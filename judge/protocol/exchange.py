@@ -1,4 +1,4 @@
-"""What comes back for a prompt: an answer, which is a finished judgment, or a failure."""
+"""What runs and engines exchange: a request, and its answer or failure."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Request:
     """One prompt of a run.
 
-    Two responses to a query may make the very same prompt (QR shows no passages): it is asked
-    once, and its answer is for each of them.
+    Two responses to a query can have the same prompt (QR shows no passages). It is asked once, and
+    its answer counts for each of them.
     """
 
     construct_key: str
@@ -16,13 +16,13 @@ class Request:
     response_ids: tuple[int, ...]
     """Database keys of the responses that the answer is for, at least one."""
     attempts: tuple[int, ...]
-    """For each of them, the number under which the answer is stored."""
+    """For each response, the number under which the answer is stored."""
     prompt: str
     flags: tuple[str, ...] = ()
     group: str = ""
-    """What the prompts of one query and context have in common, so that they go to one server."""
+    """Equal for the prompts of one query and context, which one process answers."""
     max_tokens: int | None = None
-    """Tokens of this answer; None: as many as the run's conditions allow."""
+    """Limit of this answer's tokens; None: that of the run's conditions."""
 
 
 CONTENT_FILTER = "content_filter"
@@ -33,9 +33,9 @@ NO_PASSAGES = "no_passages"
 NO_REFERENCE = "no_reference"
 
 REASONS = {
-    "no_score": "the answer holds no score",
-    "several_scores": "the answer holds several scores",
-    "out_of_range": "the score lies outside the scale",
+    "no_score": "the answer contains no score",
+    "several_scores": "the answer contains several scores",
+    "out_of_range": "the score is outside the scale",
     "refusal": "the judge refused",
     "empty_answer": "the answer is empty",
     "truncated": "the answer was cut off before a complete score",
@@ -49,10 +49,10 @@ REASONS = {
 """Why a judgment has no value."""
 
 UNASKED = frozenset({NO_PASSAGES, NO_REFERENCE})
-"""Reasons that lie in the data: nothing was asked, so nothing is missing from the judge."""
+"""Reasons in the data: the prompt was not asked, so the judge has not failed."""
 
 TOKENS = ("prompt", "completion", "reasoning", "cached")
-"""What is counted in tokens, by its name in `Answer`: NAME_tokens."""
+"""Kinds of token counts; the fields of `Answer` are named NAME_tokens."""
 
 LEAST_PROBABILITY = 1e-6
 """Scores of a smaller probability are left out: a hundred of them move a mean by 0.01 at most."""
@@ -60,7 +60,7 @@ LEAST_PROBABILITY = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a judge answered, as it came. Whatever it says, the prompt is not asked again."""
+    """What a judge answered, unchanged. The prompt is not asked again, whatever the answer."""
 
     text: str | None
     finish_reason: str | None = None
@@ -72,16 +72,16 @@ class Answer:
     cached_tokens: int | None = None
     milliseconds: float | None = None
     distribution: dict[str, float] | None = None
-    """Probability of each whole score as the answer's first token, where the engine tells it."""
+    """Probability of each whole score as the answer's first token, where the engine returns it."""
     missing: str | None = None
-    """A reason of `REASONS` that stands whatever the text says."""
+    """A reason of `REASONS` that applies whatever the text is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No answer came: the prompt stays to be asked by the next run."""
+    """No answer came: the next call asks the prompt again."""
 
     reason: str
     """In a word, for counting: no_connection, timeout, http_500, no_json, ..."""
     detail: str
-    """The first words of what the server or the network said."""
+    """The beginning of the message of the server or the network."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from judge.parsing import LONGEST, TOLD_AGAIN, Form, parse_answer
+from judge.parsing import LONGEST, MOST_REPETITIONS, Form, parse_answer
 from judge.protocol.exchange import REASONS
 from study.scales import RatingScale
 from tests.conftest import examples
@@ -221,7 +221,7 @@ def test_a_text_too_long_to_be_an_answer_holds_no_score_but_thinking_may_be_long
 
 @pytest.mark.parametrize("form", ["score", "rationale"])
 def test_a_score_may_be_repeated_up_to_a_limit(form: Form) -> None:
-    repeated = "85\n\n" + "Score: 85\n" * TOLD_AGAIN
+    repeated = "85\n\n" + "Score: 85\n" * MOST_REPETITIONS
     assert parse_answer(repeated, POINTS, "stop", form=form).value == 85
     beyond = repeated + "Score: 85\n"
     assert len(beyond) < LONGEST

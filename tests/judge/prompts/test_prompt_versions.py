@@ -86,17 +86,17 @@ def test_words_that_nothing_was_judged_with_may_change_under_their_name(
 @pytest.mark.parametrize(
     ("settings", "template", "said"),
     [
-        ("scale = [0, 100", "{response}", "version.toml is no TOML"),
+        ("scale = [0, 100", "{response}", "version.toml is not valid TOML"),
         ("scale = [100, 0]", "{response}", "write the lowest and the highest score"),
         ("", "{response}", "scale: Field required"),
         (f"{BARE}max_token = 3", "{response}", r"max_token = 3: unknown setting. Did you mean"),
         (f"{BARE}max_tokens = 0", "{response}", "max_tokens = 0: .*greater than or equal to 1"),
         (f"{BARE}empty_response = true", "{response}", "empty_response"),
         ("scale = [-inf, inf]", "{response}", "scale"),
-        (f"{BARE}empty_response = 101", "{response}", "empty_response: lies outside the scale"),
+        (f"{BARE}empty_response = 101", "{response}", "empty_response: is outside the scale"),
         (f'{BARE}form = "score first"', "{response}", "form = 'score first'"),
-        (BARE, "{responses}", r"QR.txt: \{responses\} is no field. Did you mean 'response'"),
-        (BARE, "Only the score.", r"QR.txt does not show what is judged: write \{response\}"),
+        (BARE, "{responses}", r"QR.txt: unknown field \{responses\}. Did you mean 'response'"),
+        (BARE, "Only the score.", r"QR.txt does not show the judged response: write \{response\}"),
     ],
     ids=[
         *("toml", "scale", "no scale", "unknown", "tokens", "true", "endless", "empty", "form"),
@@ -113,7 +113,7 @@ def test_a_fault_is_named_with_its_file(
 
 def test_a_version_without_a_prompt_or_in_another_encoding_is_refused(study: Study) -> None:
     folder = own(study, "mine")
-    with pytest.raises(StudyError, match="holds no prompt"):
+    with pytest.raises(StudyError, match="contains no prompt"):
         prompt_version("mine", study.folder)
     (folder / "QR.txt").write_bytes("Größe {response}".encode("latin-1"))
     with pytest.raises(StudyError, match=r"QR\.txt is not in UTF-8"):
