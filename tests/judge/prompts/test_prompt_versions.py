@@ -140,7 +140,7 @@ def test_a_folder_with_another_name_is_no_version_and_spoils_none(study: Study) 
     own(study, "mine", QR="{response}")
     assert prompt_version("mine", study.folder).name == "mine"
     assert prompt_version("ccrs-paper-v1", study.folder).templates.keys() >= {"QR", "CC"}
-    with pytest.raises(StudyError, match=r"Known: ccrs-context-first-v1.*, mine"):
+    with pytest.raises(StudyError, match=r"Versions: ccrs-context-first-v1.*, mine"):
         prompt_version("with space", study.folder)
 
 
