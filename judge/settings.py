@@ -1,8 +1,8 @@
-"""The settings of a run that every engine shares, each with its default and its help.
+"""The settings of a run that all engines share, each with its default and its help.
 
-An engine has a model of its own, derived from `JudgeSettings`, with the settings that it alone
-takes. The options of `ccrs judge` are made from the fields of these models: a field's description
-is the help of its option, and `option(...)` says how the option is written.
+Each engine has a subclass of `JudgeSettings` with further settings. The options of `ccrs judge` are
+made from the fields of these models: the description of a field is the help of its option, and
+`option(...)` states its placeholder.
 """
 
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ PRICED = ("prompt", "completion", "cached")
 
 
 def option(metavar: str, *, env: str | None = None) -> dict[str, Any]:
-    """Return what an option of the command needs beyond its field.
+    """Return the properties of an option that its field does not have.
 
     Parameters
     ----------
     metavar
         Placeholder of the value in the help.
     env
-        Environment variable that gives the value where the option is absent.
+        Environment variable with the value if the option is absent.
     """
     return {"metavar": metavar, **({"env": env} if env else {})}
 
@@ -41,12 +41,12 @@ def option_name(field: str) -> str:
 
 
 class JudgeSettings(BaseModel):
-    """What to judge, and with which model."""
+    """The responses to judge, the model, and the parameters of the run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     unsupported: ClassVar[frozenset[str]] = frozenset()
-    """Shared settings that have no meaning for this engine: giving one is an error."""
+    """Shared settings that this engine does not have; using one is an error."""
 
     engine: str = Field(default="", description="engine that answers the prompts")
     model: Key | None = Field(
@@ -68,7 +68,7 @@ class JudgeSettings(BaseModel):
         default=PAPER, description="prompt version", json_schema_extra=option("VERSION")
     )
 
-    # Decoding, which belongs to the identity of the run.
+    # Decoding parameters are part of the identity of the run.
     temperature: float | None = Field(
         default=None,
         ge=0,
@@ -94,7 +94,7 @@ class JudgeSettings(BaseModel):
         ge=0,
         lt=2**63,
         description="show the passages of each context in an order drawn with this seed; default: "
-        "as ranked",
+        "rank order",
         json_schema_extra=option("SEED"),
     )
     repeats: int = Field(
@@ -105,7 +105,7 @@ class JudgeSettings(BaseModel):
         json_schema_extra=option("N"),
     )
 
-    # Which part of the work.
+    # Selection of the work.
     constructs: tuple[str, ...] = Field(
         default=(),
         description="only these constructs, such as QR,CC",
@@ -123,38 +123,38 @@ class JudgeSettings(BaseModel):
         default=None,
         ge=2,
         le=10_000,
-        description="ask only N prompts, spread over constructs and lengths, and estimate from "
-        "them the tokens, the time and the cost of the rest",
+        description="ask only a sample of N prompts, spread over constructs and lengths, and "
+        "forecast the tokens, the time and the cost of the others",
         json_schema_extra=option("N"),
     )
     retry_unparsed: bool = Field(
         default=False,
-        description="ask again where an answer held no score; the first answer stays the score",
+        description="ask again where an answer has no score; the first answer remains the score",
     )
     drift: int = Field(
         default=0,
         ge=0,
-        description="ask N prompts of the run once more before and after this call, to see "
-        "whether the judge has changed",
+        description="ask N prompts of the run again before and after this call, to see whether "
+        "the judge has changed",
         json_schema_extra=option("N"),
     )
     window: int | None = Field(
         default=None,
         ge=1,
-        description="context window of the model; default: as the endpoint or the model says",
+        description="context window of the model; default: that of the endpoint or the model",
         json_schema_extra=option("TOKENS"),
     )
     skip_too_long: bool = Field(
         default=False,
-        description="judge the rest where prompts exceed the window; those are stored as missing",
+        description="store prompts that exceed the window as missing, and judge the others",
     )
     text_metrics: tuple[Key, ...] = Field(
         default=DEFAULT_TEXT_METRICS,
-        description="metrics that ask nothing, stored as well: EM, EM-normalized, F1",
+        description="metrics without prompts to store as well: EM, EM-normalized, F1",
         json_schema_extra=option("NAMES"),
     )
 
-    # What counts as done, and what it costs.
+    # Accepted share of missing values, and prices.
     max_missing: float = Field(
         default=0.05,
         ge=0,
@@ -170,19 +170,19 @@ class JudgeSettings(BaseModel):
     price_cached: float | None = Field(
         default=None,
         ge=0,
-        description="price of a million prompt tokens found in the server's cache; default: that "
-        "of the other prompt tokens",
+        description="price of a million prompt tokens from the server's cache; default: that of "
+        "other prompt tokens",
         json_schema_extra=option("PRICE"),
     )
 
     @property
     def address(self) -> str | None:
-        """Address of the endpoint, for an engine that has one."""
+        """Address of the endpoint; None for an engine without one."""
         return None
 
     @property
     def at_once(self) -> int | None:
-        """Most prompts under way at once, where a setting limits them."""
+        """Largest number of simultaneous prompts; None where no setting limits it."""
         return None
 
     @property
@@ -226,9 +226,11 @@ class JudgeSettings(BaseModel):
         if self.price_cached is not None and self.price is None:
             raise ValueError("price_cached: needs price as well")
         fields = type(self).model_fields
-        given = [n for n in sorted(self.unsupported) if getattr(self, n) != fields[n].default]
-        if given:
-            raise ValueError(_not_an_option(given, self.engine))
+        unsupported = [
+            name for name in sorted(self.unsupported) if getattr(self, name) != fields[name].default
+        ]
+        if unsupported:
+            raise ValueError(_not_available(unsupported, self.engine))
         return self
 
     @classmethod
@@ -250,23 +252,23 @@ class JudgeSettings(BaseModel):
                 if detail["type"] == "extra_forbidden":
                     engine = cls.model_fields["engine"].default
                     hint = nearest(name, cls.model_fields)
-                    lines.append(f"{_not_an_option([name], engine)} {hint}".rstrip())
+                    lines.append(f"{_not_available([name], engine)} {hint}".rstrip())
                     continue
                 if name == "settings":
                     lines.append(message)
                     continue
-                # An address may hold a password, so it is not repeated.
-                shown = "" if name == "base_url" else f" = {detail['input']!r}"
-                lines.append(f"{name}{shown}: {message}")
+                # An address may contain a password, so it is not repeated.
+                value = "" if name == "base_url" else f" = {detail['input']!r}"
+                lines.append(f"{name}{value}: {message}")
             raise StudyError("\n".join(lines)) from None
 
     @classmethod
     def options(cls) -> Mapping[str, Any]:
-        """Return the fields that this engine's options are made from, by name."""
-        hidden = {"engine", *cls.unsupported}
-        return {name: field for name, field in cls.model_fields.items() if name not in hidden}
+        """Return the fields from which this engine's options are made, by name."""
+        excluded = {"engine", *cls.unsupported}
+        return {name: field for name, field in cls.model_fields.items() if name not in excluded}
 
 
-def _not_an_option(names: list[str], engine: str) -> str:
-    shown = ", ".join(map(option_name, names))
-    return f"{shown}: not available with the engine {engine!r}; leave it out."
+def _not_available(names: list[str], engine: str) -> str:
+    options = ", ".join(map(option_name, names))
+    return f"{options}: not available with the engine {engine!r}; leave it out."

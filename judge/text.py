@@ -1,14 +1,37 @@
-"""What models and servers said, for a terminal: nothing of it may steer the terminal."""
+"""Text for a terminal: results as lines, and model output that cannot control the terminal."""
 
 import json
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, cast
 
-# Controls, signs that change the direction of text or have no width, breaks of lines.
+# Control characters, characters without width or that change the direction of text, line breaks.
 _ESCAPED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
+class Result:
+    """Base of the dataclasses that a command prints as lines or as JSON."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as values that JSON can represent."""
+        return asdict(cast(Any, self))
+
+
+def by_number(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return names with their numbers, the largest number first, equal numbers by name."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in seconds, minutes or hours."""
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def printable(text: str) -> str:
-    """Return a text on one line, with what would not be seen written out.
+    """Return a text on one line with invisible characters escaped.
 
     Examples
     --------
@@ -19,12 +42,12 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> list[str]:
-    """Return the lines of a text, each printable; tabs stay."""
+    """Return the lines of a text with invisible characters escaped, except tabs."""
     return ["\t".join(map(printable, line.split("\t"))) for line in text.split("\n")]
 
 
 def quoted(text: str | None) -> str:
-    """Return a text in quotes, as JSON writes it but for what would not be seen; None: null."""
+    """Return a text as a JSON string with invisible characters escaped; None becomes null."""
     return printable(json.dumps(text, ensure_ascii=False))
 
 

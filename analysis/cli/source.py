@@ -73,7 +73,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from analysis.core.options import Options
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
-    from judge.inspect.run_record import run_record
+    from judge.inspect.show import run_record
     from study import Study
     from study.facts.judgments import judge_runs
     from study.facts.probe_table import probe_table, suspected_responses

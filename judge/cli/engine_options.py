@@ -1,4 +1,4 @@
-"""The options of a run, made from the settings of every registered engine."""
+"""The options of `ccrs judge`, made from the settings of all registered engines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class EngineOptionsCommand(SettingsCommand):
-    """A command whose options are its own, and those of every engine.
+    """A command with the options of all engines in addition to its parameters.
 
     `without` names settings that have no option here.
     """
@@ -33,7 +33,7 @@ class EngineOptionsCommand(SettingsCommand):
 
 @lru_cache(maxsize=1)
 def engine_options() -> tuple[click.Parameter, ...]:
-    """Return one option for each setting of any engine, with the engines that take it."""
+    """Return one option for each setting of any engine, with the engines that have it."""
     from judge.engines.engine import registered_settings
 
     models = registered_settings()
@@ -48,12 +48,12 @@ def engine_options() -> tuple[click.Parameter, ...]:
 
 
 def settings_from(values: Mapping[str, Any]) -> JudgeSettings:
-    """Return the settings that the options of a command give.
+    """Return the settings from the options of a command.
 
     Raises
     ------
     StudyError
-        A value is not allowed, or an option is not one of the engine's.
+        A value is not allowed, or the engine does not have an option.
     """
     from judge.engines.engine import load_engine
 
@@ -63,8 +63,8 @@ def settings_from(values: Mapping[str, Any]) -> JudgeSettings:
 
 
 def _option(name: str, by_engine: Mapping[str, FieldInfo], engines: Sequence[str]) -> click.Option:
-    """Return the option of a setting, which accepts what any of its engines accepts."""
-    # Where engines differ, the fullest description is the one that explains every choice.
+    """Return the option of a setting, which accepts the values of all its engines."""
+    # Where engines differ, the longest description explains every choice.
     field = max(by_engine.values(), key=lambda each: len(each.description or ""))
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     env = str(extra["env"]) if "env" in extra else None
@@ -84,13 +84,13 @@ def _option(name: str, by_engine: Mapping[str, FieldInfo], engines: Sequence[str
 
 
 def _defaults(by_engine: Mapping[str, FieldInfo]) -> str:
-    """Return the default in words; where engines have different ones, each with its engines."""
+    """Return a phrase with the default; different defaults are listed with their engines."""
     engines: dict[str, list[str]] = {}
     for engine, field in by_engine.items():
         if isinstance(field.default, int | float | str) and not isinstance(field.default, bool):
             default = field.default
-            shown = default if isinstance(default, str) else f"{default:g}"
-            engines.setdefault(shown, []).append(engine)
+            text = default if isinstance(default, str) else f"{default:g}"
+            engines.setdefault(text, []).append(engine)
     if not engines:
         return ""
     if len(engines) == 1:

@@ -1,4 +1,4 @@
-"""The commands beside a run: prompts, list, show, export, reparse.
+"""The commands on prompts and stored runs: prompts, list, show, compare, export, reparse.
 
 Only click is imported until a command runs.
 """
@@ -14,9 +14,14 @@ from study.cli.options import AS_JSON, STUDY, print_result
 RUN = click.argument("name", metavar="RUN")
 
 
+def print_fields(result: Any, as_json: bool, *more: str) -> None:
+    """Print a `judge.text.Result` as JSON, or as lines of text followed by further lines."""
+    print_result(result.as_json(), [*result.lines(), *more], as_json)
+
+
 @click.command()
 @STUDY
-@click.option("--new", metavar="NAME", help="Begin a prompt version of the study's own: a copy.")
+@click.option("--new", metavar="NAME", help="Create a prompt version of the study as a copy.")
 @click.option(
     "--of",
     "original",
@@ -25,10 +30,10 @@ RUN = click.argument("name", metavar="RUN")
 )
 @AS_JSON
 def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) -> None:
-    """List the prompt versions that STUDY can be judged with, or begin one of its own.
+    """List the prompt versions for STUDY, or create a new one in the study.
 
-    A study's own lie in its folder `prompts`: a folder each, with one file a construct and
-    version.toml. Words that a run was made with keep their name; changed words need another.
+    The versions of a study are folders in its folder `prompts`, with a file for each construct
+    and version.toml. Once a run has used a version, changed words need another name.
 
     \b
     Examples:
@@ -43,33 +48,33 @@ def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) 
         raise click.UsageError("--of goes with --new NAME.")
     Study.open(folder).close()
     if new is not None:
-        made = copy_version(folder, new, original or PAPER)
+        path = copy_version(folder, new, original or PAPER)
         print_result(
-            {"name": new, "folder": str(made)},
+            {"name": new, "folder": str(path)},
             [
-                f"{made} holds a copy of {original or PAPER}; change its words.",
+                f"Created {path} as a copy of {original or PAPER}; edit its words.",
                 f"Next: ccrs judge {folder} --prompts {new} --dry-run",
             ],
             as_json,
         )
         return
-    found = list_versions(folder)
+    versions = list_versions(folder)
     lines = [
-        f"{one.name}  ({', '.join(one.constructs)}; {one.hash[:12]}"
-        f"{'; of this study' if one.own else ''})"
-        for one in found
+        f"{version.name}  ({', '.join(version.constructs)}; {version.hash[:12]}"
+        f"{'; of this study' if version.own else ''})"
+        for version in versions
     ]
-    print_result([asdict(one) for one in found], lines, as_json)
+    print_result([asdict(version) for version in versions], lines, as_json)
 
 
 @click.command("list")
 @STUDY
 @AS_JSON
 def list_(folder: Path, as_json: bool) -> None:
-    """List the runs of STUDY, with how far each has come.
+    """List the runs of STUDY with their progress.
 
-    "judged" counts what is in the score table, out of all responses on the constructs that the
-    run has judged.
+    "judged" is the number of judgments in the score table, out of all responses on the constructs
+    that the run has judged.
 
     \b
     Example:
@@ -85,7 +90,7 @@ def list_(folder: Path, as_json: bool) -> None:
         return
     start = f"ccrs judge {folder} --base-url URL --model NAME"
     lines = ["The study has no run yet.", f"Next: {start}"]
-    print_result([found.as_json() for found in runs], lines, as_json)
+    print_result([summary.as_json() for summary in runs], lines, as_json)
 
 
 @click.command()
@@ -98,9 +103,16 @@ def list_(folder: Path, as_json: bool) -> None:
 )
 @click.option("--construct", metavar="KEY", help="With --response: only this construct.")
 @click.option(
+    "--metric",
+    "metric_file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="With --response: the Python file of the run's metric, if it is not installed.",
+)
+@click.option(
     "--suspects",
     is_flag=True,
-    help="List responses and passages with what may be an instruction to the judge.",
+    help="List responses and passages that may contain an instruction to the judge.",
 )
 @AS_JSON
 def show(
@@ -108,13 +120,13 @@ def show(
     name: str,
     response: str | None,
     construct: str | None,
+    metric_file: str | None,
     suspects: bool,
     as_json: bool,
 ) -> None:
-    """Show all that is known of a RUN of STUDY, or of one response in it.
+    """Show a RUN of STUDY, or one response in it.
 
-    Control characters in what models and servers said are shown escaped; --json has every text
-    as it is.
+    Control characters in texts of models and servers are escaped; --json prints the exact texts.
 
     \b
     Examples:
@@ -126,23 +138,79 @@ def show(
     from judge.inspect.show import show_run
     from study.study import Study
 
-    if construct is not None and response is None:
-        raise click.UsageError("--construct goes with --response ID.")
+    if response is None and (construct or metric_file):
+        option = "--construct" if construct else "--metric"
+        raise click.UsageError(f"{option} goes with --response ID.")
     if suspects and response is not None:
         raise click.UsageError("--suspects lists all responses; leave --response out.")
     with Study.open(folder) as study:
         if suspects:
             from judge.inspect.suspects import list_suspects, suspect_lines
 
-            listed = list_suspects(study, name)
-            print_result([one.as_json() for one in listed], suspect_lines(listed), as_json)
-            return
-        found: Any = (
-            show_run(study, name)
-            if response is None
-            else show_response(study, name, response, construct)
-        )
-    print_result(found.as_json(), found.lines(), as_json)
+            detections = list_suspects(study, name)
+            data = [suspect.as_json() for suspect in detections]
+            print_result(data, suspect_lines(detections), as_json)
+        elif response is None:
+            print_fields(show_run(study, name), as_json)
+        else:
+            print_fields(show_response(study, name, response, construct, metric_file), as_json)
+
+
+@click.command()
+@STUDY
+@click.argument("first", metavar="RUN")
+@click.argument("second", metavar="RUN")
+@AS_JSON
+def compare(folder: Path, first: str, second: str, as_json: bool) -> None:
+    """Compare two runs of STUDY: conditions, shifts of scores, changes in the order of systems.
+
+    Shifts are the second run's scores minus the first's, in points, with 95% intervals over
+    queries. Of repeated prompts, the first answers are compared.
+
+    \b
+    Example:
+      ccrs judge compare my-study llama-3-70b llama-3-70b-fenced
+    """
+    from analysis.core.errors import AnalysisError
+    from analysis.statistics.agreement.scorer_comparison import shift_lines, two_scorers
+    from judge.inspect.compare import compare_runs
+    from judge.text import printable
+    from study.errors import StudyError
+    from study.study import Study
+
+    try:
+        with Study.open(folder) as study:
+            comparison = compare_runs(study, first, second)
+            scores = study.score_table()
+            keys = [construct.key for construct in study.config.constructs]
+            not_comparable = [key for key in keys if _scales_differ(study, key, first, second)]
+            if len(not_comparable) == len(keys):
+                raise StudyError(
+                    f"{first!r} and {second!r} have different scales; points can't be compared."
+                )
+            scores = scores[~scores["construct"].isin(not_comparable)]
+            shifts = two_scorers(scores, first, second, seed=study.config.seed)
+    except AnalysisError as error:
+        raise StudyError(str(error)) from error
+    lines = [
+        *comparison.lines(),
+        *(f"{key}: not compared, because the scales differ." for key in not_comparable),
+        *(printable(line) for line in shift_lines(shifts)),
+    ]
+    data = {
+        **comparison.as_json(),
+        "on_other_scales": not_comparable,
+        "scores": [shift.as_json() for shift in shifts],
+    }
+    print_result(data, lines, as_json)
+
+
+def _scales_differ(study: Any, construct: str, first: str, second: str) -> bool:
+    ends = {
+        (scale.min, scale.max)
+        for scale in (study.config.scale(construct, name) for name in (first, second))
+    }
+    return len(ends) > 1
 
 
 @click.command()
@@ -159,17 +227,17 @@ def show(
     "--format",
     "form",
     type=click.Choice(["csv", "parquet", "jsonl"]),
-    help="Where the file's ending does not say it.",
+    help="Default: by the ending of the file name.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a file that is there already.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @AS_JSON
 def export(
     folder: Path, name: str, out: Path, form: str | None, overwrite: bool, as_json: bool
 ) -> None:
     """Write every judgment of a RUN of STUDY into a file, with its raw answer.
 
-    A row each, further attempts included. Text cells that a spreadsheet would run as a formula
-    are defused in CSV. The engine `recorded` reads such files.
+    One row each, further attempts included. In CSV, text that a spreadsheet would run as a
+    formula is escaped. The engine `recorded` reads such files.
 
     \b
     Examples:
@@ -180,20 +248,19 @@ def export(
     from study.study import Study
 
     with Study.open(folder) as study:
-        done = export_run(study, name, out, form, overwrite=overwrite)
-    print_result(done.as_json(), done.lines(), as_json)
+        print_fields(export_run(study, name, out, form, overwrite=overwrite), as_json)
 
 
 @click.command()
 @STUDY
 @RUN
-@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@click.option("--dry-run", is_flag=True, help="Only report what would change.")
 @AS_JSON
 def reparse(folder: Path, name: str, dry_run: bool, as_json: bool) -> None:
-    """Read the raw answers of a RUN of STUDY again with this version's parser.
+    """Read the raw answers of a RUN of STUDY again with the current parser.
 
-    What comes out differently is stored beside the first reading, and the score table takes the
-    newest. Nothing is asked, and no judgment is changed.
+    A different reading is stored next to the first one, and the score table uses the newest. No
+    prompt is asked, and no judgment changes.
 
     \b
     Examples:
@@ -204,5 +271,4 @@ def reparse(folder: Path, name: str, dry_run: bool, as_json: bool) -> None:
     from study.study import Study
 
     with Study.open(folder) as study:
-        done = reparse_run(study, name, dry_run=dry_run)
-    print_result(done.as_json(), done.lines(), as_json)
+        print_fields(reparse_run(study, name, dry_run=dry_run), as_json)

@@ -1,26 +1,52 @@
-"""The command `ccrs judge`: a run, and what is known of runs.
+"""The command `ccrs judge`: runs and probes, with their progress.
 
 Only click is imported until a command runs.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from judge.cli.engine_options import EngineOptionsCommand, settings_from
-from judge.cli.inspect_commands import export, list_, prompts, reparse, show
-from judge.cli.probe_command import probe
-from study.cli.options import AS_JSON, STUDY, print_result
+from judge.cli.inspect_commands import (
+    compare,
+    export,
+    list_,
+    print_fields,
+    prompts,
+    reparse,
+    show,
+)
+from study.cli.options import AS_JSON, STUDY
+from study.cli.settings_options import comma_separated
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judge.running.session import OnProgress, RunProgress
     from judge.settings import JudgeSettings
 
+# Options of a run that do not apply to probes.
+_NOT_FOR_PROBES = frozenset(
+    {
+        "text_metrics",
+        "retry_unparsed",
+        "answers",
+        "requests",
+        "max_missing",
+        "skip_too_long",
+        "drift",
+        "estimate",
+    }
+)
 
-class WithDefault(click.Group):
-    """A group whose first command is meant where none is named."""
+
+class DefaultCommandGroup(click.Group):
+    """A group that runs the command `run` where none is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         asks_for_help = bool(args) and args[0] in self.get_help_option_names(ctx)
@@ -29,11 +55,11 @@ class WithDefault(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=WithDefault, invoke_without_command=False)
+@click.group(cls=DefaultCommandGroup, invoke_without_command=False)
 def judge() -> None:
     """Score the responses of STUDY with a language model.
 
-    Without one of the commands below, `run` is meant; `ccrs judge run --help` lists its options.
+    Without one of the commands below, `run` is used; `ccrs judge run --help` lists its options.
 
     \b
     Examples:
@@ -49,13 +75,13 @@ ENGINE = click.option(
     default="openai",
     show_default=True,
     metavar="NAME",
-    help="openai asks an endpoint; vllm runs the model here; recorded reads answers obtained "
-    "elsewhere; batch writes and reads the files of a provider's batch service.",
+    help="openai asks an endpoint; vllm runs the model on this machine; recorded reads answers "
+    "obtained elsewhere; batch writes and reads the files of a provider's batch service.",
 )
 DRY_RUN = click.option(
     "--dry-run",
     is_flag=True,
-    help="Report what would be asked: prompts, tokens, time, cost. Makes no call.",
+    help="Report the prompts to ask, their tokens, time and cost. Sends no prompt.",
 )
 
 
@@ -65,11 +91,11 @@ DRY_RUN = click.option(
 @DRY_RUN
 @AS_JSON
 def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
-    """Judge what the responses of STUDY still lack; go on where an earlier run stopped.
+    """Judge the responses of STUDY that have no judgment yet; resume an interrupted run.
 
     The key is read from the environment only. A run that was stopped or killed loses at most
-    the calls under way: the same command does what is missing. Nothing is ever asked twice but
-    these. Other conditions (model, prompts, temperature, ...) begin another run.
+    the prompts under way: the same command asks them again, and no others twice. Other conditions
+    (model, prompts, temperature, ...) begin another run.
 
     \b
     Examples:
@@ -93,89 +119,137 @@ def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
 def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     from judge.running.preview import preview
 
-    found = preview(study, settings)
-    print_result(found.as_json(), found.lines(), as_json)
-    if found.too_long and not settings.skip_too_long:
+    result = preview(study, settings)
+    print_fields(result, as_json)
+    if result.too_long and not settings.skip_too_long:
         raise click.exceptions.Exit(2)
 
 
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
-    from judge.cli.progress_bar import run_progress
+    import shlex
+
     from judge.running.runner import RunStoppedError, judge_study
 
     try:
-        with run_progress(hidden=as_json) as reached:
-            outcome = judge_study(study, settings, reached)
+        with _progress_bar(hidden=as_json) as on_progress:
+            outcome = judge_study(study, settings, on_progress)
     except RunStoppedError as stopped:
-        print_result(stopped.outcome.as_json(), stopped.outcome.lines(), as_json)
+        print_fields(stopped.outcome, as_json)
         raise
-    steps = [f"Next: ccrs judge show {study.folder} {_quoted(outcome.run)}"]
-    if not outcome.left:
+    steps = [f"Next: ccrs judge show {study.folder} {shlex.quote(outcome.run)}"]
+    if not outcome.remaining:
         steps.append(f"      ccrs report {study.folder}")
-    print_result(outcome.as_json(), [*outcome.lines(), *steps], as_json)
+    print_fields(outcome, as_json, *steps)
     if outcome.falls_short:
         raise click.exceptions.Exit(1)
 
 
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)
-
-
-@judge.command()
+@judge.command(cls=EngineOptionsCommand, without=_NOT_FOR_PROBES)
 @STUDY
-@click.argument("first", metavar="RUN")
-@click.argument("second", metavar="RUN")
+@click.option(
+    "--engine", default="openai", show_default=True, metavar="NAME", help="Engine of the run."
+)
+@click.option(
+    "--kinds",
+    multiple=True,
+    metavar="NAMES",
+    help="Only these kinds of probes: injection,length. Repeatable.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    default=60,
+    show_default=True,
+    metavar="N",
+    help="Responses to probe, drawn from those that the run has scored.",
+)
+@DRY_RUN
 @AS_JSON
-def compare(folder: Path, first: str, second: str, as_json: bool) -> None:
-    """Compare two runs of STUDY: how they were made, how scores moved, which order changed.
+def probe(
+    folder: Path,
+    dry_run: bool,
+    as_json: bool,
+    kinds: tuple[str, ...],
+    sample: int,
+    **values: Any,
+) -> None:
+    """Judge altered texts of a run of STUDY, to see whether its scores change.
 
-    Shifts are the second run's scores minus the first's, in points, with 95% intervals over
-    queries. Where prompts were asked several times, the first answers are compared.
+    Use the options of the run: they identify it, and the altered prompts are asked under the same
+    conditions. Texts are altered by instructions to the judge, length, layout, the order of the
+    passages, claims of authority and control tokens; each prompt is also asked unchanged. The
+    answers are stored separately from the scores of the run, and the report compares the two.
 
     \b
-    Example:
-      ccrs judge compare my-study llama-3-70b llama-3-70b-fenced
+    Examples:
+      ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b --dry-run
+      ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b
+      ccrs judge probe my-study --engine vllm --model MODEL --kinds injection,length --sample 100
     """
-    from analysis.core.errors import AnalysisError
-    from analysis.statistics.agreement.scorer_comparison import shift_lines, two_scorers
-    from judge.inspect.compare import compare_runs
-    from judge.text import printable
-    from study.errors import StudyError
+    from judge.running.probe_run import ProbingStoppedError, preview_probes, probe_study
     from study.study import Study
 
+    settings = settings_from(values)
+    names = tuple(part for text in kinds for part in comma_separated(text))
     try:
         with Study.open(folder) as study:
-            made = compare_runs(study, first, second)
-            scores = study.score_table()
-            apart = [
-                c for c in study.config.constructs if _scales_differ(study, c.key, first, second)
-            ]
-            if len(apart) == len(study.config.constructs):
-                raise StudyError(
-                    f"{first!r} and {second!r} are on other scales; points can't be compared."
-                )
-            scores = scores[~scores["construct"].isin([c.key for c in apart])]
-            moved = two_scorers(scores, first, second, seed=study.config.seed)
-    except AnalysisError as error:
-        raise StudyError(str(error)) from error
-    lines = [
-        *made.lines(),
-        *(f"{c.key}: on other scales, and not compared." for c in apart),
-        *(printable(line) for line in shift_lines(moved)),
-    ]
-    found = {"on_other_scales": [c.key for c in apart], "scores": [one.as_json() for one in moved]}
-    print_result({**made.as_json(), **found}, lines, as_json)
+            if dry_run:
+                print_fields(preview_probes(study, settings, names, sample), as_json)
+                return
+            with _progress_bar(hidden=as_json) as on_progress:
+                outcome = probe_study(study, settings, names, sample, on_progress)
+    except ProbingStoppedError as stopped:
+        print_fields(stopped.outcome, as_json)
+        raise
+    next_step = [] if outcome.remaining else [f"Next: ccrs report {folder}"]
+    print_fields(outcome, as_json, *next_step)
+    if outcome.failed:
+        raise click.exceptions.Exit(1)
 
 
-def _scales_differ(study: Any, construct: str, first: str, second: str) -> bool:
-    ends = {
-        (scale.min, scale.max)
-        for scale in (study.config.scale(construct, name) for name in (first, second))
-    }
-    return len(ends) > 1
+@contextmanager
+def _progress_bar(*, hidden: bool) -> Iterator[OnProgress | None]:
+    """Show the progress of a call on standard error, if that is a terminal."""
+    import sys
+
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("Judging"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[pace]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, pace="starting")
+
+        def on_progress(progress: RunProgress) -> None:
+            completed = progress.answered + progress.failed
+            bar.update(task, completed=completed, total=progress.total)
+            speed = bar.tasks[0].speed or 0.0
+            failed = f", {progress.failed} failed" if progress.failed else ""
+            bar.update(task, pace=f"{speed:.1f}/s, {_short(progress.tokens)} tokens{failed}")
+
+        yield on_progress
 
 
-for _command in (probe, prompts, list_, show, export, reparse):
+def _short(count: int) -> str:
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f}{unit}"
+    return str(count)
+
+
+for _command in (prompts, list_, show, compare, export, reparse):
     judge.add_command(_command)

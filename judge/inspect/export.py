@@ -1,4 +1,4 @@
-"""A run as a file: every judgment with its raw answer, written a few at a time."""
+"""Exporting a run: every judgment with its raw answer, written in batches."""
 
 import csv
 import json
@@ -13,14 +13,28 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from judge.inspect.distribution_figures import EXPECTED_COLUMNS, expected_figures
 from judge.running.runs import run_of
+from judge.text import Result
 from study.errors import StudyError, nearest
 from study.facts.current_responses import current_outputs, current_responses
 from study.facts.judgments import as_read, reason_before_score
+from study.facts.score_distributions import summary
+from study.scales import RatingScale
 from study.schema import Judgment, Query, Response, table
 from study.study import Study
 from study.text import MARK, escape_formula
+
+EXPECTED_COLUMNS = (
+    "expected",
+    "expected_low",
+    "expected_high",
+    "distribution_mode",
+    "distribution_variance",
+    "distribution_mass",
+)
+"""The mean of a distribution if at least 95% of the probability is known; the mean with all unknown
+probability at the lower and at the upper end of the scale; mode, variance and share of the known
+probability."""
 
 _OF_RESPONSE = ("response_id", "query_id", "systems")
 _STORED = (
@@ -46,31 +60,26 @@ _STORED = (
 COLUMNS = (*_OF_RESPONSE, "construct", *_STORED, *EXPECTED_COLUMNS)
 """Columns of the file, in order."""
 
-# Rows that are in memory at once.
-_TOGETHER = 2000
+# Rows in memory at once.
+_BATCH = 2000
 
 Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class RunExport:
-    """What was written, and what was left out."""
+class RunExport(Result):
+    """The file of an export, and the judgments that it leaves out."""
 
     run: str
     path: Path
     rows: int
-    """Judgments, further attempts among them."""
+    """Judgments, further attempts included."""
     left_out: dict[str, int]
     """Reason to number of judgments."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the summary as values that JSON can hold."""
-        return {
-            "run": self.run,
-            "path": str(self.path),
-            "rows": self.rows,
-            "left_out": self.left_out,
-        }
+        """Return the summary as values that JSON can represent."""
+        return {**super().as_json(), "path": str(self.path)}
 
     def lines(self) -> list[str]:
         """Return the summary as lines of text."""
@@ -88,31 +97,31 @@ def export_run(
     *,
     overwrite: bool = False,
 ) -> RunExport:
-    """Write every judgment of a run into one file, a row each, further attempts included.
+    """Write every judgment of a run into one file, one row each, further attempts included.
 
     Parameters
     ----------
     study : Study
     name : str
-        The run.
+        Name of the run.
     path : Path or str
     format : {"csv", "parquet", "jsonl"}, optional
-        By the file's ending unless given. In CSV, text that a spreadsheet would run as a formula
-        is defused as in `study.export_study`; JSON lines and Parquet hold it as it is.
+        Default: by the ending of the file name. In CSV, text that a spreadsheet would run as a
+        formula is escaped as in `study.export_study`; JSON lines and Parquet are not changed.
     overwrite : bool
-        Replace a file that is there.
+        Replace an existing file.
 
     Returns
     -------
     RunExport
-        Columns of the file are `COLUMNS`; value, missing_reason and rule are those of the newest
-        reading. Judgments of responses that a later one replaced, and of constructs that are no
-        longer those of study.toml, are left out and counted.
+        The columns of the file are `COLUMNS`; value, missing_reason and rule are those of the
+        newest reading. Judgments of replaced responses, and of constructs or versions that
+        study.toml no longer has, are left out and counted.
 
     Raises
     ------
     StudyError
-        There is no such run or format, or the file exists already.
+        The run or the format is unknown, or the file exists already.
     """
     path = Path(path)
     write = _WRITERS[_format(path, format)]
@@ -126,7 +135,7 @@ def export_run(
     with study.read() as connection:
         run = run_of(connection, name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Under another name until all is written: an export is whole, or not there.
+        # Written under another name first, so that the file is complete or does not exist.
         part = path.with_name(f"{path.name}.part")
         try:
             with closing(_rows(study, connection, run, left_out)) as rows:
@@ -137,60 +146,71 @@ def export_run(
     return RunExport(name, path, number, dict(left_out))
 
 
-def _format(path: Path, given: str | None) -> str:
-    found = given or path.suffix.lower().removeprefix(".")
-    if found not in _WRITERS:
-        hint = nearest(found, _WRITERS)
-        told = f"There is no export format {found!r}. {hint}" if found else f"{path} has no ending."
+def _format(path: Path, option: str | None) -> str:
+    name = option or path.suffix.lower().removeprefix(".")
+    if name not in _WRITERS:
+        hint = nearest(name, _WRITERS)
+        problem = f"Unknown export format {name!r}. {hint}" if name else f"{path} has no ending."
         raise StudyError(
-            f"{told.rstrip()} End the file's name with .csv, .parquet or .jsonl, or give --format."
+            f"{problem.rstrip()} End the file name with .csv, .parquet or .jsonl, or use --format."
         )
-    return found
+    return name
 
 
 def _rows(
     study: Study, connection: Connection, run: Mapping[str, Any], left_out: Counter[str]
 ) -> Generator[Row, None, None]:
-    """Yield the rows by response, construct, repeat and attempt; count what is left out."""
+    """Yield the rows by response, construct, repeat and attempt; count the others."""
     j = table(Judgment)
     versions = study.construct_versions(connection)
-    places = _places(connection)
+    responses = _responses(connection)
     stored = ["raw_answer" if name == "answer" else name for name in _STORED if name != "reason"]
     columns = ("response_id", "construct_version", "construct_key", *stored)
-    # As the index has them, so that nothing is sorted.
+    # The order of the index, so that the database does not sort.
     order = (j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat, j.c.attempt)
     statement = as_read(columns, j.c.run_id == run["id"]).order_by(*order)
     scales = {key: study.config.scale(key, run["name"]) for key in versions}
-    with connection.execute(statement, execution_options={"yield_per": _TOGETHER}) as found:
-        for response, version, *rest in found:
+    with connection.execute(statement, execution_options={"yield_per": _BATCH}) as rows:
+        for response, version, *rest in rows:
             key = rest[0]
             if key not in versions:
                 left_out["of a construct that study.toml no longer has"] += 1
             elif version != versions[key]:
                 left_out["of an earlier version of a construct"] += 1
-            elif response not in places:
+            elif response not in responses:
                 left_out["of a response that a later one replaced"] += 1
             else:
                 figures = expected_figures(rest[-1], scales[key])
-                yield (*places[response], *_with_reason(rest), *figures.values())
+                yield (*responses[response], *_with_reason(rest), *figures.values())
 
 
 def _with_reason(cells: Sequence[Any]) -> Row:
-    """Put the reason behind the answer that holds it."""
+    """Insert the reason after the answer that contains it."""
     at = 1 + _STORED.index("answer")
     reason = reason_before_score(cells[at], cells[1 + _STORED.index("rule")])
     return (*cells[: at + 1], reason, *cells[at + 1 :])
 
 
-def _places(connection: Connection) -> dict[int, tuple[str, str, list[str]]]:
-    """Return id, query and systems of each response in use."""
+def expected_figures(
+    distribution: Mapping[str, float] | None, scale: RatingScale | None
+) -> dict[str, float | None]:
+    """Return the figures by `EXPECTED_COLUMNS`; all are None without a distribution or a scale."""
+    if not distribution or scale is None:
+        return dict.fromkeys(EXPECTED_COLUMNS)
+    s = summary(distribution, scale)
+    cells = (s.expected, s.low, s.high, s.mode, s.variance, s.mass)
+    return dict(zip(EXPECTED_COLUMNS, cells, strict=True))
+
+
+def _responses(connection: Connection) -> dict[int, tuple[str, str, list[str]]]:
+    """Return id, query and systems of each current response."""
     r, q, o = table(Response), table(Query), current_outputs()
     systems: dict[int, list[str]] = {}
     rows = connection.execute(select(o.c.response_id, o.c.system).order_by(o.c.first_id))
     for response, system in sorted(rows, key=lambda row: row.system):
         systems.setdefault(response, []).append(system)
-    asked = select(r.c.id, q.c.key).join_from(r, q, r.c.query_id == q.c.id)
-    queries = {row.id: row.key for row in connection.execute(asked)}
+    statement = select(r.c.id, q.c.key).join_from(r, q, r.c.query_id == q.c.id)
+    queries = {row.id: row.key for row in connection.execute(statement)}
     return {
         response.id: (response.response_id, queries[response.id], systems.get(response.id, []))
         for response in current_responses(connection)[0]
@@ -199,7 +219,7 @@ def _places(connection: Connection) -> dict[int, tuple[str, str, list[str]]]:
 
 def _write_csv(path: Path, rows: Iterable[Row]) -> int:
     number = 0
-    # With a byte order mark spreadsheets read UTF-8 as what it is.
+    # The byte order mark makes spreadsheets read UTF-8.
     with path.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\r\n")
         writer.writerow([MARK, *COLUMNS])
@@ -241,15 +261,15 @@ def _write_parquet(path: Path, rows: Iterable[Row]) -> int:
     time = {"created_at": pa.timestamp("us", tz="UTC")}
     kinds = {**texts, **lists, **floats, **dict.fromkeys(counts, pa.int64()), **time}
     schema = pa.schema([(name, kinds[name]) for name in COLUMNS])
-    number, rest = 0, iter(rows)
+    number, remaining = 0, iter(rows)
     with ParquetWriter(path, schema) as writer:
-        while some := list(islice(rest, _TOGETHER)):
-            # An object has other names in each row, which a column of objects can't have.
-            plain = [[json.dumps(c) if isinstance(c, dict) else c for c in row] for row in some]
+        while batch := list(islice(remaining, _BATCH)):
+            # Parquet needs the same names in every object of a column, so objects become text.
+            plain = [[json.dumps(c) if isinstance(c, dict) else c for c in row] for row in batch]
             cells: Sequence[Sequence[Any]] = list(zip(*plain, strict=True))
             arrays = [pa.array(c, kind) for c, kind in zip(cells, schema.types, strict=True)]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-            number += len(some)
+            number += len(batch)
     return number
 
 

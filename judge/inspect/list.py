@@ -1,20 +1,20 @@
-"""The runs of a study, as counts."""
+"""Listing the runs of a study with their progress."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from sqlalchemy import select
 
 from judge.running.judgments import count
+from judge.text import Result, printable
 from study.facts.current_responses import current_responses
 from study.schema import JudgeRun, table
 from study.study import Study
 
 
 @dataclass(frozen=True)
-class RunSummary:
-    """One run, and how far it has come. The counts are those of the score table."""
+class RunSummary(Result):
+    """A run and its progress. The counts are those of the score table."""
 
     name: str
     engine: str
@@ -23,15 +23,11 @@ class RunSummary:
     judgments: int
     """Judgments in the score table: one for each response, construct and repeat."""
     possible: int
-    """Responses in use x constructs that the run has judged x repeats."""
+    """Current responses x constructs that the run has judged x repeats."""
     missing: int
-    """Of the judgments, those without a value."""
+    """Judgments without a value."""
     begun: str
     """Time in UTC, as ISO 8601."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the summary as values that JSON can hold."""
-        return asdict(self)
 
 
 def list_runs(study: Study) -> list[RunSummary]:
@@ -46,12 +42,12 @@ def list_runs(study: Study) -> list[RunSummary]:
     with study.read() as connection:
         rows = connection.execute(select(t).order_by(t.c.id)).all()
         versions = study.construct_versions(connection)
-        counted = count(connection, versions, ("run_id", "missing_reason")).by
+        counts = count(connection, versions, ("run_id", "missing_reason")).by
         responses = len(current_responses(connection)[0])
     judgments: Counter[int] = Counter()
     missing: Counter[int] = Counter()
     constructs: dict[int, set[str]] = {}
-    for (construct, run, reason), number in counted.items():
+    for (construct, run, reason), number in counts.items():
         judgments[run] += number
         constructs.setdefault(run, set()).add(construct)
         if reason is not None:
@@ -77,8 +73,6 @@ def print_runs(runs: list[RunSummary]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from judge.text import printable
-
     rows = Table(box=None, pad_edge=False, padding=(0, 1))
     rows.add_column("run, and its model", overflow="fold", min_width=16)
     for name in ("engine", "prompts"):
@@ -87,10 +81,10 @@ def print_runs(runs: list[RunSummary]) -> None:
         rows.add_column(name, justify="right", no_wrap=True)
     rows.add_column("begun (UTC)", no_wrap=True)
     for run in runs:
-        # A run is named after its model unless told otherwise; once is enough.
-        named = run.name if run.name == run.model else f"{run.name}\n{run.model}"
+        # By default a run has the name of its model, which is then shown once.
+        name = run.name if run.name == run.model else f"{run.name}\n{run.model}"
         cells = (
-            "\n".join(map(printable, named.split("\n"))),
+            "\n".join(map(printable, name.split("\n"))),
             run.engine,
             run.prompt_version,
             f"{run.judgments}\nof {run.possible}",

@@ -1,29 +1,31 @@
-"""One response of a run, as an auditor needs it: the prompt, the raw answer, how it was read."""
+"""One response in a run: prompts, raw answers, and how they were read."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from judge.inspect.distribution_figures import expected_figures, expected_line
-from judge.inspect.run_metric import run_metric
-from judge.metrics.metric import Metric
+from judge.inspect.export import expected_figures
+from judge.metrics.evaluation import KnownAnswer, evaluate
+from judge.metrics.metric import Metric, Prompt
 from judge.protocol.conditions import shuffle_of
 from judge.protocol.exchange import REASONS
-from judge.running.metric_requests import PlannedPrompt, planned_prompts
-from judge.running.pages import Place
-from judge.running.runs import run_of
+from judge.running.metric_requests import StepAnswers, stored_answers
+from judge.running.pages import Place, pages
+from judge.running.runs import run_metric, run_of
 from judge.running.scope import Scope
-from judge.text import printable, printable_lines, quoted
+from judge.running.shown_texts import ShownTexts
+from judge.running.work_items import Pending, Resolved, work
+from judge.text import Result, printable, printable_lines, quoted
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read, reason_before_score
 from study.importing.existing_content import ExistingContent
-from study.schema import Judgment, Reading, Response, table
+from study.schema import PROMPT_NOT_WHOLE, Judgment, Reading, Response, table
 from study.study import Study
 
-_SHOWN = (
+_COLUMNS = (
     "id",
     "construct_version",
     "repeat",
@@ -37,6 +39,7 @@ _SHOWN = (
     "served_model",
     "fingerprint",
     "flags",
+    "parts",
     "distribution",
     "prompt_tokens",
     "completion_tokens",
@@ -48,56 +51,78 @@ _SHOWN = (
 
 
 @dataclass(frozen=True)
-class Audited:
-    """What a run has of one response on one construct."""
+class StepRecord:
+    """A prompt of a metric with several steps, and its answer."""
 
-    construct: str
-    prompt: str | None
-    """The very text that is asked; None where nothing is, or the prompts are not at hand."""
-    judgments: list[dict[str, Any]]
-    """Columns of the judgment, with the newest reading and what its distribution comes to;
-    `earlier` holds the readings before it, and `reason` what the answer says before its score,
-    where a reason was read."""
+    repeat: int
+    attempt: int
+    """The attempt of the judgment."""
+    step: str
+    prompt: str
+    answer: dict[str, Any] | None
+    """The fields of an `Answer`; None where the prompt has none yet."""
 
 
 @dataclass(frozen=True)
-class RunResponse:
+class ConstructRecord:
+    """The prompts and judgments of a run for one response and construct."""
+
+    construct: str
+    prompt: str | None
+    """The text of a single prompt; None where nothing is asked, the metric has steps, or the
+    prompts are not installed."""
+    steps: list[StepRecord]
+    """The prompts of a metric with steps, in their order."""
+    judgments: list[dict[str, Any]]
+    """Columns of the judgment with the newest reading, and the figures of its distribution;
+    `earlier` contains the earlier readings, and `reason` the text of the answer before its score,
+    where a reason was asked for."""
+
+    def lines(self) -> list[str]:
+        """Return prompts and judgments as lines of text."""
+        lines = [f"{self.construct}:"]
+        if self.prompt is not None:
+            lines += ["  prompt:", *_prompt_lines(self.prompt)]
+        judged = [(judgment["repeat"], judgment["attempt"]) for judgment in self.judgments]
+        for judgment, key in zip(self.judgments, judged, strict=True):
+            steps = [step for step in self.steps if (step.repeat, step.attempt) == key]
+            lines += _step_lines(steps)
+            lines += [f"  {line}" for line in _judgment_lines(judgment, has_steps=bool(steps))]
+        lines += _step_lines(s for s in self.steps if (s.repeat, s.attempt) not in judged)
+        return lines if self.judgments else [*lines, "  not judged yet"]
+
+
+@dataclass(frozen=True)
+class RunResponse(Result):
     """One response in a run."""
 
     run: str
     response_id: str
     query_id: str
     systems: list[str]
-    """Systems that give it now; empty for one that a later response replaced."""
-    constructs: list[Audited] = field(default_factory=list)
+    """Systems with this response; empty if a later response replaced it."""
+    constructs: list[ConstructRecord] = field(default_factory=list)
     notes: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the response as values that JSON can hold."""
-        return asdict(self)
 
     def lines(self) -> list[str]:
         """Return the response as lines of text, without control characters."""
-        systems = ", ".join(self.systems) or "no system now"
+        systems = ", ".join(self.systems) or "no current system"
         lines = [
             f"Response {self.response_id} to query {self.query_id}, of {systems}; run {self.run}",
             *self.notes,
         ]
-        for audited in self.constructs:
-            lines += ["", f"{audited.construct}:"]
-            if audited.prompt is not None:
-                lines += ["  prompt:"]
-                lines += [f"    | {line}" for line in printable_lines(audited.prompt)]
-            for judgment in audited.judgments:
-                lines += [f"  {line}" for line in _judgment_lines(judgment)]
-            if not audited.judgments:
-                lines.append("  not judged yet")
+        for record in self.constructs:
+            lines += ["", *record.lines()]
         # Prompts keep their tabs.
         return [line if line.startswith("    | ") else printable(line) for line in lines]
 
 
 def show_response(
-    study: Study, name: str, response_id: str, construct: str | None = None
+    study: Study,
+    name: str,
+    response_id: str,
+    construct: str | None = None,
+    metric_file: str | None = None,
 ) -> RunResponse:
     """Return the prompts and the raw answers of one response in a run.
 
@@ -105,60 +130,127 @@ def show_response(
     ----------
     study : Study
     name : str
-        The run.
+        Name of the run.
     response_id : str
-        As in the tables: ID means the newest in use, ID@N version N.
+        As in the tables: ID is the current version of a response, ID@N its version N.
     construct : str, optional
-        Only this one. Without it, those that the run has judged of this response; where it has
-        judged none, all of its prompts.
+        Only this construct. Default: the constructs on which the run has judged the response; if
+        there are none, all constructs of the run.
+    metric_file : str, optional
+        The Python file of the run's metric, if the metric is not installed.
 
     Raises
     ------
     StudyError
-        The study has no such run or response, or the run has no such construct.
+        The study does not have the run or the response, the run does not have the construct, or
+        the file cannot be loaded.
     """
     with study.read() as connection:
         run = run_of(connection, name)
-        held = ExistingContent(connection)
-        response = held.find(response_id)
+        content = ExistingContent(connection)
+        response = content.find(response_id)
         if response is None:
             raise StudyError(
                 f"The study has no response {response_id!r}. "
-                f"{nearest(response_id, held.response_ids())}".rstrip()
+                f"{nearest(response_id, content.response_ids())}".rstrip()
             )
         judgments = _judgments(study, connection, run, response)
-    metric = run_metric(run, study.folder)
-    known = [*judgments, *(metric.constructs if metric else ())]
-    if construct is not None and construct not in known:
-        listed = ", ".join(dict.fromkeys(known)) or "none"
+    metric = run_metric(run, study.folder, metric_file)
+    keys = list(dict.fromkeys([*judgments, *(metric.constructs if metric else ())]))
+    if construct is not None and construct not in keys:
         raise StudyError(
-            f"The run {name!r} has no construct {construct!r}. {nearest(construct, known)} "
-            f"It has: {listed}.".replace("  ", " ")
+            f"The run {name!r} has no construct {construct!r}. {nearest(construct, keys)} "
+            f"It has: {', '.join(keys) or 'none'}.".replace("  ", " ")
         )
-    keys = [construct] if construct else list(judgments) or known
     notes: list[str] = []
     if metric is None:
         notes.append(
-            f"The prompts are not shown: this installation has none of {run['prompt_version']} "
-            f"with the hash {run['prompt_hash']}."
+            f"The prompts and answers to steps are not shown: {run['prompt_version']} with the "
+            f"hash {run['prompt_hash']} is neither installed nor in the study. If the metric is a "
+            "file, name it with --metric."
         )
+    keys = [construct] if construct else list(judgments) or keys
     return RunResponse(
         run=name,
-        response_id=held.id_of(response),
-        query_id=held.queries[held.responses[response].query].key,
+        response_id=content.id_of(response),
+        query_id=content.queries[content.responses[response].query].key,
         systems=sorted(
-            system for (_, system), (given, _) in held.outputs.items() if given == response
+            system for (_, system), (output, _) in content.outputs.items() if output == response
         ),
         constructs=[
-            Audited(
-                key,
-                _prompt(study, metric, key, response, shuffle_of(run)) if metric else None,
-                judgments.get(key, []),
-            )
-            for key in keys
+            _record(study, run, metric, key, response, judgments.get(key, [])) for key in keys
         ],
         notes=tuple(notes),
     )
+
+
+def _record(
+    study: Study,
+    run: Mapping[str, Any],
+    metric: Metric | None,
+    key: str,
+    response: int,
+    judgments: list[dict[str, Any]],
+) -> ConstructRecord:
+    prompt, steps = None, list[StepRecord]()
+    if metric is not None and key in metric.constructs:
+        prompts = _prompts(study, run, metric, key, response, judgments)
+        if metric.single_prompt:
+            prompt = next((step.prompt for step in prompts), None)
+        else:
+            steps = prompts
+    plain = [{name: _plain(value) for name, value in row.items()} for row in judgments]
+    return ConstructRecord(key, prompt, steps, plain)
+
+
+def _prompts(
+    study: Study,
+    run: Mapping[str, Any],
+    metric: Metric,
+    key: str,
+    response: int,
+    judgments: list[dict[str, Any]],
+) -> list[StepRecord]:
+    """Return the prompts of a response with their answers, by evaluating the metric again."""
+    r = table(Response)
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+        row = connection.execute(
+            select(r.c.query_id, r.c.context_hash).where(r.c.id == response)
+        ).one()
+        # Equal prompts of a query are asked once, for any of its responses.
+        of_query = connection.execute(select(r.c.id).where(r.c.query_id == row.query_id)).scalars()
+        responses = list(of_query)
+    place = Place(row.query_id, bytes(row.context_hash or b""), response)
+    scope = Scope(metric, (key,), versions, run["repeats"])
+    texts = ShownTexts(metric, shuffle_of(run))
+    [page] = pages(study, [place], None, texts=True)
+    steps: list[StepRecord] = []
+    for item in work(page, scope, (key,)):
+        if isinstance(item, Resolved):
+            continue
+        again = False
+        attempts = [judgment for judgment in judgments if judgment["repeat"] == item.repeat]
+        for judgment in attempts or [{"attempt": 1, "created_at": None}]:
+            before = judgment["created_at"]
+            answers = stored_answers(study, run["id"], responses, before)
+            attempt = replace(item, attempts=(judgment["attempt"],), again=again)
+            steps += _replay(attempt, texts, answers)
+            again = again or judgment.get("missing_reason") not in PROMPT_NOT_WHOLE
+    return steps
+
+
+def _replay(item: Pending, texts: ShownTexts, answers: StepAnswers) -> list[StepRecord]:
+    steps: list[StepRecord] = []
+
+    def find(prompt: Prompt) -> KnownAnswer | None:
+        known = answers.find(prompt, item)
+        answer = None if known is None else asdict(known.answer)
+        steps.append(StepRecord(item.repeat, item.attempts[0], prompt.step, prompt.text, answer))
+        return known
+
+    evaluate(texts.metric, texts.input_of(item.contents[0], item.construct_key), find)
+    return steps
 
 
 def _judgments(
@@ -167,21 +259,21 @@ def _judgments(
     j = table(Judgment)
     of = (j.c.run_id == run["id"], j.c.response_id == response)
     order = (j.c.construct_key, j.c.construct_version, j.c.repeat, j.c.attempt)
-    statement = as_read(("construct_key", "revision", *_SHOWN), *of).order_by(*order)
-    found: dict[str, list[dict[str, Any]]] = {}
+    statement = as_read(("construct_key", "revision", *_COLUMNS), *of).order_by(*order)
+    judgments: dict[str, list[dict[str, Any]]] = {}
     for row in connection.execute(statement).all():
-        judgment = {name: _plain(row._mapping[name]) for name in _SHOWN}
+        judgment = {name: row._mapping[name] for name in _COLUMNS}
         key = judgment.pop("id")
         scale = study.config.scale(row.construct_key, run["name"])
         judgment |= expected_figures(judgment["distribution"], scale)
         judgment["reason"] = reason_before_score(judgment["raw_answer"], judgment["rule"])
         judgment["earlier"] = _earlier(connection, key) if row.revision else []
-        found.setdefault(row.construct_key, []).append(judgment)
-    return found
+        judgments.setdefault(row.construct_key, []).append(judgment)
+    return judgments
 
 
 def _earlier(connection: Connection, judgment: int) -> list[dict[str, Any]]:
-    """Return the readings before the newest, the first one among them."""
+    """Return the readings before the newest, the first reading included."""
     j, g = table(Judgment), table(Reading)
     names = ("parser_version", "value", "missing_reason", "rule")
     first = select(*(j.c[name] for name in names)).where(j.c.id == judgment)
@@ -197,51 +289,65 @@ def _plain(value: Any) -> Any:
     return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
 
 
-def _prompt(
-    study: Study, metric: Metric, key: str, response: int, shuffle: int | None
-) -> str | None:
-    """Return the first prompt of a response as it is made for a run; None where none is asked."""
-    if key not in metric.constructs:
-        return None
-    r = table(Response)
-    with study.read() as connection:
-        versions = study.construct_versions(connection)
-        row = connection.execute(
-            select(r.c.query_id, r.c.context_hash).where(r.c.id == response)
-        ).one()
-    place = Place(row.query_id, bytes(row.context_hash or b""), response)
-    scope = Scope(metric, (key,), versions, repeats=1, shuffle=shuffle)
-    planned = planned_prompts(study, [place], scope, None, texts=True)
-    return next((item.prompt.text for item in planned if isinstance(item, PlannedPrompt)), None)
+def _prompt_lines(prompt: str) -> list[str]:
+    return [f"    | {line}" for line in printable_lines(prompt)]
 
 
-def _judgment_lines(judgment: Mapping[str, Any]) -> list[str]:
+def _step_lines(steps: Iterable[StepRecord]) -> list[str]:
+    lines = []
+    for step in steps:
+        lines += [f"  prompt of the step {step.step}:", *_prompt_lines(step.prompt)]
+        if step.answer is None:
+            lines.append("  no answer yet")
+            continue
+        reason = step.answer["missing"]
+        missing = f", {reason} ({REASONS.get(reason, 'no explanation')})" if reason else ""
+        lines.append(f"  answer: {quoted(step.answer['text'])}{missing}")
+    return lines
+
+
+def _judgment_lines(judgment: Mapping[str, Any], *, has_steps: bool) -> list[str]:
     numbers = [
-        f"{word} {judgment[name]}"
-        for word, name in (("repeat", "repeat"), ("attempt", "attempt"))
-        if judgment[name] != {"repeat": 0, "attempt": 1}[name]
+        f"{name} {judgment[name]}"
+        for name, default in (("repeat", 0), ("attempt", 1))
+        if judgment[name] != default
     ]
-    told = [
+    details = [
         judgment["created_at"],
         *(judgment[name] for name in ("served_model", "fingerprint") if judgment[name]),
         *([f"ended by {judgment['finish_reason']}"] if judgment["finish_reason"] else []),
         *judgment["flags"],
     ]
-    title = " of ".join(["answer", ", ".join(numbers)]) if numbers else "answer"
-    lines = [f"{title}: {quoted(judgment['raw_answer'])}", f"  read as {_read(judgment)}"]
+    if has_steps:
+        title = " of ".join(["judgment", ", ".join(numbers)]) if numbers else "judgment"
+        lines = [f"{title}: {_reading(judgment)}"]
+    else:
+        title = " of ".join(["answer", ", ".join(numbers)]) if numbers else "answer"
+        lines = [f"{title}: {quoted(judgment['raw_answer'])}", f"  read as {_reading(judgment)}"]
     if judgment["reason"] is not None:
         lines.append("  its reason:")
         lines += [f"    {line}" for line in printable_lines(judgment["reason"])]
-    lines += [f"  before: {_read(reading)}" for reading in judgment["earlier"]]
-    expected = expected_line(judgment)
-    lines += [f"  {expected}"] if expected else []
-    return [*lines, f"  {', '.join(told)}"]
+    lines += [f"  before: {_reading(reading)}" for reading in judgment["earlier"]]
+    if judgment["distribution_mass"] is not None:
+        lines.append(f"  {_distribution_line(judgment)}")
+    return [*lines, f"  {', '.join(details)}"]
 
 
-def _read(reading: Mapping[str, Any]) -> str:
+def _reading(reading: Mapping[str, Any]) -> str:
     by = f" by parser {reading['parser_version']}" if reading["parser_version"] else ""
     if reading["value"] is None:
         reason = reading["missing_reason"]
-        return f"missing, {reason} ({REASONS.get(reason, 'no further word')}){by}"
+        return f"missing, {reason} ({REASONS.get(reason, 'no explanation')}){by}"
     rule = f", {reading['rule']}" if reading["rule"] else ""
     return f"{reading['value']:g}{rule}{by}"
+
+
+def _distribution_line(figures: Mapping[str, Any]) -> str:
+    mass = f"{figures['distribution_mass']:.1%} of the probability on scores"
+    shape = (
+        f"mode {figures['distribution_mode']:g}, variance {figures['distribution_variance']:.1f}"
+    )
+    if figures["expected"] is None:
+        bounds = f"{figures['expected_low']:.1f} and {figures['expected_high']:.1f}"
+        return f"distribution: mean between {bounds}, not used ({shape}, only {mass})"
+    return f"distribution: mean {figures['expected']:.2f} ({shape}, {mass})"

@@ -1,20 +1,24 @@
-"""A run in full: its details as data, and as lines that fit 80 columns as far as they can."""
+"""A run in full: as data, and as lines that fit 80 columns where possible."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from judge.inspect.call_lines import call_lines
 from judge.protocol.exchange import REASONS
 from judge.running.calls import Account, Call
+from judge.running.judgments import Served
 from judge.running.work_items import FLAGS
-from judge.text import printable
+from judge.text import Result, by_number, duration, printable
+
+# Calls that are shown one by one; --json contains all.
+_CALLS_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class ConstructFigures:
-    """A run's judgments on one construct, as the score table has them."""
+    """The judgments of a run on one construct, as they are in the score table."""
 
     construct: str
     scale: list[float]
@@ -31,26 +35,14 @@ class ConstructFigures:
     missing: dict[str, int]
     """Reason (`judge.protocol.exchange.REASONS`) to number of judgments."""
     rules: dict[str, int]
-    """How the values were found, to their number."""
+    """Rule by which values were read, to their number."""
     bare: float | None
-    """Share of the values read from an answer that were a bare number."""
+    """Share of the read answers that were a bare number."""
 
 
 @dataclass(frozen=True)
-class Served:
-    """Answers under one name of a model and one fingerprint, as the server gave them."""
-
-    model: str | None
-    fingerprint: str | None
-    answers: int
-    first: str
-    """Time of the first of them in UTC, as ISO 8601."""
-    last: str
-
-
-@dataclass(frozen=True)
-class RunDetails:
-    """A run with its figures. Counts are of the score table where nothing else is said."""
+class RunDetails(Result):
+    """A run with its figures. Counts are those of the score table unless stated otherwise."""
 
     name: str
     engine: str
@@ -59,69 +51,65 @@ class RunDetails:
     model_revision: str | None
     prompt_version: str
     prompt_hash: str
-    prompts_at_hand: bool
-    """Whether this installation has the very prompts of the run."""
+    has_prompts: bool
+    """Whether the prompts of the run are installed or in the study."""
     decoding: dict[str, Any]
-    """What is sent beside the prompt, and what the server refused or ignored of it."""
+    """Parameters sent with each prompt, and those that the server refused or ignored."""
     seed: int | None
     repeats: int
     observed: dict[str, Any]
-    """What the start-up probe found beside."""
+    """Further findings of the engine at its start."""
     software: dict[str, str]
     begun: str
     """Time in UTC, as ISO 8601."""
     config_hash: str
-    """SHA-256 of the study.toml under which it was begun."""
+    """SHA-256 of study.toml when the run was begun."""
     judgments: int
     possible: int
-    """Responses in use x constructs that the run has judged x repeats."""
+    """Current responses x constructs that the run has judged x repeats."""
     missing: int
     left_out: dict[str, int]
-    """Why judgments are not in the score table, with their number."""
+    """Reason why judgments are not in the score table, to their number."""
     constructs: list[ConstructFigures]
     parsers: dict[str, int]
-    """Version of the parser that read the answers last, to number of judgments."""
+    """Version of the parser of the newest reading, to number of judgments."""
     read_again: int
-    """Judgments whose newest reading is later than their first."""
+    """Judgments with more than one reading."""
     further_attempts: int
     """Judgments of the whole run beyond the first attempt, in the score table or not."""
     tokens: dict[str, int]
     """prompt, completion, reasoning and cached tokens of the whole run, as the server counted."""
     cached_share: float | None
-    """Cached tokens by prompt tokens, where the server told both."""
+    """Cached tokens by prompt tokens, where the server reported both."""
     milliseconds: float | None
     """Mean time of an answer; None where it is not known."""
     served: list[Served]
-    """In the order of their first answer; several say that the judge changed."""
+    """In the order of their first answer; more than one means that the judge changed."""
     flags: dict[str, int]
     """Flag to number of judgments of the whole run."""
     calls: list[Call]
-    """In the order in which they began; those of earlier releases are not recorded."""
+    """In the order in which they began."""
     account: Account
-    """What the calls come to."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the details as values that JSON can hold."""
-        return asdict(self)
+    """Sums over the calls."""
 
     def lines(self) -> list[str]:
         """Return the details as lines without control characters."""
         parts = (
-            _identity(self),
-            _figures(self),
-            _reading(self),
-            _cost(self),
-            call_lines(self.calls, self.account),
-            _warnings(self),
+            _identity_lines(self),
+            _figure_lines(self),
+            _reading_lines(self),
+            _usage_lines(self),
+            _call_lines(self.calls, self.account),
+            _warning_lines(self),
         )
         return [printable(line) for part in parts for line in part]
 
 
-def _identity(run: RunDetails) -> Iterator[str]:
+def _identity_lines(run: RunDetails) -> Iterator[str]:
     yield f"Run {run.name}, begun {run.begun}"
-    at = f" at {run.endpoint}" if run.endpoint else ""
+    endpoint = f" at {run.endpoint}" if run.endpoint else ""
     revision = f", revision {run.model_revision}" if run.model_revision else ""
-    yield f"  engine     {run.engine}{at}"
+    yield f"  engine     {run.engine}{endpoint}"
     yield f"  model      {run.model}{revision}"
     yield f"  prompts    {run.prompt_version}"
     yield f"  SHA-256    {run.prompt_hash}"
@@ -130,11 +118,11 @@ def _identity(run: RunDetails) -> Iterator[str]:
     yield from _wrapped("  sent       ", [*_pairs(run.decoding), *seed, *repeats])
     yield from _wrapped("  observed   ", _pairs(run.observed))
     yield from _wrapped("  software   ", [f"{name} {v}" for name, v in run.software.items()])
-    if not run.prompts_at_hand:
-        yield "  This installation has no prompts with this hash."
+    if not run.has_prompts:
+        yield "  Prompts with this hash are neither installed nor in the study."
 
 
-def _figures(run: RunDetails) -> Iterator[str]:
+def _figure_lines(run: RunDetails) -> Iterator[str]:
     yield ""
     yield (
         f"{run.judgments} of {run.possible} possible judgments are in the score table, "
@@ -145,9 +133,9 @@ def _figures(run: RunDetails) -> Iterator[str]:
     if not run.constructs:
         return
     yield ""
-    head = ("construct", "judged", "values", "distinct", "mean", "at min", "at max", "bare")
-    rows = [head, *(_row(figures) for figures in run.constructs)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    header = ("construct", "judged", "values", "distinct", "mean", "at min", "at max", "bare")
+    rows = [header, *(_row(figures) for figures in run.constructs)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
     for first, *others in rows:
         cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         yield "  ".join([first.ljust(widths[0]), *cells])
@@ -164,59 +152,99 @@ def _row(figures: ConstructFigures) -> tuple[str, ...]:
         str(figures.values),
         str(figures.distinct),
         "" if figures.mean is None else f"{figures.mean:.1f}",
-        *(_share(share) for share in (figures.at_min, figures.at_max, figures.bare)),
+        *(_percent(share) for share in (figures.at_min, figures.at_max, figures.bare)),
     )
 
 
-def _reading(run: RunDetails) -> Iterator[str]:
-    rules: dict[str, int] = {}
+def _reading_lines(run: RunDetails) -> Iterator[str]:
+    rules: Counter[str] = Counter()
     for figures in run.constructs:
-        for rule, number in figures.rules.items():
-            rules[rule] = rules.get(rule, 0) + number
-    found = [f"{number} {rule}" for rule, number in sorted(rules.items(), key=lambda i: -i[1])]
-    yield from _wrapped("How values were found: ", found)
+        rules.update(figures.rules)
+    yield from _wrapped("Values read by rule: ", [f"{n} {rule}" for rule, n in rules.most_common()])
     parsers = [f"{version} ({number} judgments)" for version, number in run.parsers.items()]
-    yield from _wrapped("Read by the parser: ", parsers)
+    yield from _wrapped("Version of the parser: ", parsers)
     if run.read_again:
         yield f"{run.read_again} judgments were read again; the newest reading counts."
     if run.further_attempts:
-        yield f"{run.further_attempts} further attempts were made; `ccrs judge export` has them."
+        yield f"{run.further_attempts} further attempts; `ccrs judge export` includes them."
 
 
-def _cost(run: RunDetails) -> Iterator[str]:
+def _usage_lines(run: RunDetails) -> Iterator[str]:
     if run.tokens:
-        share = "" if run.cached_share is None else f" ({_share(run.cached_share)} cached)"
-        words = [f"{number:,} {name}" for name, number in run.tokens.items()]
-        yield f"Tokens: {', '.join(words)}{share}."
+        share = "" if run.cached_share is None else f" ({_percent(run.cached_share)} cached)"
+        yield f"Tokens: {_listed(run.tokens)}{share}."
     if run.milliseconds is not None:
         yield f"Mean time of an answer: {run.milliseconds:,.0f} ms."
 
 
-def _warnings(run: RunDetails) -> Iterator[str]:
-    for flag, number in run.flags.items():
+def _call_lines(calls: Sequence[Call], total: Account) -> Iterator[str]:
+    """Yield the sums over the calls, then the last calls one by one."""
+    if not calls:
+        return
+    yield ""
+    unended = f", {total.unended} without an end (killed, or running)" if total.unended else ""
+    yield f"Calls: {total.calls}{unended}."
+    pace = f", {total.tokens_a_second:,.0f} tokens a second" if total.tokens_a_second else ""
+    yield f"{total.answered:,} prompts were answered in {duration(total.seconds)}{pace}."
+    if total.retries:
+        yield f"Tried again: {_listed(total.retries, ' after ')}."
+    if total.failed:
+        yield f"No answer, to be asked by the next call: {_listed(total.failed)}."
+    if total.overhead:
+        yield f"Other requests (the probe, counts, drift): {_listed(total.overhead)}."
+    if "recomputed" in total.figures:
+        least = total.figures.get("least_recomputed")
+        possible = "" if least is None else f"; the least possible is {least:.1%}"
+        yield f"Computed prompt tokens: {total.figures['recomputed']:.1%}{possible}."
+    if total.cost is not None:
+        noun = "call" if total.unpriced == 1 else "calls"
+        without = f" ({total.unpriced} {noun} without prices)" if total.unpriced else ""
+        yield f"Cost: {total.cost:,.2f}{without}."
+    yield from map(_call_line, calls[-_CALLS_SHOWN:])
+    if len(calls) > _CALLS_SHOWN:
+        yield f"  --json shows {len(calls) - _CALLS_SHOWN} earlier calls."
+
+
+def _call_line(call: Call) -> str:
+    title = f"  {call.began} {call.kind}: "
+    if call.ended is None:
+        return f"{title}{call.planned} prompts to ask, no end"
+    cost = "" if call.cost is None else f", {call.cost:,.2f}"
+    failed = f", {sum(call.failed.values())} without answer" if call.failed else ""
+    return (
+        f"{title}{call.answered} of {call.planned} prompts{failed}, {call.judged} judgments, "
+        f"{duration(call.seconds or 0.0)}{cost}, {call.ended}"
+    )
+
+
+def _warning_lines(run: RunDetails) -> Iterator[str]:
+    for flag, number in by_number(run.flags):
         yield f"{FLAGS.get(flag, flag)}: {number} judgments."
     if len(run.served) > 1:
-        yield "Warning: the server named several models or settings of its own:"
+        yield "Warning: the server named several models or fingerprints:"
     for served in run.served:
-        named = ", ".join(part for part in (served.model, served.fingerprint) if part)
         if len(run.served) > 1:
-            yield f"  {named or '(not named)'}: {served.answers} answers,"
+            yield f"  {served.name or '(not named)'}: {served.answers} answers,"
             yield f"    {served.first} to {served.last}"
-        elif named:
-            yield f"Served by {named}."
+        elif served.name:
+            yield f"Served by {served.name}."
 
 
-def _share(share: float | None) -> str:
+def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
+def _listed(counts: Mapping[str, int], between: str = " ") -> str:
+    return ", ".join(f"{number:,}{between}{name}" for name, number in counts.items())
+
+
 def _pairs(values: Mapping[str, Any]) -> list[str]:
-    said = {k: v if isinstance(v, str) else json.dumps(v) for k, v in values.items()}
-    return [f"{name} {text}" for name, text in said.items() if text not in {"null", "[]", "{}"}]
+    texts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in values.items()}
+    return [f"{name} {text}" for name, text in texts.items() if text not in {"null", "[]", "{}"}]
 
 
 def _wrapped(title: str, parts: Sequence[str]) -> Iterable[str]:
-    """Return parts with commas between them, broken between parts only."""
+    """Return parts separated by commas, with line breaks only between parts."""
     lines: list[str] = []
     for number, part in enumerate(parts, 1):
         text = part + ("," if number < len(parts) else "")

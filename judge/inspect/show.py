@@ -1,32 +1,66 @@
-"""All that is known of a run: under what it answers, what it gave, what it cost."""
+"""Reading a run from the database: its conditions, figures and usage."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Mapping
-from pathlib import Path
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, Text, cast, func, select, union_all
 
-from judge.inspect.run_details import ConstructFigures, RunDetails, Served
-from judge.inspect.run_metric import run_metric
+from judge.inspect.run_details import ConstructFigures, RunDetails
+from judge.protocol.exchange import TOKENS
 from judge.running.calls import account, calls_of
-from judge.running.judgments import count
-from judge.running.runs import run_of
+from judge.running.judgments import count, served
+from judge.running.runs import run_metric, run_of
 from judge.running.work_items import EMPTY_RESPONSE
+from judge.text import by_number
 from study.facts.current_responses import current_responses
-from study.scales import RatingScale
 from study.schema import Judgment, StepAnswer, table
 from study.study import Study
 
 BARE = "bare"
-"""Rule of an answer that is the number and nothing else."""
+"""Rule of an answer that is only the number."""
 NOT_RECORDED = "not_recorded"
-"""Stands for the rule of values stored before rules were."""
+"""In place of the rule, for values without one."""
+
+_STORED = (
+    "name",
+    "engine",
+    "endpoint",
+    "model",
+    "model_revision",
+    "prompt_version",
+    "prompt_hash",
+    "decoding",
+    "seed",
+    "repeats",
+    "observed",
+    "software",
+    "config_hash",
+)
+_IN_REPORT = (
+    "begun",
+    "config_hash",
+    "software",
+    "judgments",
+    "possible",
+    "missing",
+    "tokens",
+    "cached_share",
+    "milliseconds",
+    "served",
+    "account",
+)
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+# Endings of host names that exist only inside a network.
+_PRIVATE = (".internal", ".local", ".localhost", ".lan", ".home", ".corp", ".intranet", ".invalid")
 
 
 def show_run(study: Study, name: str) -> RunDetails:
-    """Return all that is known of a run.
+    """Return a run with its conditions, figures and usage.
 
     Raises
     ------
@@ -42,69 +76,45 @@ def show_run(study: Study, name: str) -> RunDetails:
         run = run_of(connection, name)
         versions = study.construct_versions(connection)
         by = ("value", "missing_reason", "rule", "parser_version", "revision")
-        counted = count(connection, versions, by, run["id"])
+        counts = count(connection, versions, by, run["id"])
         responses = len(current_responses(connection)[0])
-        spent = _spent(connection, run["id"])
-        served = _served(connection, run["id"])
+        usage = _usage(connection, run["id"])
+        answered_by = served(connection, run["id"])
         flags = _flags(connection, run["id"])
         calls = calls_of(connection, run["id"])
-    keys = [key for key in versions if any(group[0] == key for group in counted.by)]
-    figures = [_figures(key, _scale(study, key, name), counted.by) for key in keys]
+    keys = [key for key in versions if any(group[0] == key for group in counts.by)]
+    figures = [_figures(study, key, name, counts.by) for key in keys]
     parsers: Counter[str] = Counter()
     read_again = 0
-    for (_, _, _, _, parser, revision), number in counted.by.items():
+    for (*_, parser, revision), number in counts.by.items():
         if parser is not None:
             parsers[parser] += number
         read_again += number if revision else 0
-    judgments = counted.by.total()
+    judgments = counts.by.total()
     return RunDetails(
-        **{field: run[field] for field in _AS_STORED},
-        prompts_at_hand=has_prompts(run, study.folder),
+        **{column: run[column] for column in _STORED},
+        has_prompts=run_metric(run, study.folder) is not None,
         begun=run["created_at"].isoformat(timespec="seconds"),
         judgments=judgments,
         possible=responses * len(figures) * run["repeats"],
         missing=judgments - sum(figure.values for figure in figures),
-        left_out=counted.left_out,
+        left_out=counts.left_out,
         constructs=figures,
         parsers=dict(parsers),
         read_again=read_again,
-        **spent,
-        served=served,
+        **usage,
+        served=answered_by,
         flags=flags,
         calls=calls,
         account=account(calls),
     )
 
 
-def has_prompts(run: Mapping[str, Any], study_folder: Path) -> bool:
-    """Tell whether the package or the study has the very prompts of a stored run."""
-    return run_metric(run, study_folder) is not None
-
-
-_AS_STORED = (
-    "name",
-    "engine",
-    "endpoint",
-    "model",
-    "model_revision",
-    "prompt_version",
-    "prompt_hash",
-    "decoding",
-    "seed",
-    "repeats",
-    "observed",
-    "software",
-    "config_hash",
-)
-
-
-def _scale(study: Study, construct: str, run: str) -> RatingScale:
-    scale = study.config.scale(construct, run)
+def _figures(
+    study: Study, key: str, run: str, counts: Counter[tuple[Any, ...]]
+) -> ConstructFigures:
+    scale = study.config.scale(key, run)
     assert scale is not None  # noqa: S101  (only constructs of study.toml are counted)
-    return scale
-
-
-def _figures(key: str, scale: RatingScale, counts: Counter[tuple[Any, ...]]) -> ConstructFigures:
     values: Counter[float] = Counter()
     missing: Counter[str] = Counter()
     rules: Counter[str] = Counter()
@@ -116,80 +126,48 @@ def _figures(key: str, scale: RatingScale, counts: Counter[tuple[Any, ...]]) -> 
         else:
             values[value] += number
             rules[rule or NOT_RECORDED] += number
-    whole = values.total()
-    read = whole - rules[EMPTY_RESPONSE] - rules[NOT_RECORDED]
+    total = values.total()
+    read = total - rules[EMPTY_RESPONSE] - rules[NOT_RECORDED]
     return ConstructFigures(
         construct=key,
         scale=[scale.min, scale.max],
-        judgments=whole + missing.total(),
-        values=whole,
+        judgments=total + missing.total(),
+        values=total,
         distinct=len(values),
-        mean=sum(value * number for value, number in values.items()) / whole if whole else None,
-        at_min=values[scale.min] / whole if whole else None,
-        at_max=values[scale.max] / whole if whole else None,
-        missing=_most(missing),
-        rules=_most(rules),
+        mean=sum(value * number for value, number in values.items()) / total if total else None,
+        at_min=values[scale.min] / total if total else None,
+        at_max=values[scale.max] / total if total else None,
+        missing=dict(by_number(+missing)),
+        rules=dict(by_number(+rules)),
         bare=rules[BARE] / read if read else None,
     )
 
 
-def _most(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted((+counts).items(), key=lambda item: (-item[1], item[0])))
-
-
-_TOKENS = ("prompt", "completion", "reasoning", "cached")
-
-
-def _spent(connection: Connection, run: int) -> dict[str, Any]:
-    """Return what the answers of a run took, those to the steps of a metric included."""
+def _usage(connection: Connection, run: int) -> dict[str, Any]:
+    """Return tokens and times of a run's answers, those to the steps of a metric included."""
     j, s = table(Judgment), table(StepAnswer)
-    counts = [f"{name}_tokens" for name in _TOKENS]
+    columns = [f"{name}_tokens" for name in TOKENS]
     answers = union_all(
         *(
-            select(*(t.c[name] for name in (*counts, "milliseconds"))).where(t.c.run_id == run)
+            select(*(t.c[name] for name in (*columns, "milliseconds"))).where(t.c.run_id == run)
             for t in (j, s)
         )
     ).subquery()
-    told = answers.c.cached_tokens.is_not(None)
+    has_cached = answers.c.cached_tokens.is_not(None)
     statement = select(
-        *(func.sum(answers.c[name]) for name in counts),
-        func.sum(answers.c.prompt_tokens).filter(told),
+        *(func.sum(answers.c[name]) for name in columns),
+        func.sum(answers.c.prompt_tokens).filter(has_cached),
         func.avg(answers.c.milliseconds),
     )
-    *tokens, compared, milliseconds = connection.execute(statement).one()
+    *sums, compared, milliseconds = connection.execute(statement).one()
     further = select(func.count()).where(j.c.run_id == run, j.c.attempt > 1)
-    counted = {name: int(n) for name, n in zip(_TOKENS, tokens, strict=True) if n is not None}
+    tokens = {name: int(n) for name, n in zip(TOKENS, sums, strict=True) if n is not None}
     return {
-        "tokens": counted,
-        "cached_share": counted["cached"] / int(compared) if compared else None,
+        "tokens": tokens,
+        "cached_share": tokens["cached"] / int(compared) if compared else None,
         "milliseconds": None if milliseconds is None else float(milliseconds),
         "further_attempts": int(connection.execute(further).scalar_one()),
     }
-
-
-def _served(connection: Connection, run: int) -> list[Served]:
-    answers = union_all(
-        *(
-            select(t.c.id, t.c.served_model, t.c.fingerprint, t.c.created_at).where(
-                t.c.run_id == run, t.c.raw_answer.is_not(None)
-            )
-            for t in (table(Judgment), table(StepAnswer))
-        )
-    ).subquery()
-    first, last = func.min(answers.c.created_at), func.max(answers.c.created_at)
-    statement = (
-        select(answers.c.served_model, answers.c.fingerprint, func.count(), first, last)
-        .group_by(answers.c.served_model, answers.c.fingerprint)
-        .order_by(func.min(answers.c.id))
-    )
-    return [
-        Served(model, fingerprint, int(number), _time(begun), _time(ended))
-        for model, fingerprint, number, begun, ended in connection.execute(statement)
-    ]
-
-
-def _time(moment: Any) -> str:
-    return str(moment.isoformat(timespec="seconds"))
 
 
 def _flags(connection: Connection, run: int) -> dict[str, int]:
@@ -197,8 +175,79 @@ def _flags(connection: Connection, run: int) -> dict[str, int]:
     # PostgreSQL compares JSON as text only.
     text = cast(j.c.flags, Text)
     statement = select(text, func.count()).where(j.c.run_id == run).group_by(text)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for flags, number in connection.execute(statement):
         for flag in json.loads(flags or "[]"):
-            found[flag] += int(number)
-    return _most(found)
+            counts[flag] += int(number)
+    return dict(by_number(counts))
+
+
+def run_record(study: Study, name: str) -> dict[str, Any]:
+    """Return the figures of a run for the report's section on runs, as values for its JSON.
+
+    Reports are passed on, so of the endpoint only the host of a public provider is included, and
+    neither notes nor prices of calls.
+
+    Raises
+    ------
+    StudyError
+        The study has no run of this name.
+    """
+    run = show_run(study, name)
+    record = run.as_json()
+    missing: Counter[str] = Counter()
+    for construct in run.constructs:
+        missing.update(construct.missing)
+    flags: Counter[str] = Counter()
+    for flag, number in run.flags.items():
+        flags[without_addresses(flag)] += number
+    return {
+        **{field: record[field] for field in _IN_REPORT},
+        "observed": {name: without_addresses(value) for name, value in run.observed.items()},
+        "flags": dict(flags),
+        "host": public_host(run.endpoint),
+        "missing_by_reason": dict(missing),
+        "constructs": [
+            {name: figures[name] for name in ("construct", "judgments", "values", "missing")}
+            for figures in record["constructs"]
+        ],
+        "calls": [
+            {name: call[name] for name in call if name not in {"notes", "prices", "software"}}
+            for call in record["calls"]
+        ],
+    }
+
+
+def without_addresses(value: Any) -> Any:
+    """Return a value in which addresses are replaced by their public host or "a private server".
+
+    Examples
+    --------
+    >>> without_addresses(["answered at http://gpu7:8000/v1"])
+    ['answered at a private server']
+    """
+    if isinstance(value, str):
+        return _ADDRESS.sub(lambda match: public_host(match[0]) or "a private server", value)
+    if isinstance(value, list):
+        return [without_addresses(item) for item in value]
+    if isinstance(value, dict):
+        return {without_addresses(name): without_addresses(item) for name, item in value.items()}
+    return value
+
+
+def public_host(endpoint: str | None) -> str | None:
+    """Return the host of a public address; None for an address in a private network.
+
+    Examples
+    --------
+    >>> public_host("https://api.openai.com/v1")
+    'api.openai.com'
+    >>> public_host("http://gpu7.internal:8000/v1") is None
+    True
+    """
+    host = (urlsplit(endpoint).hostname or "") if endpoint else ""
+    try:
+        ip_address(host)
+    except ValueError:
+        return host if "." in host and not host.endswith(_PRIVATE) else None
+    return None

@@ -1,4 +1,4 @@
-"""Metrics that score a response, and what a metric is written with."""
+"""Metrics that score a response, and the classes to write one."""
 
 from judge.metrics.metric import (
     Metric,

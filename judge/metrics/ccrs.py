@@ -1,4 +1,4 @@
-"""CCRS: one prompt a construct, one score an answer (Muhamed 2025, arXiv 2506.20128)."""
+"""CCRS: one prompt for each construct, one score an answer (Muhamed 2025, arXiv 2506.20128)."""
 
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from study.types import Sees
 
 
 class Ccrs(Metric):
-    """The judge of the paper: five constructs, each asked about in a prompt of its own."""
+    """The judge of the paper: five constructs with a separate prompt each."""
 
     key = "ccrs"
     version = PARSER_VERSION
@@ -42,7 +42,8 @@ class Ccrs(Metric):
     @cached_property
     def fields(self) -> tuple[Sees, ...]:  # type: ignore[override]
         """The fields that any of its prompts shows."""
-        return tuple(sorted({s for one in self.words.templates.values() for s in one.sees}))
+        templates = self.words.templates.values()
+        return tuple(sorted({name for template in templates for name in template.sees}))
 
     def reads(self, construct: str) -> frozenset[Sees]:
         """Return the fields that the construct's prompt shows."""
@@ -60,7 +61,7 @@ class Ccrs(Metric):
         return Prompt(response.construct, parts)
 
     def read(self, answer: Answer) -> MetricValue | MissingValue:
-        """Return the score in an answer, or the reason why it has none."""
+        """Return the score in an answer, or the reason why there is none."""
         if answer.missing is not None:
             return MissingValue(answer.missing)
         parsed = parse_answer(answer.text, self.scale, answer.finish_reason, form=self.words.form)
@@ -69,7 +70,7 @@ class Ccrs(Metric):
         return MetricValue(parsed.value, parsed.rule)
 
     def prompt_size(self, content: Content, construct: str) -> int | None:
-        """Return the prompt's bytes of UTF-8: at most so many, since white space is removed."""
+        """Return an upper bound of the prompt's bytes: white space at the ends is removed later."""
         separators = len(self.words.passage_separator.encode()) * max(content.passage_count - 1, 0)
         sizes: dict[Field, int] = {
             "question": len(content.question.encode()),
@@ -83,14 +84,14 @@ class Ccrs(Metric):
 
 def _values(template: Template, response: MetricInput) -> dict[Field, str]:
     """Return the values of the fields that a template shows."""
-    shown = template.sees
+    fields = template.sees
     values: dict[Field, str] = {}
-    if "question" in shown:
+    if "question" in fields:
         values["question"] = response.question
-    if "response" in shown:
+    if "response" in fields:
         values["response"] = response.response
-    if "context" in shown:
+    if "context" in fields:
         values["context"] = response.context
-    if "reference" in shown:
+    if "reference" in fields:
         values["ground_truth"] = response.reference
     return values

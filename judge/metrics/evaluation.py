@@ -1,4 +1,4 @@
-"""A metric applied to one response, as far as the answers to its prompts are known."""
+"""Evaluating a metric on one response with the answers that are known so far."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,22 +21,22 @@ class KnownAnswer(NamedTuple):
 
 
 class WaitingPrompt(NamedTuple):
-    """A prompt that still lacks an answer."""
+    """A prompt without an answer."""
 
     number: int
-    """Its place in the list that the metric yielded, from 0."""
+    """Its position in the list that the metric yielded, from 0."""
     prompt: Prompt
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How far a metric comes with the answers that are known."""
+    """The state of a metric's evaluation with the known answers."""
 
     result: MetricValue | MissingValue | None
-    """None: prompts wait for answers."""
+    """None: some prompts have no answer yet."""
     waiting: tuple[WaitingPrompt, ...] = ()
     used: tuple[KnownAnswer, ...] = ()
-    """The known answers that were sent, in their order."""
+    """The known answers that the metric received, in order."""
 
 
 def evaluate(
@@ -44,20 +44,20 @@ def evaluate(
     response: MetricInput,
     known: Callable[[Prompt], KnownAnswer | None] = lambda _: None,
 ) -> Evaluation:
-    """Run a metric from its beginning, sending the answers that are known.
+    """Run a metric from its beginning with the known answers.
 
     Parameters
     ----------
     metric, response
-        What is evaluated.
+        The metric and the response to evaluate.
     known
-        Returns the stored answer to a prompt; None where there is none yet.
+        Returns the stored answer to a prompt, or None.
 
     Raises
     ------
     StudyError
-        The metric breaks a rule: it yields more lists than `steps` allows, or returns something
-        else than a value. What the metric's own code raises is passed on with the metric's name.
+        The metric yields more lists than `steps` allows, returns anything else than a value, or
+        raises an exception, which the message names.
     """
     steps = metric.score(response)
     used: list[KnownAnswer] = []
@@ -75,22 +75,22 @@ def evaluate(
                 f"{response.content.id}: {type(error).__name__}: {error}"
             ) from error
         stored = [known(prompt) for prompt in prompts]
-        found = [one for one in stored if one is not None]
-        used += found
-        # A prompt that was cut or refused ends the evaluation: no value is made of a part.
-        reason = next((one.answer.missing for one in found if one.answer.missing), None)
+        present = [item for item in stored if item is not None]
+        used += present
+        # A prompt that was cut or refused ends the evaluation: there is no value of a part.
+        reason = next((item.answer.missing for item in present if item.answer.missing), None)
         if reason is not None:
             steps.close()
             return Evaluation(MissingValue(reason), (), tuple(used))
-        if len(found) < len(prompts):
+        if len(present) < len(prompts):
             steps.close()
             waiting = [
                 WaitingPrompt(number, prompt)
-                for number, (prompt, one) in enumerate(zip(prompts, stored, strict=True))
-                if one is None
+                for number, (prompt, item) in enumerate(zip(prompts, stored, strict=True))
+                if item is None
             ]
             return Evaluation(None, tuple(waiting), tuple(used))
-        answers = [one.answer for one in found]
+        answers = [item.answer for item in present]
     steps.close()
     raise StudyError(
         f"The metric {metric.key} yields more than {metric.steps} lists of prompts; raise its "
@@ -99,7 +99,7 @@ def evaluate(
 
 
 def decided_by(metric: Metric, response: MetricInput, answer: Answer) -> MetricValue | MissingValue:
-    """Return what a metric with a single prompt makes of its answer.
+    """Return the result of a metric with a single prompt.
 
     Raises
     ------
@@ -113,14 +113,14 @@ def decided_by(metric: Metric, response: MetricInput, answer: Answer) -> MetricV
         prompts.append(prompt)
         return known if len(prompts) == 1 else None
 
-    found = evaluate(metric, response, first)
-    if found.result is None or len(prompts) != 1:
-        raise not_single(metric)
-    return found.result
+    evaluation = evaluate(metric, response, first)
+    if evaluation.result is None or len(prompts) != 1:
+        raise single_prompt_error(metric)
+    return evaluation.result
 
 
-def not_single(metric: Metric) -> StudyError:
-    """Return the fault of a metric that declares a single prompt and asks otherwise."""
+def single_prompt_error(metric: Metric) -> StudyError:
+    """Return the error for a metric that declares a single prompt and asks others."""
     return StudyError(
         f"The metric {metric.key} declares `single_prompt`, but does not ask exactly one prompt."
     )

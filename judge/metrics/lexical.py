@@ -1,4 +1,4 @@
-"""How far a response matches the reference answers: exact, normalized, by common tokens."""
+"""Agreement of a response with the reference answers: exact, normalized, by common tokens."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -10,10 +10,10 @@ from study.types import Sees
 
 
 def exact_match(response: str, references: Iterable[str]) -> bool:
-    """Tell whether a response equals any reference answer, but for white space at both ends.
+    """Return whether a response equals any reference answer, white space at the ends ignored.
 
     Muhamed 2025 (arXiv 2506.20128), section 2.3: EM(r, g) is 1 if r = g, else 0, as strict
-    equality of strings. White space at both ends is taken off, as in the prompts.
+    equality of strings. White space at both ends is removed, as in the prompts.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def exact_match(response: str, references: Iterable[str]) -> bool:
 
 
 def normalized_match(response: str, references: Iterable[str]) -> bool:
-    """Tell whether a response equals any reference answer after the normalization of SQuAD.
+    """Return whether a response equals any reference answer after the normalization of SQuAD.
 
     Rajpurkar et al. 2016 (arXiv 1606.05250), section 6.1: lower case, without punctuation and the
     articles a, an, the, single-spaced. An empty response matches nothing, as in `exact_match`.
@@ -67,7 +67,7 @@ class _Match(Metric):
 
     @abstractmethod
     def share(self, response: str, references: Sequence[str]) -> float:
-        """Return how far the response matches, from 0 to 1."""
+        """Return the agreement, from 0 to 1."""
 
 
 class ExactMatch(_Match):

@@ -29,12 +29,12 @@ def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = Non
     prompts
         Prompt version, for a metric that has several.
     study_folder
-        The study whose own prompt versions count, too.
+        A study with further prompt versions.
 
     Raises
     ------
     StudyError
-        There is none, its package can't be loaded, or it has no such prompt version.
+        The metric is unknown, cannot be loaded, or does not have the prompt version.
     """
     if name.endswith(".py"):
         return _from_file(Path(name)).create(prompts, study_folder)
@@ -88,12 +88,12 @@ def _from_file(path: Path) -> type[Metric]:
         raise StudyError(
             f"{path}: the metric can't be loaded ({type(error).__name__}: {error})."
         ) from error
-    found = [
+    metrics = [
         value
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Metric) and value.__module__ == name
     ]
-    if len(found) != 1:
-        names = ", ".join(metric.__name__ for metric in found) or "none"
+    if len(metrics) != 1:
+        names = ", ".join(metric.__name__ for metric in metrics) or "none"
         raise StudyError(f"{path} must define exactly one metric; it defines {names}.")
-    return found[0]
+    return metrics[0]

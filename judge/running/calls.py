@@ -1,14 +1,15 @@
-"""Calls of the judge on a run: what each was to do, and how it ended. Both are only ever added."""
+"""Stored calls of the judge on a run: beginning and end of each, and their sums."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
 from judge.running.runs import software
 from judge.settings import JudgeSettings
+from judge.text import by_number
 from study.schema import (
     CallKind,
     JudgeCall,
@@ -33,57 +34,53 @@ class Call:
     """Prompts to ask in this call."""
     concurrency: int | None
     prices: dict[str, float] | None
-    """Of a million tokens: prompt, completion, cached where one was given."""
+    """Of a million tokens: prompt, completion, and cached if it has a price."""
     software: dict[str, str]
     ended: str | None
-    """done, interrupted or stopped; None: it was killed, or is still at work, and what follows is
-    not known."""
+    """done, interrupted or stopped; None: it was killed or is still running, and the fields below
+    are not known."""
     answered: int | None = None
     judged: int | None = None
     missing: dict[str, int] = field(default_factory=dict)
     failed: dict[str, int] = field(default_factory=dict)
     retries: dict[str, int] = field(default_factory=dict)
-    """Tries of one prompt beyond its first, by what the try before them met."""
+    """Further tries of a prompt, by the failure of the try before."""
     tokens: dict[str, int] = field(default_factory=dict)
     overhead: dict[str, int] = field(default_factory=dict)
-    """Calls and tokens of questions of the engine's own: its probe, prompts counted again."""
+    """Calls and tokens of the engine's own requests: its probe, prompts counted again."""
     uncounted: int = 0
-    """Answers whose prompt tokens nobody told."""
+    """Answers whose prompt tokens are not known."""
     seconds: float | None = None
     cost: float | None = None
     notes: list[str] = field(default_factory=list)
     figures: dict[str, float] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the call as values that JSON can hold."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Account:
-    """What the calls on a run come to, those without an end left out but for their number."""
+    """Sums over the calls on a run; of calls without an end only the number is included."""
 
     calls: int
     unended: int
-    """Killed, or still at work."""
+    """Calls that were killed or are still running."""
     answered: int
     failed: dict[str, int]
     retries: dict[str, int]
     overhead: dict[str, int]
     seconds: float
-    """Sum over calls; those under way at one time count both."""
+    """Sum over calls; the time of simultaneous calls counts twice."""
     cost: float | None
-    """Sum over calls with prices; None where none had any."""
+    """Sum over calls with prices; None if no call has prices."""
     unpriced: int
     """Ended calls without prices."""
     tokens_a_second: float | None
-    """Prompt and completion tokens, over the calls that told any."""
+    """Prompt and completion tokens, over the calls that counted any."""
     figures: dict[str, float]
-    """Means of what the engine measured, weighted by the calls' prompt tokens."""
+    """Means of what the engine measured, weighted by the prompt tokens of the calls."""
 
 
 def account(calls: Sequence[Call]) -> Account:
-    """Return what calls come to."""
+    """Return the sums over calls."""
     ended = [call for call in calls if call.ended is not None]
     priced = [call for call in ended if call.cost is not None]
     counted = [call for call in ended if call.tokens and call.seconds]
@@ -93,25 +90,25 @@ def account(calls: Sequence[Call]) -> Account:
         calls=len(calls),
         unended=len(calls) - len(ended),
         answered=sum(call.answered or 0 for call in ended),
-        failed=_summed(call.failed for call in ended),
-        retries=_summed(call.retries for call in ended),
-        overhead=_summed(call.overhead for call in ended),
+        failed=_sum(call.failed for call in ended),
+        retries=_sum(call.retries for call in ended),
+        overhead=_sum(call.overhead for call in ended),
         seconds=sum(call.seconds or 0.0 for call in ended),
         cost=sum(call.cost or 0.0 for call in priced) if priced else None,
         unpriced=len(ended) - len(priced),
         tokens_a_second=tokens / seconds if seconds else None,
-        figures=_weighted(ended),
+        figures=_weighted_means(ended),
     )
 
 
-def _summed(some: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: Counter[str] = Counter()
-    for counts in some:
-        total.update(counts)
-    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+    for some in counts:
+        total.update(some)
+    return dict(by_number(total))
 
 
-def _weighted(calls: Iterable[Call]) -> dict[str, float]:
+def _weighted_means(calls: Iterable[Call]) -> dict[str, float]:
     sums: dict[str, tuple[float, int]] = {}
     for call in calls:
         weight = call.tokens.get("prompt", 0)
@@ -121,14 +118,10 @@ def _weighted(calls: Iterable[Call]) -> dict[str, float]:
     return {name: total / weights for name, (total, weights) in sums.items() if weights}
 
 
-ENDS: dict[type[object], str] = {type(None): "done", KeyboardInterrupt: "interrupted"}
-"""How a call ended, by what stopped it; anything else stopped it."""
-
-
 def begin_call(
     study: Study, run_id: int, settings: JudgeSettings, planned: int, kind: CallKind = "run"
 ) -> int:
-    """Store that a call begins; return its key."""
+    """Store the beginning of a call; return its key."""
     call = JudgeCallBase(
         kind=kind,
         planned=planned,
@@ -148,9 +141,9 @@ def begin_call(
     return int(key[0])
 
 
-def end_call(study: Study, call: int, **how: Any) -> None:
-    """Store how a call ended: the fields of `JudgeCallEndBase`."""
-    end = JudgeCallEndBase.model_validate(how)
+def end_call(study: Study, call: int, **columns: Any) -> None:
+    """Store the end of a call: the fields of `JudgeCallEndBase`."""
+    end = JudgeCallEndBase.model_validate(columns)
     row = {**end.model_dump(), "call_id": call, "created_at": now()}
     with study.write() as connection:
         connection.execute(insert(table(JudgeCallEnd)).values(**row))
@@ -159,24 +152,25 @@ def end_call(study: Study, call: int, **how: Any) -> None:
 def calls_of(connection: Connection, run_id: int) -> list[Call]:
     """Return the calls on a run, in the order in which they began."""
     c, e = table(JudgeCall), table(JudgeCallEnd)
-    told = tuple(JudgeCallEndBase.model_fields)
+    of_end = tuple(JudgeCallEndBase.model_fields)
     statement = (
-        select(c, *(e.c[name] for name in told))
+        select(c, *(e.c[name] for name in of_end))
         .join_from(c, e, e.c.call_id == c.c.id, isouter=True)
         .where(c.c.run_id == run_id)
         .order_by(c.c.id)
     )
-    return [_call(row, told) for row in connection.execute(statement).mappings()]
-
-
-def _call(row: Mapping[Any, Any], told: Iterable[str]) -> Call:
-    end = {name: row[name] for name in told} if row["ended"] is not None else {"ended": None}
-    return Call(
-        kind=row["kind"],
-        began=row["created_at"].isoformat(timespec="seconds"),
-        planned=row["planned"],
-        concurrency=row["concurrency"],
-        prices=row["prices"],
-        software=row["software"],
-        **end,
-    )
+    calls = []
+    for row in connection.execute(statement).mappings():
+        end = {name: row[name] for name in of_end} if row["ended"] else {"ended": None}
+        calls.append(
+            Call(
+                kind=row["kind"],
+                began=row["created_at"].isoformat(timespec="seconds"),
+                planned=row["planned"],
+                concurrency=row["concurrency"],
+                prices=row["prices"],
+                software=row["software"],
+                **end,
+            )
+        )
+    return calls

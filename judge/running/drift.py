@@ -1,4 +1,4 @@
-"""Rounds of drift: a fixed set of a run's own prompts, asked before and after each of its calls."""
+"""Rounds of drift: a fixed set of a run's prompts, asked before and after each of its calls."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,11 @@ from sqlalchemy import Connection, func, select
 
 from judge.engines.engine import Engine, Ready, Usage
 from judge.perturbations.perturbation import Change
-from judge.running.delivery import AnswerDelivery
 from judge.running.metric_requests import PlannedPrompt, planned_prompts
 from judge.running.pages import Place
-from judge.running.probe_requests import ProbeRequest, as_probe
-from judge.running.probe_sample import rank
-from judge.running.probe_store import ProbeStore
+from judge.running.probes import ProbeRequest, ProbeStore, as_probe, draw_rank
 from judge.running.scope import Scope
-from judge.running.session import RunSession
+from judge.running.session import AnswerDelivery, RunSession
 from study.schema import DRIFT, ProbeAnswer, table
 from study.study import Study
 
@@ -22,20 +19,20 @@ _Prompt = tuple[int, str]
 
 
 class DriftRounds(Usage):
-    """The rounds of one call on a run; each `ask` is one."""
+    """The rounds of one call on a run; `ask` asks one round."""
 
     def __init__(self, session: RunSession, size: int) -> None:
         super().__init__()
         self._session = session
-        self._requests = _chosen(session, size)
+        self._requests = _prompt_set(session, size)
 
     def ask(self, engine: Engine) -> str:
-        """Ask every prompt of the set once; return in words what came of it.
+        """Ask every prompt of the set once; return a sentence on the result.
 
         Raises
         ------
         StudyError
-            As `Engine.run` does. What was answered is kept.
+            As `Engine.run` does. Answers so far are stored.
         """
         session = self._session
         with session.study.read() as connection:
@@ -44,53 +41,53 @@ class DriftRounds(Usage):
             ProbeStore(session.study, session.run.id, session.scope, session.confirm)
         )
         try:
-            requests = [as_probe(made, Change(), number=number) for made in self._requests]
+            requests = [as_probe(request, Change(), number=number) for request in self._requests]
             engine.run(session.run, requests, delivery)
         finally:
             self.add_overhead({"calls": delivery.answered, **delivery.tokens})
             self.add_overhead(delivery.overhead)
             self.retries.update(delivery.retries)
         failed = delivery.failures.total()
-        lost = f", {failed} got no answer" if failed else ""
-        return f"Drift, round {number}: {delivery.answered} prompts were asked{lost}."
+        without = f", {failed} got no answer" if failed else ""
+        return f"Drift, round {number}: {delivery.answered} prompts were asked{without}."
 
     def add_usage(self, delivery: AnswerDelivery) -> None:
-        """Add what the rounds took to the usage of the call."""
+        """Add the tokens and retries of the rounds to the usage of the call."""
         delivery.add_overhead(self.overhead)
         delivery.retries.update(self.retries)
 
 
-def _chosen(session: RunSession, size: int) -> list[ProbeRequest]:
-    """Return the set: what was asked before, filled up by what the seed draws.
+def _prompt_set(session: RunSession, size: int) -> list[ProbeRequest]:
+    """Return the prompts of earlier rounds, filled up to the size with a random draw.
 
-    One prompt a query as long as there are queries. Each is asked as the run asks it.
+    One prompt is drawn for each query until every query has one.
     """
     run, scope = session.run, session.scope
     places = {place.response: place for place in session.order if place.selected}
     with session.study.read() as connection:
-        before = _asked_before(connection, run.id, scope)
+        earlier = _earlier_prompts(connection, run.id, scope)
     turns: dict[int, int] = {}
     drawn: list[tuple[int, bytes, _Prompt]] = []
     pairs = [(response, key) for response in places for key in scope.constructs]
-    for pair in sorted(pairs, key=lambda pair: rank(0, run.identity, *pair)):
+    for pair in sorted(pairs, key=lambda pair: draw_rank(0, run.identity, *pair)):
         query = places[pair[0]].query
-        drawn.append((turns.get(query, 0), rank(0, run.identity, -query), pair))
+        drawn.append((turns.get(query, 0), draw_rank(0, run.identity, -query), pair))
         turns[query] = turns.get(query, 0) + 1
-    in_order = [*before, *(pair for _, _, pair in sorted(drawn, key=lambda item: item[:2]))]
-    found: list[ProbeRequest] = []
-    for response, key in dict.fromkeys(in_order):
-        if len(found) == size:
+    candidates = [*earlier, *(pair for _, _, pair in sorted(drawn, key=lambda item: item[:2]))]
+    prompts: list[ProbeRequest] = []
+    for response, key in dict.fromkeys(candidates):
+        if len(prompts) == size:
             break
         if response in places:
-            made = _made(session.study, [places[response]], key, scope, session.ready)
-            found += [made] if made else []
-    return found
+            prompt = _prompt(session.study, [places[response]], key, scope, session.ready)
+            prompts += [prompt] if prompt else []
+    return prompts
 
 
-def _made(
+def _prompt(
     study: Study, place: Sequence[Place], key: str, scope: Scope, ready: Ready
 ) -> ProbeRequest | None:
-    """Return the prompt of a response; None where nothing is asked, or it does not fit."""
+    """Return the prompt of a response; None where nothing is asked or the prompt is too long."""
     fresh = Scope(scope.metric, (key,), scope.versions, 1, shuffle=scope.shuffle)
     for item in planned_prompts(study, place, fresh, None, texts=True):
         if isinstance(item, PlannedPrompt) and item.fits(ready):
@@ -98,7 +95,7 @@ def _made(
     return None
 
 
-def _asked_before(connection: Connection, run_id: int, scope: Scope) -> list[_Prompt]:
+def _earlier_prompts(connection: Connection, run_id: int, scope: Scope) -> list[_Prompt]:
     t = table(ProbeAnswer)
     rows = connection.execute(
         select(t.c.response_id, t.c.construct_key, t.c.construct_version)

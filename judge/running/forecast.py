@@ -1,9 +1,9 @@
-"""What the rest of a run will take, from answers that were counted."""
+"""Forecast of tokens, time and cost of the remaining prompts, from answers so far."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from judge.protocol.exchange import TOKENS, Answer
 from judge.settings import JudgeSettings
@@ -12,7 +12,7 @@ LEVEL = 0.95
 
 
 class CountedAnswer(NamedTuple):
-    """A prompt's length before it was asked, and what its answer took."""
+    """The length of a prompt, and the answer with its counts of tokens."""
 
     size: int
     answer: Answer
@@ -20,14 +20,14 @@ class CountedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class IntervalEstimate:
-    """An estimate with its interval; both ends are None where nothing is known of them."""
+    """An estimate with its interval; both ends are None if they are not known."""
 
     estimate: float
     low: float | None = None
     high: float | None = None
 
-    def words(self, form: str = ",.0f") -> str:
-        """Return it in words: about 1,200 (1,100 to 1,300)."""
+    def text(self, form: str = ",.0f") -> str:
+        """Return it as text: about 1,200 (1,100 to 1,300)."""
         about = f"about {self.estimate:{form}}"
         if self.low is None or self.high is None:
             return about
@@ -35,32 +35,28 @@ class IntervalEstimate:
 
 
 @dataclass(frozen=True)
-class Projection:
-    """What the prompts that are left will take."""
+class Forecast:
+    """Tokens, time and cost of the remaining prompts."""
 
     answers: int
-    """Counted answers that it rests on."""
-    left: int
-    """Prompts that it speaks of."""
+    """Counted answers that it is based on."""
+    prompts: int
+    """Remaining prompts."""
     tokens: dict[str, IntervalEstimate]
-    """prompt, completion, reasoning, cached, as far as they were told."""
+    """prompt, completion, reasoning, cached, as far as the server reported them."""
     cached_share: float | None
-    """Of the prompt tokens of the answers."""
+    """Cached tokens by prompt tokens of the answers."""
     seconds: IntervalEstimate | None
-    """No interval: from the fastest that the concurrency allows to the pace that there was."""
+    """A range, not an interval: from full concurrency to the pace of the answers."""
     basis: str
-    """Under what the time holds."""
+    """The assumption behind the time."""
     cost: IntervalEstimate | None
     notes: tuple[str, ...] = field(default=())
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
-        return asdict(self)
-
     def lines(self) -> list[str]:
-        """Return it as lines of text."""
-        lines = [f"The {self.left:,} prompts that are left, from {self.answers} answers:"]
-        lines += [f"  {name} tokens: {found.words()}" for name, found in self.tokens.items()]
+        """Return the forecast as lines of text."""
+        lines = [f"Forecast for {self.prompts:,} remaining prompts, from {self.answers} answers:"]
+        lines += [f"  {name} tokens: {estimate.text()}" for name, estimate in self.tokens.items()]
         if self.seconds is not None:
             by, unit = (60, "min") if self.seconds.estimate >= 120 else (1, "s")
             low, high = self.seconds.low, self.seconds.high
@@ -69,66 +65,68 @@ class Projection:
                 span = f"{low / by:,.1f} to {high / by:,.1f}"
             lines.append(f"  time: {span} {unit} ({self.basis})")
         if self.cost is not None:
-            lines.append(f"  cost: {self.cost.words(',.2f')}")
+            lines.append(f"  cost: {self.cost.text(',.2f')}")
         if self.answers > 1:
             lines.append(f"  In brackets: {LEVEL:.0%} intervals.")
         return [*lines, *self.notes]
 
 
-def project(
-    told: Sequence[CountedAnswer],
-    left: int,
-    size_left: float,
+def forecast(
+    answers: Sequence[CountedAnswer],
+    prompts: int,
+    size: float,
     settings: JudgeSettings,
     *,
     wall: float | None = None,
     at_once: int | None = None,
-) -> Projection | None:
-    """Return what `left` prompts of `size_left` in all will take; None: no answer was counted.
+) -> Forecast | None:
+    """Return the forecast for remaining prompts; None if no answer has a count of tokens.
 
     Parameters
     ----------
-    told
-        Answers to prompts that stand for the others.
-    left, size_left
-        Prompts to be asked, and the sum of their lengths in the unit of `CountedAnswer.size`.
+    answers
+        Answers to a sample of the prompts.
+    prompts, size
+        Number of the remaining prompts, and the sum of their lengths in the unit of
+        `CountedAnswer.size`.
     settings
         Prices.
     wall
-        Seconds from the first of these prompts to the last answer; None: not known.
+        Seconds from the first of the answered prompts to the last answer; None: not known.
     at_once
-        Prompts that may be under way at once; None: the engine takes as many as it can.
+        Largest number of simultaneous prompts; None: the engine decides.
     """
-    counted = [one for one in told if one.answer.prompt_tokens is not None]
+    counted = [item for item in answers if item.answer.prompt_tokens is not None]
     if not counted:
         return None
 
     def total(
-        of: Callable[[Answer], float | None], some: Sequence[CountedAnswer] = counted
+        figure: Callable[[Answer], float | None], sample: Sequence[CountedAnswer] = counted
     ) -> IntervalEstimate | None:
-        pairs = [(one.size, value) for one in some if (value := of(one.answer)) is not None]
-        return ratio_total(pairs, left, size_left) if pairs else None
+        pairs = [(item.size, y) for item in sample if (y := figure(item.answer)) is not None]
+        return ratio_total(pairs, prompts, size) if pairs else None
 
     tokens = {name: total(lambda a, name=name: getattr(a, f"{name}_tokens")) for name in TOKENS}  # type: ignore[misc]
-    prompt = sum(one.answer.prompt_tokens or 0 for one in counted)
-    cached = [one.answer.cached_tokens for one in counted if one.answer.cached_tokens is not None]
+    prompt = sum(item.answer.prompt_tokens or 0 for item in counted)
+    cached = [n for item in counted if (n := item.answer.cached_tokens) is not None]
     notes = []
     if cached and sum(cached):
         notes.append(
-            "  Cached: prompts of one context stand apart in a sample and side by side in a run, "
-            "where more is found again."
+            "  Cached: prompts of one context are scattered in a sample and follow each other in a "
+            "run, where a larger share is cached."
         )
-    if len(counted) < len(told):
-        notes.append(f"  Of {len(told)} answers {len(told) - len(counted)} were not counted.")
-    answering = total(lambda answer: answer.milliseconds, told) if at_once else None
+    if len(counted) < len(answers):
+        uncounted = len(answers) - len(counted)
+        notes.append(f"  {uncounted} of {len(answers)} answers have no count of tokens.")
+    answering = total(lambda answer: answer.milliseconds, answers) if at_once else None
     fastest = None if answering is None or not at_once else answering.estimate / 1000 / at_once
-    size_told = sum(one.size for one in told)
-    paced = None if wall is None or not size_told else wall * size_left / size_told
+    answered_size = sum(item.size for item in answers)
+    paced = None if wall is None or not answered_size else wall * size / answered_size
     seconds, basis = _time(fastest, paced, at_once)
-    return Projection(
+    return Forecast(
         len(counted),
-        left,
-        {name: found for name, found in tokens.items() if found is not None},
+        prompts,
+        {name: estimate for name, estimate in tokens.items() if estimate is not None},
         sum(cached) / prompt if cached and prompt else None,
         seconds,
         basis,
@@ -137,42 +135,40 @@ def project(
     )
 
 
-def ratio_total(
-    pairs: Sequence[tuple[float, float]], left: int, size_left: float
-) -> IntervalEstimate:
-    """Estimate the sum of y over `left` units whose sizes x are known, by the ratio of y to x.
+def ratio_total(pairs: Sequence[tuple[float, float]], units: int, size: float) -> IntervalEstimate:
+    """Estimate the sum of y over unobserved units from their sizes x, by the ratio of y to x.
 
     Parameters
     ----------
     pairs
-        (x, y) of the units that were observed, a sample of these and the others.
-    left, size_left
-        Units that were not observed, and the sum of their x.
+        (x, y) of the observed units, a random sample of all units.
+    units, size
+        Number of the unobserved units, and the sum of their x.
 
     Returns
     -------
     IntervalEstimate
         The ratio of the sums times `size_left`, with a t interval of n - 1 degrees of freedom
         for a ratio estimate of a finite population's total (Cochran 1977, Sampling Techniques,
-        sections 6.3 and 6.4). No end lies below 0, since no y does. Without an interval for a
-        single pair.
+        sections 6.3 and 6.4). Its ends are at least 0, as every y is. A single pair gives no
+        interval.
     """
     n = len(pairs)
     sum_x, sum_y = sum(x for x, _ in pairs), sum(y for _, y in pairs)
-    if not sum_x or not left:
-        return IntervalEstimate(0.0 if not left else sum_y / n * left)
+    if not sum_x or not units:
+        return IntervalEstimate(0.0 if not units else sum_y / n * units)
     ratio = sum_y / sum_x
-    estimate = ratio * size_left
+    estimate = ratio * size
     if n < 2:
         return IntervalEstimate(estimate)
     from scipy.stats import t
 
-    whole = n + left
+    whole = n + units
     residual = sum((y - ratio * x) ** 2 for x, y in pairs) / (n - 1)
-    # The mean size of all by that of the sample: the form of the variance that holds up where
-    # the sample's sizes are unlike the others (Cochran, equation 6.13).
-    mean_ratio = ((sum_x + size_left) / whole) / (sum_x / n)
-    error = whole * mean_ratio * sqrt(left / whole / n * residual)
+    # Mean size of all units by that of the sample: this form of the variance is robust to a sample
+    # whose sizes differ from the others (Cochran, equation 6.13).
+    mean_ratio = ((sum_x + size) / whole) / (sum_x / n)
+    error = whole * mean_ratio * sqrt(units / whole / n * residual)
     reach = float(t.ppf(0.5 + LEVEL / 2, n - 1)) * error
     return IntervalEstimate(estimate, max(0.0, estimate - reach), estimate + reach)
 
@@ -180,7 +176,7 @@ def ratio_total(
 def _time(
     fastest: float | None, paced: float | None, at_once: int | None
 ) -> tuple[IntervalEstimate | None, str]:
-    """Return the time from the fastest that is possible to the pace that there was."""
+    """Return the time, from full concurrency to the pace of the answers, with its assumption."""
     if fastest is None:
         return (None if paced is None else IntervalEstimate(paced)), "at the pace of these answers"
     if paced is None:
@@ -195,6 +191,6 @@ def _cost(settings: JudgeSettings, answer: Answer) -> float | None:
     return settings.cost(
         answer.prompt_tokens,
         answer.completion_tokens,
-        # What was not told to be cached is billed in full.
+        # Tokens that are not reported as cached are charged in full.
         answer.cached_tokens or 0,
     )

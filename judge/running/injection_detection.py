@@ -1,7 +1,7 @@
-"""Signs of instructions to the judge inside what it judges. English only, and a suspicion, no more.
+"""Detection of possible instructions to the judge inside judged texts, in English.
 
-A text that speaks of scoring may be innocent, and an instruction in other words is not found: what
-is flagged is for people to look at, and nothing is left out for it.
+A detection is only a suspicion: a harmless text may mention scoring, and an instruction in other
+words is not detected. Flagged texts are for people to inspect; none is left out of a run.
 """
 
 import re
@@ -15,7 +15,7 @@ _WORKS = ("answer", "response", "output", "submission", "text")
 _SCORES = ("score", "rating", "grade")
 _VERBS = ("ignore", "disregard", "forget", "override")
 _RULES = ("instruction", "prompt", "rubric", "guidelines", "scoring")
-_SAYING = ("output", "print", "return", "respond", "answer")
+_ANSWERING = ("output", "print", "return", "respond", "answer")
 
 _JUDGE = rf"(?:{'|'.join(_JUDGES)})s?"
 _WORK = rf"(?:{'|'.join(_WORKS)})"
@@ -25,9 +25,9 @@ _START = r"(?:^|[.!?:;\n\"'(*]\s*)(?:please\s+|you\s+(?:must|should)\s+)?"
 
 
 class _Sign(NamedTuple):
-    """A pattern on text in small letters, and words of which each group must have one in it.
+    """A pattern on lower-case text. From each group of words, the text must contain one.
 
-    Looking for words is a hundred times as fast as looking for the pattern.
+    The words are searched first, which is a hundred times as fast as the pattern.
     """
 
     name: str
@@ -58,7 +58,7 @@ _SIGNS = (
     # "Give this answer a score of 100", "rate this response 100".
     _sign(
         "instruction",
-        ([f"{one} {work}" for one in ("this", "the", "my") for work in _WORKS],),
+        ([f"{article} {work}" for article in ("this", "the", "my") for work in _WORKS],),
         rf"{_START}{_ORDER}\s+(?:this|the|my)\s+{_WORK}\b[^.!?\n]{{0,40}}?\b{_MARK}",
     ),
     # "Give it a score of 100", "assign a rating of 0".
@@ -72,7 +72,7 @@ _SIGNS = (
     # "Output 100", "print only the number 0".
     _sign(
         "instruction",
-        (_SAYING, ("100", " 0", "'0", '"0')),
+        (_ANSWERING, ("100", " 0", "'0", '"0')),
         rf"{_START}(?:output|print|return|respond\s+with|answer\s+with)\s+(?:only\s+|just\s+)?"
         r"(?:the\s+)?(?:score\s+|number\s+)?[\"']?(?:100|0)\b(?![.,]\d)"
         r"(?=\s*(?:$|[.!,;:\"')]|for\b|as\b|and\b|points?\b))",
@@ -93,71 +93,71 @@ _SIGNS = (
     ),
 )
 _MORE = 60
-"""Characters shown behind what was found."""
+"""Characters shown after a match."""
 
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 
 
 class Suspicion(NamedTuple):
-    """A passage of a text that may be meant for the judge."""
+    """A part of a text that may be addressed to the judge."""
 
     sign: str
     """instruction, score_line or heading."""
     words: str
-    """As they stand there."""
+    """The words of the text."""
 
 
 def suspicions(text: str, labels: Sequence[str]) -> Iterator[Suspicion]:
-    """Yield what in a judged text may be meant for the judge.
+    """Yield the parts of a judged text that may be addressed to the judge.
 
     Parameters
     ----------
     text
         A response, or passages.
     labels
-        Headings of the prompt (`labels_of`), which a forged one repeats. One with a sign of its
-        own, such as "(g)", is enough by itself; of plain ones, such as "Task:", two are needed.
+        Headings of the prompt (`labels_of`), which a forged prompt repeats. A heading with a
+        mark, such as "(g)", is enough alone; of plain ones, such as "Task:", two are needed.
     """
-    bare = _INVISIBLE.sub("", text)
-    small = bare.lower()
-    # A letter whose small form has another length would move all that follows.
-    shown = bare if len(bare) == len(small) else small
+    visible = _INVISIBLE.sub("", text)
+    lower = visible.lower()
+    # A letter whose lower case has another length shifts the positions after it.
+    source = visible if len(visible) == len(lower) else lower
     for sign in _SIGNS:
-        if all(any(word in small for word in words) for words in sign.words):
-            for match in sign.pattern.finditer(small):
-                yield Suspicion(sign.name, _words(shown, match))
+        if all(any(word in lower for word in words) for words in sign.words):
+            for match in sign.pattern.finditer(lower):
+                yield Suspicion(sign.name, _words(source, match))
     plain = []
     for label in labels:
-        own = label.lower()
-        if own not in small:
+        heading = label.lower()
+        if heading not in lower:
             continue
         if "(" in label:
             yield Suspicion("heading", label)
-        elif re.search(rf"^\s*{re.escape(own)}", small, re.M):
+        elif re.search(rf"^\s*{re.escape(heading)}", lower, re.M):
             plain.append(label)
     if len(plain) > 1:
         yield Suspicion("heading", " ".join(plain))
 
 
 def _words(text: str, match: re.Match[str]) -> str:
-    """Return what was found, with some more of its line."""
+    """Return a match with the next characters of its line."""
     rest, *_ = text[match.end() : match.end() + _MORE].split("\n", 1)
     return f"{text[match.start() : match.end()]}{rest}".strip(" \t\n.!?:;\"'(*")
 
 
 def is_suspected(text: str, labels: Sequence[str]) -> bool:
-    """Tell whether anything in a judged text may be meant for the judge."""
+    """Return whether any part of a judged text may be addressed to the judge."""
     return next(suspicions(text, labels), None) is not None
 
 
 def labels_of(prompts: PromptSet) -> tuple[str, ...]:
-    """Return what stands at the beginning of a prompt's lines, up to a colon."""
+    """Return the headings of a prompt: the beginnings of lines up to a colon."""
     lines = (line for text in prompts.texts for line in text.splitlines())
-    found = (re.match(r"[^{}:]{2,60}:", line) for line in lines)
-    return tuple(sorted({match.group() for match in found if match}))
+    matches = (re.match(r"[^{}:]{2,60}:", line) for line in lines)
+    return tuple(sorted({match.group() for match in matches if match}))
 
 
-# Signs of the chat templates in use: <|eot_id|>, <|im_start|>, [INST], <start_of_turn>, <s> ...
+# Control tokens of common chat templates: <|eot_id|>, [INST], <start_of_turn>, <s>, ...
 _CONTROL = re.compile(
     r"<\|[^\s|<>]{1,40}\|>|<｜[^<>]{1,40}｜>|\[/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|"
     r"SYSTEM_PROMPT)\]|<<SYS>>|<</SYS>>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>"
@@ -165,6 +165,6 @@ _CONTROL = re.compile(
 
 
 def control_tokens(text: str) -> str | None:
-    """Return the first of what may be a control token of a chat template in a text."""
-    found = _CONTROL.search(text)
-    return found.group() if found else None
+    """Return the first possible control token of a chat template in a text."""
+    match = _CONTROL.search(text)
+    return match.group() if match else None

@@ -1,20 +1,21 @@
-"""Numbers of the judgments that count, by any of their columns."""
+"""Numbers of stored judgments, and the models that served the answers."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, union_all
 
 from study.facts.current_responses import current_responses
 from study.facts.judgments import counted_judgments
-from study.schema import Judgment, Response, table
+from study.schema import Judgment, Response, StepAnswer, table
 
-# Responses named in one statement. Databases bind at least this many parameters.
-_TOGETHER = 500
+# Responses in one statement. Databases bind at least this many parameters.
+_BATCH = 500
 
 
-class Counted(NamedTuple):
+class JudgmentCounts(NamedTuple):
     """Numbers of judgments in the score table, and of those that it leaves out."""
 
     by: Counter[tuple[Any, ...]]
@@ -27,8 +28,8 @@ def count(
     versions: Mapping[str, int],
     by: Sequence[str],
     run_id: int | None = None,
-) -> Counted:
-    """Count the judgments of one run, or of all, as the score table has them.
+) -> JudgmentCounts:
+    """Count the judgments of one run, or of all runs, as they are in the score table.
 
     Parameters
     ----------
@@ -36,35 +37,34 @@ def count(
     versions
         Current version of each construct of study.toml.
     by
-        Columns of `counted_judgments`. Together with the construct's key, which comes first, they
-        are the keys of the numbers.
+        Columns of `counted_judgments`. The keys of the numbers are the construct's key, followed
+        by the values of these columns.
     run_id
         Database key of a run; None: all runs.
 
     Returns
     -------
-    Counted
-        One score for each response, construct and repeat: the first attempt whose prompt
-        reached the model whole, or the first where none did.
+    JudgmentCounts
+        One score for each response, construct and repeat: the first attempt whose prompt reached
+        the model whole, or the first attempt if none did.
     """
-    everything = _count(connection, by, run_id)
-    replaced = _replaced(connection)
+    all_counts = _count(connection, by, run_id)
+    replaced = _replaced_responses(connection)
     stale: Counter[tuple[Any, ...]] = Counter()
-    for start in range(0, len(replaced), _TOGETHER):
-        stale += _count(connection, by, run_id, replaced[start : start + _TOGETHER])
+    for start in range(0, len(replaced), _BATCH):
+        stale += _count(connection, by, run_id, replaced[start : start + _BATCH])
     current: Counter[tuple[Any, ...]] = Counter()
     left_out: Counter[str] = Counter()
-    for group, number in everything.items():
+    for group, number in all_counts.items():
         key, version, *rest = group
-        there = number - stale[group]
         if key not in versions:
             left_out["of a construct that study.toml no longer has"] += number
         elif version != versions[key]:
             left_out["of an earlier version of a construct"] += number
         else:
-            left_out["of a response that a later one replaced"] += number - there
-            current[key, *rest] += there
-    return Counted(+current, dict(+left_out))
+            left_out["of a response that a later one replaced"] += stale[group]
+            current[key, *rest] += number - stale[group]
+    return JudgmentCounts(+current, dict(+left_out))
 
 
 def _count(
@@ -82,11 +82,54 @@ def _count(
     return Counter({tuple(row[:-1]): int(row[-1]) for row in connection.execute(statement)})
 
 
-def _replaced(connection: Connection) -> list[int]:
-    """Return the responses that the score table no longer speaks of."""
+def _replaced_responses(connection: Connection) -> list[int]:
+    """Return the responses that later versions replaced."""
     current, others = current_responses(connection)
     if not others:
         return []
-    known = {response.id for response in current}
+    keys = {response.id for response in current}
     ids = connection.execute(select(table(Response).c.id)).scalars()
-    return [response for response in ids if response not in known]
+    return [response for response in ids if response not in keys]
+
+
+@dataclass(frozen=True)
+class Served:
+    """Answers with the same model and fingerprint, as the server named them."""
+
+    model: str | None
+    fingerprint: str | None
+    answers: int
+    first: str
+    """Time of the first answer in UTC, as ISO 8601."""
+    last: str
+
+    @property
+    def name(self) -> str:
+        """Model and fingerprint; empty if the server named neither."""
+        return ", ".join(part for part in (self.model, self.fingerprint) if part)
+
+
+def served(connection: Connection, run_id: int) -> list[Served]:
+    """Return the models that answered the prompts of a run, in the order of their first answer."""
+    answers = union_all(
+        *(
+            select(t.c.id, t.c.served_model, t.c.fingerprint, t.c.created_at).where(
+                t.c.run_id == run_id, t.c.raw_answer.is_not(None)
+            )
+            for t in (table(Judgment), table(StepAnswer))
+        )
+    ).subquery()
+    first, last = func.min(answers.c.created_at), func.max(answers.c.created_at)
+    statement = (
+        select(answers.c.served_model, answers.c.fingerprint, func.count(), first, last)
+        .group_by(answers.c.served_model, answers.c.fingerprint)
+        .order_by(func.min(answers.c.id))
+    )
+    return [
+        Served(model, fingerprint, int(number), _time(begin), _time(end))
+        for model, fingerprint, number, begin, end in connection.execute(statement)
+    ]
+
+
+def _time(moment: Any) -> str:
+    return str(moment.isoformat(timespec="seconds"))

@@ -1,20 +1,43 @@
-"""Prompts of a metric, planned before their text is made, and as an engine is asked them."""
+"""Prompts of a run: planned before their text is made, resumed from stored answers, and sent."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
 
 from judge.engines.engine import Ready
-from judge.metrics.evaluation import Evaluation, WaitingPrompt, evaluate, not_single
-from judge.metrics.metric import MetricInput, Prompt
-from judge.protocol.exchange import Request
+from judge.metrics.evaluation import (
+    Evaluation,
+    KnownAnswer,
+    WaitingPrompt,
+    evaluate,
+    single_prompt_error,
+)
+from judge.metrics.metric import Metric, MetricInput, MetricValue, Prompt
+from judge.protocol.exchange import Answer, Request
 from judge.running.pages import Place, pages
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
-from judge.running.step_answers import StepAnswers, resolved, stored_answers
-from judge.running.work_items import Pending, Resolved, work
+from judge.running.work_items import SHARED, Pending, Resolved, work
+from study.schema import PROMPT_NOT_WHOLE, StepAnswer, table
 from study.study import Study
+
+ANSWER_COLUMNS = (
+    "finish_reason",
+    "served_model",
+    "fingerprint",
+    "prompt_tokens",
+    "completion_tokens",
+    "reasoning_tokens",
+    "cached_tokens",
+    "milliseconds",
+)
+"""Columns of a stored answer that have the names of the fields of an `Answer`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +45,10 @@ class MetricRequest(Request):
     """A prompt with the evaluation that waits for its answer."""
 
     response: MetricInput
-    """What the metric reads."""
+    """The response as the metric reads it."""
     step: str
     number: int
-    """Place of the prompt in its step's list, from 0."""
+    """Position of the prompt in the list of its step, from 0."""
 
     @property
     def prompt_hash(self) -> str:
@@ -40,11 +63,11 @@ class PlannedPrompt:
     item: Pending
     texts: ShownTexts
     waiting: WaitingPrompt | None = None
-    """None: the metric's only prompt, whose text is made when it is needed."""
+    """None: the metric's single prompt, whose text is made when it is needed."""
 
     @property
     def size(self) -> int:
-        """Length in bytes of UTF-8, at most."""
+        """Upper bound of the length in bytes of UTF-8."""
         if self.waiting is None:
             size = self.texts.metric.prompt_size(self.item.contents[0], self.item.construct_key)
             if size is not None:
@@ -53,7 +76,7 @@ class PlannedPrompt:
 
     @cached_property
     def prompt(self) -> Prompt:
-        """The prompt with its text, for which the passages must have been read."""
+        """The prompt with its text; needs the passages to have been read."""
         return self._waiting.prompt
 
     @property
@@ -62,7 +85,7 @@ class PlannedPrompt:
         return self.prompt.parts
 
     def fits(self, ready: Ready) -> bool:
-        """Tell whether prompt and answer fit the window, as far as one is known."""
+        """Return whether prompt and answer fit the window; True where no window is known."""
         further = 0
         prompts = self.texts.metric.prompts
         if self.waiting is not None and self.prompt.max_tokens is not None and prompts is not None:
@@ -70,17 +93,16 @@ class PlannedPrompt:
         return ready.fits(self.size, lambda: self.parts, further)
 
     def length(self, ready: Ready) -> int:
-        """Return the prompt's tokens where the engine counts them, else its bytes."""
+        """Return the length in tokens where the engine counts them, else in bytes."""
         return self.size if ready.count is None else ready.count(self.parts)
 
     def request(self) -> MetricRequest:
-        """Return the request with its prompt's text."""
+        """Return the request with the text of the prompt."""
         item = self.item
         content = item.contents[0]
         reads = self.texts.metric.reads(item.construct_key)
-        # Prompts without passages of one query go together as well.
+        # Prompts without passages are grouped by query.
         context = content.context_hash if "context" in reads else b""
-        group = f"{content.query} {context.hex()}"
         prompt = self.prompt
         return MetricRequest(
             item.construct_key,
@@ -89,7 +111,7 @@ class PlannedPrompt:
             item.attempts,
             prompt.text,
             self.texts.flags(content, item.construct_key),
-            group,
+            f"{content.query} {context.hex()}",
             prompt.max_tokens,
             response=self.texts.input_of(content, item.construct_key),
             step=prompt.step,
@@ -100,61 +122,161 @@ class PlannedPrompt:
     def _waiting(self) -> WaitingPrompt:
         if self.waiting is not None:
             return self.waiting
-        found = _evaluated(self.item, self.texts)
-        if len(found.waiting) != 1:
-            raise not_single(self.texts.metric)
-        return found.waiting[0]
+        waiting = evaluate_item(self.item, self.texts).waiting
+        if len(waiting) != 1:
+            raise single_prompt_error(self.texts.metric)
+        return waiting[0]
+
+
+class PromptName(NamedTuple):
+    """Identifies a prompt among those that a run can ask now, before its text is made."""
+
+    construct_key: str
+    repeat: int
+    response: int
+    """Database key of the first response that the answer is for."""
+    number: int = 0
+    """Position of the prompt in the list of its step."""
+
+
+def prompt_name(prompt: PlannedPrompt | MetricRequest) -> PromptName:
+    """Return the name of a planned prompt, or of the request made from it."""
+    if isinstance(prompt, MetricRequest):
+        response = prompt.response_ids[0]
+        return PromptName(prompt.construct_key, prompt.repeat, response, prompt.number)
+    item = prompt.item
+    number = 0 if prompt.waiting is None else prompt.waiting.number
+    return PromptName(item.construct_key, item.repeat, item.contents[0].id, number)
+
+
+class StepAnswers:
+    """The stored answers to the steps of a metric for some responses, by prompt."""
+
+    def __init__(self, answers: Iterable[tuple[str, int, KnownAnswer]] = ()) -> None:
+        self._by_prompt: dict[tuple[str, int], list[KnownAnswer]] = defaultdict(list)
+        for prompt_hash, repeat, known in answers:
+            self._by_prompt[prompt_hash, repeat].append(known)
+
+    def find(self, prompt: Prompt, item: Pending) -> KnownAnswer | None:
+        """Return the answer that counts for an evaluation; None: the prompt is to be asked.
+
+        The first answer to the whole prompt counts. A repeated evaluation uses only answers of its
+        own attempt and later ones.
+        """
+        attempt = item.attempts[0]
+        known = self._by_prompt.get((prompt.hash, item.repeat), [])
+        if item.again:
+            return next((answer for answer in known if answer.attempt >= attempt), None)
+        whole = (k for k in known if k.answer.missing not in PROMPT_NOT_WHOLE)
+        return next(whole, None) or next((k for k in known if k.attempt == attempt), None)
+
+
+def stored_answers(
+    study: Study, run_id: int | None, responses: Sequence[int], before: datetime | None = None
+) -> StepAnswers:
+    """Return the answers that a run has stored for responses, up to a time if one is given."""
+    if run_id is None:
+        return StepAnswers()
+    s = table(StepAnswer)
+    statement = (
+        select(s)
+        .where(s.c.run_id == run_id, s.c.response_id.in_(responses))
+        .order_by(s.c.attempt, s.c.id)
+    )
+    if before is not None:
+        statement = statement.where(s.c.created_at <= before)
+    with study.read() as connection:
+        rows = connection.execute(statement).all()
+    return StepAnswers(
+        (row.prompt_hash, row.repeat, KnownAnswer(_answer(row), row.response_id, row.attempt))
+        for row in rows
+    )
+
+
+def _answer(row: Any) -> Answer:
+    columns = {name: row._mapping[name] for name in ANSWER_COLUMNS}
+    return Answer(row.raw_answer, missing=row.missing_reason, **columns)
 
 
 def planned_prompts(
     study: Study, order: Sequence[Place], scope: Scope, run_id: int | None, *, texts: bool
 ) -> Iterator[PlannedPrompt | Pending | Resolved]:
-    """Yield what a run waits for, prompts that begin alike side by side, and what is resolved.
+    """Yield the prompts that a run waits for, and the judgments that need no further answer.
 
-    An evaluation that waits only for prompts of others before it comes as such, as `Pending`.
+    Prompts with the same beginning follow each other. An evaluation that waits only for prompts of
+    other evaluations is yielded as `Pending`.
 
     Parameters
     ----------
     study, order, scope, run_id
-        The run; without a key, all that a new one would ask.
+        The run; without a key, everything that a new run would ask.
     texts
-        Whether the texts of the prompts are wanted. Without them, passages are read only for
-        metrics whose prompts can't be sized otherwise.
+        Whether the texts of the prompts are needed. Without them, passages are read only for
+        metrics whose prompts have no size in advance.
     """
-    sized = scope.metric.single_prompt
+    single = scope.metric.single_prompt
     for constructs in scope.passes():
-        shown = ShownTexts(scope.metric, scope.shuffle)
-        for page in pages(study, order, run_id, texts=texts or not sized):
-            if sized:
+        shown_texts = ShownTexts(scope.metric, scope.shuffle)
+        for page in pages(study, order, run_id, texts=texts or not single):
+            if single:
                 for item in work(page, scope, constructs):
-                    yield item if isinstance(item, Resolved) else PlannedPrompt(item, shown)
+                    yield item if isinstance(item, Resolved) else PlannedPrompt(item, shown_texts)
                 continue
             answers = stored_answers(study, run_id, [content.id for content in page.contents])
-            query, asked = -1, set[tuple[str, int]]()
+            query, planned = -1, set[tuple[str, int]]()
             for item in work(page, scope, constructs):
                 if isinstance(item, Resolved):
                     yield item
                     continue
                 if item.contents[0].query != query:
-                    query, asked = item.contents[0].query, set()
-                found = _evaluated(item, shown, answers)
-                if found.result is not None:
-                    flags = shown.flags(item.contents[0], item.construct_key)
-                    yield from resolved(scope.metric, item, found, flags)
-                fresh = False
-                for waiting in found.waiting:
-                    # Equal prompts of a query are asked once; the others find the answer stored.
-                    name = (waiting.prompt.hash, item.repeat)
-                    if name not in asked:
-                        asked.add(name)
-                        fresh = True
-                        yield PlannedPrompt(item, shown, waiting)
-                if found.waiting and not fresh:
+                    query, planned = item.contents[0].query, set()
+                evaluation = evaluate_item(item, shown_texts, answers)
+                if evaluation.result is not None:
+                    flags = shown_texts.flags(item.contents[0], item.construct_key)
+                    yield from _judgments(scope.metric, item, evaluation, flags)
+                any_new = False
+                for waiting in evaluation.waiting:
+                    # Equal prompts of a query are asked once; the others find the stored answer.
+                    key = (waiting.prompt.hash, item.repeat)
+                    if key not in planned:
+                        planned.add(key)
+                        any_new = True
+                        yield PlannedPrompt(item, shown_texts, waiting)
+                if evaluation.waiting and not any_new:
                     yield item
 
 
-def _evaluated(item: Pending, texts: ShownTexts, answers: StepAnswers | None = None) -> Evaluation:
+def evaluate_item(
+    item: Pending, texts: ShownTexts, answers: StepAnswers | None = None
+) -> Evaluation:
+    """Evaluate the metric on the content of an item, with the answers that are stored."""
     response = texts.input_of(item.contents[0], item.construct_key)
     if answers is None:
         return evaluate(texts.metric, response)
     return evaluate(texts.metric, response, lambda prompt: answers.find(prompt, item))
+
+
+def _judgments(
+    metric: Metric, item: Pending, evaluation: Evaluation, flags: tuple[str, ...]
+) -> Iterator[Resolved]:
+    """Yield the judgments of an evaluation that is complete."""
+    result = evaluation.result
+    assert result is not None  # noqa: S101  (checked by the caller)
+    value, reason, rule = None, None, None
+    if isinstance(result, MetricValue):
+        value, rule = result.value, result.rule or metric.key
+    else:
+        reason = result.reason
+    for number, (content, attempt) in enumerate(zip(item.contents, item.attempts, strict=True)):
+        yield Resolved(
+            content.id,
+            item.construct_key,
+            item.repeat,
+            attempt,
+            value,
+            reason,
+            rule,
+            parts=result.parts,
+            flags=(*flags, SHARED) if number else flags,
+            parser_version=metric.version if evaluation.used else None,
+        )

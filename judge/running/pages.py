@@ -1,4 +1,4 @@
-"""What is judged, read page by page in the order in which prompts share their beginnings."""
+"""Responses and their stored judgments, read page by page in the order of work."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ _PAGE = 240
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A response, and where it stands in the order of work."""
+    """A response and its position in the order of work."""
 
     query: int
     context_hash: bytes
     """Empty for a response without passages."""
     response: int
     selected: bool = True
-    """Whether it is to be judged now. The others are there for the prompts that they share."""
+    """Whether it is to be judged now. The others are read for the prompts that they share."""
 
 
-class Judged(NamedTuple):
-    """What is known of a judgment that is stored already."""
+class StoredJudgment(NamedTuple):
+    """The columns of a stored judgment that decide whether work is left."""
 
     judgment: int
     response: int
@@ -38,101 +38,102 @@ class Judged(NamedTuple):
     repeat: int
     attempt: int
     missing_reason: str | None
-    rule: str | None
 
 
 class ContentPage(NamedTuple):
-    """Some responses, and the judgments of the run that they have."""
+    """Some responses with their judgments in a run."""
 
     contents: list[Content]
-    judged: list[Judged]
+    judgments: list[StoredJudgment]
 
 
 def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
-    """Return the study's responses, ordered by query and context; those of `systems` are selected.
+    """Return the current responses, ordered by query and context; those of `systems` are selected.
 
     Raises
     ------
     StudyError
-        The study has no response, or a system of this name.
+        The study has no response, or has no system of this name.
     """
     with study.read() as connection:
         current = {response.id for response in current_responses(connection)[0]}
         if not current:
             raise StudyError(
-                f"{study.folder} holds no responses yet; bring them in with "
+                f"{study.folder} has no responses yet; import them with "
                 f"`ccrs import {study.folder} FILE`."
             )
         chosen = _of_systems(connection, systems) if systems else current
         r = table(Response)
         rows = connection.execute(select(r.c.query_id, r.c.context_hash, r.c.id))
-        found = [
+        order = [
             Place(query, bytes(context or b""), response, response in chosen)
             for query, context, response in rows
             if response in current
         ]
-    return sorted(found, key=lambda place: (place.query, place.context_hash, place.response))
+    return sorted(order, key=lambda place: (place.query, place.context_hash, place.response))
 
 
 def pages(
     study: Study, order: Sequence[Place], run_id: int | None, *, texts: bool
 ) -> Iterator[ContentPage]:
-    """Yield responses some at a time, whole queries together.
+    """Yield the responses in pages of whole queries.
 
-    Passages are read only with `texts`; their lengths always are. No transaction stays open
-    between pages: each may be worked on for long.
+    Passages are read only with `texts`; their lengths are always read. No transaction stays open
+    between pages, since the work on a page may take long.
     """
     start = 0
     while start < len(order):
         end = min(start + _PAGE, len(order))
-        # A page ends with a query: what shares a prompt meets on one page.
+        # A page ends with a query, so that responses that share a prompt are on one page.
         while end < len(order) and order[end].query == order[end - 1].query:
             end += 1
         with study.read() as connection:
             contents = _contents(connection, order[start:end], texts)
-            judged = [] if run_id is None else _judged(connection, run_id, order[start:end])
-        yield ContentPage(contents, judged)
+            judgments = [] if run_id is None else _judgments(connection, run_id, order[start:end])
+        yield ContentPage(contents, judgments)
         start = end
 
 
 def _of_systems(connection: Connection, systems: Sequence[str]) -> set[int]:
     o = table(Output)
-    known = set(connection.execute(select(o.c.system).distinct()).scalars())
+    names = set(connection.execute(select(o.c.system).distinct()).scalars())
     for system in systems:
-        if system not in known:
-            listed = ", ".join(sorted(known)) or "none"
+        if system not in names:
+            listed = ", ".join(sorted(names)) or "none"
             raise StudyError(
-                f"No output is of the system {system!r}. {nearest(system, known)} "
-                f"The study's systems: {listed}.".replace("  ", " ")
+                f"The study has no output of the system {system!r}. {nearest(system, names)} "
+                f"Its systems: {listed}.".replace("  ", " ")
             )
     current = current_outputs()
     rows = connection.execute(select(current.c.response_id).where(current.c.system.in_(systems)))
     return set(rows.scalars())
 
 
-def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> list[Content]:
+def _contents(connection: Connection, page: Sequence[Place], texts: bool) -> list[Content]:
     r, q = table(Response), table(Query)
-    ids = [place.response for place in some]
+    ids = [place.response for place in page]
     rows = connection.execute(
         select(r.c.id, r.c.text, q.c.text, q.c.references)
         .join_from(r, q, r.c.query_id == q.c.id)
         .where(r.c.id.in_(ids))
     )
     by_id = {row[0]: row for row in rows}
-    # Responses with one context hash were given the same passages: one stands for all.
+    # Responses with the same context hash have the same passages, which are read once.
     of_context = {
         place.context_hash: place.response
-        for place in some
+        for place in page
         if place.context_hash and place.selected
     }
     lengths = _lengths(connection, list(of_context.values()))
     passages = _passages(connection, list(of_context.values())) if texts else {}
     contents = []
-    for place in some:
+    for place in page:
         _, text, question, references = by_id[place.response]
-        holder = of_context.get(place.context_hash)
-        count, size = lengths[holder] if holder is not None else (0, 0)
-        given = None if not texts else passages.get(holder, ()) if holder is not None else ()
+        source = of_context.get(place.context_hash)
+        count, size = lengths[source] if source is not None else (0, 0)
+        shown_passages = None
+        if texts:
+            shown_passages = () if source is None else passages.get(source, ())
         contents.append(
             Content(
                 place.response,
@@ -141,7 +142,7 @@ def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> lis
                 question,
                 tuple(references),
                 text,
-                given,
+                shown_passages,
                 size,
                 count,
                 place.selected,
@@ -150,7 +151,7 @@ def _contents(connection: Connection, some: Sequence[Place], texts: bool) -> lis
     return contents
 
 
-def _judged(connection: Connection, run_id: int, some: Sequence[Place]) -> list[Judged]:
+def _judgments(connection: Connection, run_id: int, page: Sequence[Place]) -> list[StoredJudgment]:
     j = table(Judgment)
     rows = connection.execute(
         select(
@@ -161,10 +162,9 @@ def _judged(connection: Connection, run_id: int, some: Sequence[Place]) -> list[
             j.c.repeat,
             j.c.attempt,
             j.c.missing_reason,
-            j.c.rule,
-        ).where(j.c.run_id == run_id, j.c.response_id.in_([place.response for place in some]))
+        ).where(j.c.run_id == run_id, j.c.response_id.in_([place.response for place in page]))
     )
-    return [Judged(*row) for row in rows]
+    return [StoredJudgment(*row) for row in rows]
 
 
 def _lengths(connection: Connection, responses: list[int]) -> dict[int, tuple[int, int]]:
@@ -193,12 +193,12 @@ def _passages(connection: Connection, responses: list[int]) -> dict[int, tuple[s
         .where(rp.c.response_id.in_(responses))
         .order_by(rp.c.response_id, rp.c.position)
     ).all()
-    wanted = list({passage for _, passage in rows})
+    ids = list({passage for _, passage in rows})
     text: dict[int, str] = {}
-    for start in range(0, len(wanted), 500):
-        chunk = select(p.c.id, p.c.text).where(p.c.id.in_(wanted[start : start + 500]))
+    for start in range(0, len(ids), 500):
+        chunk = select(p.c.id, p.c.text).where(p.c.id.in_(ids[start : start + 500]))
         text.update((row[0], row[1]) for row in connection.execute(chunk))
-    found: dict[int, list[str]] = {}
+    passages: dict[int, list[str]] = {}
     for response, passage in rows:
-        found.setdefault(response, []).append(text[passage])
-    return {response: tuple(texts) for response, texts in found.items()}
+        passages.setdefault(response, []).append(text[passage])
+    return {response: tuple(texts) for response, texts in passages.items()}

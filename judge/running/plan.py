@@ -1,14 +1,20 @@
-"""What is to be done, before it is begun; and the prompts, one after the other."""
+"""The plan of a call: what is to be asked, counted in advance, and the prompts in their order."""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from random import Random
 
 from judge.engines.engine import Ready
 from judge.protocol.exchange import TOO_LONG
-from judge.running.metric_requests import MetricRequest, PlannedPrompt, planned_prompts
+from judge.running.metric_requests import (
+    MetricRequest,
+    PlannedPrompt,
+    PromptName,
+    planned_prompts,
+    prompt_name,
+)
 from judge.running.pages import Place
-from judge.running.prompt_sample import Name, name_of
 from judge.running.scope import Scope
 from judge.running.work_items import SHARED, Pending, Resolved
 from study.facts.current_responses import current_responses
@@ -16,27 +22,25 @@ from study.study import Study
 
 _SAMPLE = 12
 # Judgments that are stored together.
-_TOGETHER = 240
+_BATCH = 240
 
 
 @dataclass
 class Survey:
-    """What is to be done before it is begun."""
+    """The work of a call, counted before it begins."""
 
-    prompts: Counter[str]
-    """Prompts to ask, by construct. Further steps of a metric depend on the answers, and are not
+    prompts: Counter[str] = field(default_factory=Counter)
+    """Prompts to ask, by construct. Later steps of a metric depend on answers and are not
     counted."""
-    judgments: int
+    judgments: int = 0
     """Judgments that wait for these prompts."""
-    now: Counter[str]
-    """Of these, the prompts that --limit lets through, by construct."""
-    now_bytes: int
-    too_long: list[tuple[int, Resolved]]
-    """Judgments whose prompt does not fit the window, with its estimated tokens."""
-    still_too_long: int
-    """Judgments that an earlier call left out, and that still do not fit."""
-    resolved: Counter[str]
-    """Judgments that need no further answer, by what resolves them."""
+    now: Counter[str] = field(default_factory=Counter)
+    """The prompts up to --limit, by construct."""
+    now_bytes: int = 0
+    too_long: list[tuple[int, Resolved]] = field(default_factory=list)
+    """Judgments whose prompt exceeds the window, with its estimated tokens."""
+    resolved: Counter[str] = field(default_factory=Counter)
+    """Judgments that need no further answer, by their missing reason or rule."""
 
 
 def survey(
@@ -48,44 +52,42 @@ def survey(
     store: Callable[[list[Resolved]], object] | None = None,
     limit: int | None = None,
 ) -> Survey:
-    """Go once through all that is to be done, reading passages only where they are needed.
+    """Count the work of a call, reading passages only where they are needed.
 
-    Judgments that need no further answer are handed to `store`, some at a time.
+    Judgments that need no further answer are passed to `store` in batches.
     """
-    found = Survey(Counter(), 0, Counter(), 0, [], 0, Counter())
-    ready_to_store: list[Resolved] = []
-    waiting: tuple[str, int, int] | None = None
+    counts = Survey()
+    batch: list[Resolved] = []
+    last: tuple[str, int, int] | None = None
     for item in planned_prompts(study, order, scope, run_id, texts=ready.count is not None):
         if isinstance(item, Resolved):
-            ready_to_store.append(item)
-            found.resolved[item.missing_reason or item.rule or SHARED] += 1
-            if store is not None and len(ready_to_store) >= _TOGETHER:
-                store(ready_to_store)
-                ready_to_store = []
+            batch.append(item)
+            counts.resolved[item.missing_reason or item.rule or SHARED] += 1
+            if store is not None and len(batch) >= _BATCH:
+                store(batch)
+                batch = []
             continue
         if isinstance(item, Pending):
-            found.judgments += len(item.contents)
+            counts.judgments += len(item.contents)
             continue
         key = item.item.construct_key
         # The prompts of one evaluation follow each other; its judgments are counted once.
         evaluation = (key, item.item.repeat, item.item.contents[0].id)
+        is_first, last = evaluation != last, evaluation
         if not item.fits(ready):
-            tokens = ready.tokens.estimate(item.size)
-            new = _left_out(item)
-            if evaluation != waiting:
-                found.too_long += [(round(tokens), left_out) for left_out in new]
-                found.still_too_long += len(item.item.contents) - len(new)
-            waiting = evaluation
+            if is_first:
+                tokens = round(ready.tokens.estimate(item.size))
+                counts.too_long += [(tokens, judgment) for judgment in _too_long(item)]
             continue
-        found.prompts[key] += 1
-        found.judgments += len(item.item.contents) if evaluation != waiting else 0
-        waiting = evaluation
-        if limit is None or found.now.total() < limit:
-            found.now[key] += 1
-            found.now_bytes += item.size
-    if store is not None and ready_to_store:
-        store(ready_to_store)
-    return found
+        counts.prompts[key] += 1
+        if is_first:
+            counts.judgments += len(item.item.contents)
+        if limit is None or counts.now.total() < limit:
+            counts.now[key] += 1
+            counts.now_bytes += item.size
+    if store is not None and batch:
+        store(batch)
+    return counts
 
 
 def requests(
@@ -94,61 +96,92 @@ def requests(
     scope: Scope,
     run_id: int,
     ready: Ready,
-    chosen: Container[Name] | None = None,
+    sample: Container[PromptName] | None = None,
 ) -> Iterator[MetricRequest]:
-    """Yield the prompts to ask that fit, those of one context side by side.
+    """Yield the prompts to ask that fit the window; those of one context follow each other.
 
-    Constructs whose prompts show no passages, such as QR, come in a pass of their own. `chosen`
-    leaves all others out.
+    Constructs whose prompts show no passages, such as QR, are a separate pass. With a `sample`,
+    only its prompts are yielded.
     """
     for item in planned_prompts(study, order, scope, run_id, texts=True):
         if not isinstance(item, PlannedPrompt):
             continue
-        if chosen is not None and name_of(item) not in chosen:
+        if sample is not None and prompt_name(item) not in sample:
             continue
         if item.fits(ready):
             yield item.request()
 
 
+def sizes(
+    study: Study, order: Sequence[Place], scope: Scope, run_id: int | None, ready: Ready
+) -> dict[PromptName, int]:
+    """Return the length of each prompt that a run can ask now and that fits the window.
+
+    In tokens where the engine counts them, else in bytes. Without a run, all its first prompts.
+    """
+    planned = planned_prompts(study, order, scope, run_id, texts=ready.count is not None)
+    return {
+        prompt_name(item): item.length(ready)
+        for item in planned
+        if isinstance(item, PlannedPrompt) and item.fits(ready)
+    }
+
+
+def draw_prompts(prompts: dict[PromptName, int], number: int, seed: int) -> frozenset[PromptName]:
+    """Draw prompts at equal steps through the constructs, and through the lengths within each.
+
+    Every prompt has the same probability (systematic sampling with a random start: Cochran 1977,
+    Sampling Techniques, chapter 8); each construct has its share to within one prompt. If there
+    are fewer prompts than `number`, all are drawn.
+    """
+    if len(prompts) <= number:
+        return frozenset(prompts)
+    order = sorted(prompts, key=lambda name: (name.construct_key, prompts[name], name))
+    step = len(order) / number
+    start = Random(seed).random() * step  # noqa: S311  (not for cryptography)
+    return frozenset(order[int(start + k * step)] for k in range(number))
+
+
 def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[str]:
-    """Return some prompts, spread over the study, for an engine to try itself on."""
-    step = max(1, sum(place.selected for place in order) // _SAMPLE)
+    """Return some prompts, spread over the study, for an engine to test itself on."""
+    selected = [place for place in order if place.selected]
+    step = max(1, len(selected) // _SAMPLE)
     # A response without passages has only prompts of the second pass.
     keys = [constructs[0] for constructs in scope.passes()]
     fresh = replace(scope, constructs=tuple(keys), repeats=1, retry_unparsed=False)
-    found = []
-    for place in [place for place in order if place.selected][::step][:_SAMPLE]:
+    prompts = []
+    for place in selected[::step][:_SAMPLE]:
         planned = planned_prompts(study, [place], fresh, None, texts=True)
         first = next((item for item in planned if isinstance(item, PlannedPrompt)), None)
         if first is not None:
-            found.append(first.prompt.text)
-    return found
+            prompts.append(first.prompt.text)
+    return prompts
 
 
-def too_long(study: Study, found: Survey, window: int) -> str:
-    """Return in words which prompts do not fit the window, the longest first."""
+def too_long_message(study: Study, work: Survey, window: int) -> str:
+    """Return a message that lists the prompts that exceed the window, the longest first."""
     with study.read() as connection:
         ids = {response.id: response.response_id for response in current_responses(connection)[0]}
-    longest = sorted(found.too_long, key=lambda item: -item[0])
-    named = [
-        f"  {item.construct_key} of {ids[item.response]}: about {tokens} tokens"
-        for tokens, item in longest[:10]
+    longest = sorted(work.too_long, key=lambda item: -item[0])
+    lines = [
+        f"  {judgment.construct_key} of {ids[judgment.response]}: about {tokens} tokens"
+        for tokens, judgment in longest[:10]
     ]
-    if len(longest) > len(named):
-        named.append(f"  and {len(longest) - len(named)} more")
+    if len(longest) > len(lines):
+        lines.append(f"  and {len(longest) - len(lines)} more")
     return "\n".join(
         [
             f"{len(longest)} judgments need prompts beyond the window of {window} tokens; "
             "nothing was asked:",
-            *named,
-            "Take a model with a larger window, say its window with --window if this one is wrong, "
-            "or judge the others with --skip-too-long, which stores these as missing.",
+            *lines,
+            "Use a model with a larger window, correct the window with --window, or judge the "
+            "others with --skip-too-long, which stores these as missing.",
         ]
     )
 
 
-def _left_out(planned: PlannedPrompt) -> list[Resolved]:
-    # What an earlier call left out, or the server cut, is stored as such already.
+def _too_long(planned: PlannedPrompt) -> list[Resolved]:
+    # Later attempts: an earlier call stored the judgment as missing already.
     item = planned.item
     return [
         Resolved(content.id, item.construct_key, item.repeat, attempt, missing_reason=TOO_LONG)

@@ -1,8 +1,8 @@
-"""Probes of a run, from its settings to the outcome."""
+"""Probing a run: from the settings to the outcome."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from judge.engines.engine import Ready, TokenCount, load_engine
@@ -10,26 +10,133 @@ from judge.metrics.registry import load_metric
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.protocol.conditions import Conditions
-from judge.running.delivery import AnswerDelivery, Reached
+from judge.protocol.exchange import REASONS
 from judge.running.pages import Place, places
-from judge.running.probe_outcome import ProbeOutcome, ProbePreview, ProbeWork
-from judge.running.probe_requests import ProbePlan, ProbeRequest
-from judge.running.probe_sample import drawn, scored
-from judge.running.probe_store import ProbeStore, done
+from judge.running.probes import (
+    ProbeItem,
+    ProbePlan,
+    ProbeRequest,
+    ProbeStore,
+    asked_probes,
+    draw_sample,
+    scored_constructs,
+)
 from judge.running.runs import likely_run
 from judge.running.scope import Scope, run_scope, select_constructs
-from judge.running.session import CallResult, ask, open_session, store_end
+from judge.running.session import AnswerDelivery, OnProgress, ask, open_session, store_end
 from judge.settings import JudgeSettings
+from judge.text import Result, by_number, duration
 from study.errors import StudyError
 from study.study import Study
 
 SAMPLE = 60
-"""Responses that are probed unless another number is given."""
-_TOO_LONG_TOGETHER = 200
+"""Default number of responses to probe."""
+
+FEW_QUERIES = 30
+"""With fewer queries, intervals are wide."""
+
+
+@dataclass(frozen=True)
+class ProbeWork:
+    """The prompts of probes that are still to be asked."""
+
+    prompts: dict[str, int]
+    """By kind of probe."""
+    prompt_bytes: int
+    not_alterable: dict[str, int]
+    """Prompts that a probe cannot alter, by probe: one sentence, one passage, ..."""
+    too_long: int
+    responses: int
+    """Of the sample."""
+    queries: int
+    asked_before: int
+
+    def lines(self, run: str) -> list[str]:
+        """Return the counts as lines of text."""
+        total = sum(self.prompts.values())
+        by_kind = ", ".join(f"{kind} {n}" for kind, n in self.prompts.items())
+        lines = [
+            f"Run {run!r}: {self.responses} responses to {self.queries} queries are probed.",
+            f"Prompts to ask: {total}" + (f" ({by_kind})" if by_kind else ""),
+        ]
+        if self.queries < FEW_QUERIES:
+            lines.append(
+                f"Fewer than {FEW_QUERIES} queries: intervals will be wide. Judge more responses, "
+                "or choose a larger --sample."
+            )
+        if self.asked_before:
+            lines.append(f"Asked before: {self.asked_before}")
+        if self.not_alterable:
+            counts = ", ".join(f"{n} {probe}" for probe, n in self.not_alterable.items())
+            lines.append(f"Not altered, since there is nothing to alter: {counts}")
+        if self.too_long:
+            lines.append(
+                f"Longer than the window: {self.too_long} prompts, which are stored as missing."
+            )
+        return lines
+
+
+@dataclass(frozen=True)
+class ProbePreview(Result):
+    """The prompts that `probe_study` would ask under the same settings."""
+
+    run: str
+    planned: ProbeWork
+    prompt_tokens: int
+    """An estimate, at four bytes a token."""
+    cost: float | None
+
+    def lines(self) -> list[str]:
+        """Return the preview as lines of text."""
+        lines = [*self.planned.lines(self.run), f"Prompt tokens: about {self.prompt_tokens:,}"]
+        if self.cost is not None:
+            lines.append(f"Cost: about {self.cost:,.2f}")
+        return [*lines, "No prompt was sent and nothing was written."]
+
+
+@dataclass(frozen=True)
+class ProbeOutcome(Result):
+    """The result of one call of `probe_study`."""
+
+    run: str
+    planned: ProbeWork
+    answered: int
+    missing: dict[str, int]
+    """Stored answers without a value, by reason."""
+    failed: dict[str, int]
+    """Prompts without an answer, by reason; the next call asks them again."""
+    remaining: int
+    """Prompts that are still to be asked, those beyond --limit included."""
+    tokens: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    cost: float | None = None
+    notes: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the outcome as lines of text."""
+        lines = [
+            *self.planned.lines(self.run),
+            f"{self.answered} prompts were answered in {duration(self.seconds)}.",
+            *self.notes,
+        ]
+        tokens = ", ".join(f"{n:,} {name}" for name, n in self.tokens.items() if n)
+        if tokens:
+            cost = "" if self.cost is None else f", which cost {self.cost:,.2f}"
+            lines.append(f"Tokens: {tokens}{cost}.")
+        lines += [
+            f"Missing: {n} {reason} ({REASONS.get(reason, 'no explanation')})."
+            for reason, n in by_number(self.missing)
+        ]
+        lines += [f"No answer: {n} {reason}." for reason, n in by_number(self.failed)]
+        lines += [f"  {example}" for example in self.examples]
+        if self.remaining:
+            lines.append(f"{self.remaining} prompts are still to be asked; run the command again.")
+        return lines
 
 
 class ProbingStoppedError(StudyError):
-    """Probing ended before its time; `outcome` says how far it came."""
+    """Probing stopped early; `outcome` contains the result so far."""
 
     def __init__(self, message: str, outcome: ProbeOutcome) -> None:
         super().__init__(message)
@@ -41,38 +148,39 @@ def probe_study(
     settings: JudgeSettings,
     kinds: Sequence[str] = (),
     sample: int = SAMPLE,
-    reached: Reached | None = None,
+    on_progress: OnProgress | None = None,
 ) -> ProbeOutcome:
-    """Ask altered prompts of a run, under the run's own conditions.
+    """Ask altered prompts of a run, under the conditions of the run.
 
-    The answers are kept apart from the run's judgments. A call that was stopped is continued by
-    the same call; nothing is asked twice.
+    The answers are stored separately from the judgments of the run. After an interruption the same
+    call continues; no prompt is asked twice.
 
     Parameters
     ----------
     study : Study
     settings : JudgeSettings
-        Those of the run: they say which run is probed.
+        The settings of the run to be probed.
     kinds : sequence of str
-        Kinds or names of probes; all unless given.
+        Kinds or names of probes; default: all.
     sample : int
-        Responses to probe, of those that the run has scored; drawn by the study's seed.
-    reached : callable, optional
+        Number of responses to probe, drawn by the study's seed from those that the run has scored.
+    on_progress : callable, optional
         Called with a `RunProgress` after every commit, from any thread.
 
     Raises
     ------
     ProbingStoppedError
-        It was interrupted, or continuing made no sense; its `outcome` says how far it came.
+        It was interrupted, or could not continue; its `outcome` contains the result so far.
     StudyError
-        There is no run under these settings, the engine can't ask altered prompts, or another
-        process works on the run.
+        The study has no run under these settings, the engine cannot answer altered prompts, or
+        another process works on the run.
     """
     probes = select_probes(kinds)
     scope = _scope(study, settings)
     if not load_engine(settings.engine).asks_now:
         raise StudyError(
-            f"The engine {settings.engine} can't answer altered prompts; probe a run of another."
+            f"The engine {settings.engine} can't answer altered prompts; probe a run of another "
+            "engine."
         )
 
     def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
@@ -84,19 +192,30 @@ def probe_study(
             )
 
     with open_session(study, settings, scope, check=check) as session:
-        # What another process has asked until now is known once the run is locked.
+        # Planned once the run is locked, so that answers to another process are included.
         plan = _plan(study, settings, scope, probes, session.run.id, sample)
-        planned = _Planned(plan, session.ready, settings)
+        planned = _PlannedProbes(plan, session.ready, settings)
         work = planned.survey(study)
-        total = sum(work.prompts.values())
-        total = min(total, settings.limit or total)
+        prompts = sum(work.prompts.values())
+        total = min(prompts, settings.limit or prompts)
         store = ProbeStore(study, session.run.id, scope, session.confirm)
-        for some in planned.too_long(study):
-            store.leave_out(some)
-        delivery = AnswerDelivery(store, total, reached)
+        store.store_too_long(planned.requests(study, fitting=False))
+        delivery = AnswerDelivery(store, total, on_progress)
         rounds = [islice(planned.requests(study), settings.limit)] if total else []
         call, result = ask(session, "probe", delivery, rounds)
-        outcome = _outcome(session.run.name, work, delivery, store, result)
+        outcome = ProbeOutcome(
+            run=session.run.name,
+            planned=work,
+            answered=delivery.answered,
+            missing=dict(store.missing),
+            failed=dict(delivery.failures),
+            remaining=prompts - delivery.answered,
+            tokens=dict(delivery.tokens),
+            seconds=result.seconds,
+            cost=result.cost,
+            notes=result.notes,
+            examples=tuple(delivery.examples),
+        )
         store_end(session, call, delivery, result, judged=0, missing=outcome.missing)
     if result.stopped is not None:
         raise ProbingStoppedError(result.message, outcome) from result.stopped
@@ -106,12 +225,12 @@ def probe_study(
 def preview_probes(
     study: Study, settings: JudgeSettings, kinds: Sequence[str] = (), sample: int = SAMPLE
 ) -> ProbePreview:
-    """Return what `probe_study` would ask, without a call.
+    """Return what `probe_study` would ask, without sending a prompt.
 
     Raises
     ------
     StudyError
-        As `probe_study` does, as far as it can be known without asking.
+        As `probe_study` does, as far as that is known without the engine.
     """
     probes = select_probes(kinds)
     scope = _scope(study, settings)
@@ -124,7 +243,7 @@ def preview_probes(
     conditions = Conditions(settings.engine, settings.model or "")
     ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
     plan = _plan(study, settings, scope, probes, run_id, sample)
-    work = _Planned(plan, ready, settings).survey(study)
+    work = _PlannedProbes(plan, ready, settings).survey(study)
     count = sum(work.prompts.values())
     count = min(count, settings.limit or count)
     tokens = ready.tokens.per_byte * work.prompt_bytes
@@ -153,82 +272,53 @@ def _plan(
     sample: int,
 ) -> ProbePlan:
     with study.read() as connection:
-        judged = scored(connection, run_id, scope.versions, scope.constructs)
-        before = done(connection, run_id, scope.versions)
-    chosen = drawn(places(study, settings.systems), judged, sample, study.config.seed)
-    if not chosen:
-        raise StudyError("The run has no score yet that could shift. Judge first.")
-    return ProbePlan(scope, probes, chosen, judged, before)
+        scores = scored_constructs(connection, run_id, scope)
+        stored = asked_probes(connection, run_id, scope.versions)
+    responses = draw_sample(places(study, settings.systems), scores, sample, study.config.seed)
+    if not responses:
+        raise StudyError("The run has no score yet that a probe could shift. Judge first.")
+    return ProbePlan(scope, probes, responses, scores, stored)
 
 
 @dataclass(frozen=True)
-class _Planned:
-    """A plan under the conditions of an engine; the plan is gone through once for each purpose."""
+class _PlannedProbes:
+    """A plan under the conditions of an engine; each method goes through the whole plan."""
 
     plan: ProbePlan
     ready: Ready
     settings: JudgeSettings
 
     def survey(self, study: Study) -> ProbeWork:
-        """Count what is to be asked."""
+        """Count the prompts to ask."""
         prompts: Counter[str] = Counter()
-        unalterable: Counter[str] = Counter()
+        not_alterable: Counter[str] = Counter()
         size = too_long = 0
         for item in self.plan.items(study):
             if isinstance(item, Probe):
-                unalterable[item.key] += 1
+                not_alterable[item.key] += 1
             elif not item.prompt.fits(self.ready):
                 too_long += 1
             else:
                 prompts[item.probe.kind] += 1
                 if self.settings.limit is None or prompts.total() <= self.settings.limit:
                     size += item.prompt.size
-        here = {place.response for place in self.plan.places}
+        responses = {place.response for place in self.plan.places}
         names = {probe.key for probe in self.plan.probes}
         return ProbeWork(
             prompts=dict(prompts),
             prompt_bytes=size,
-            not_alterable=dict(unalterable),
+            not_alterable=dict(not_alterable),
             too_long=too_long,
-            responses=len(here),
+            responses=len(responses),
             queries=len({place.query for place in self.plan.places}),
             asked_before=sum(
-                response in here and probe in names for response, _, probe, _ in self.plan.done
+                response in responses and probe in names
+                for response, _, probe, _ in self.plan.stored
             ),
         )
 
-    def requests(self, study: Study) -> Iterator[ProbeRequest]:
-        """Yield the prompts to ask that fit."""
+    def requests(self, study: Study, *, fitting: bool = True) -> Iterator[ProbeRequest]:
+        """Yield the prompts that fit the window, or those that do not."""
         for item in self.plan.items(study):
-            if not isinstance(item, Probe) and item.prompt.fits(self.ready):
+            if isinstance(item, ProbeItem) and item.prompt.fits(self.ready) == fitting:
                 yield item.request()
-
-    def too_long(self, study: Study) -> Iterator[list[ProbeRequest]]:
-        """Yield those that do not fit, some at a time."""
-        some: list[ProbeRequest] = []
-        for item in self.plan.items(study):
-            if not isinstance(item, Probe) and not item.prompt.fits(self.ready):
-                some.append(item.request())
-                if len(some) >= _TOO_LONG_TOGETHER:
-                    yield some
-                    some = []
-        if some:
-            yield some
-
-
-def _outcome(
-    run: str, work: ProbeWork, delivery: AnswerDelivery, store: ProbeStore, result: CallResult
-) -> ProbeOutcome:
-    return ProbeOutcome(
-        run=run,
-        planned=work,
-        answered=delivery.answered,
-        missing=dict(store.missing),
-        failed=dict(delivery.failures),
-        left=sum(work.prompts.values()) - delivery.answered,
-        tokens=dict(delivery.tokens),
-        seconds=result.seconds,
-        cost=result.cost,
-        notes=result.notes,
-        examples=tuple(delivery.examples),
-    )

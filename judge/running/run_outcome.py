@@ -1,174 +1,152 @@
-"""What a run did, as counts, and as lines to read."""
+"""The outcome of a call, as counts and as lines of text."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from judge.protocol.exchange import REASONS, UNASKED
-from judge.running.forecast import Projection
+from judge.running.forecast import Forecast
 from judge.running.work_items import FLAGS
+from judge.text import Result, by_number, duration
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one call of `judge_study` did."""
+class Outcome(Result):
+    """The result of one call of `judge_study`."""
 
     run: str
     """Name of the run, and of the scorer in the tables."""
     begun: bool
-    """Whether it was begun now, or gone on with."""
+    """Whether this call began the run."""
     judged: int
-    """Judgments that were stored, one for each response, construct and repeat."""
-    asked: int
-    """Prompts that were answered."""
-    left: int
-    """Judgments that are still to be made of what was wanted, --limit aside."""
+    """Judgments stored by this call, one for each response, construct and repeat."""
+    answered: int
+    """Prompts with an answer."""
+    remaining: int
+    """Judgments that are still to be made, those beyond --limit included."""
     missing: dict[str, int]
-    """Of the judgments stored, those without a value, by reason."""
+    """Judgments of this call without a value, by reason."""
     failed: dict[str, int]
-    """Prompts that got no answer, by reason; the next run asks them."""
+    """Prompts without an answer, by reason; the next call asks them again."""
     unanswered: int
-    """Judgments of these prompts that the run has not in any form."""
+    """Judgments of these prompts, for which the run has no earlier attempt."""
     run_judgments: int
-    """Judgments of the whole run, as the score table has them."""
+    """Judgments of the whole run in the score table."""
     run_missing: dict[str, int]
-    """Of these, those without a value, by reason."""
+    """Judgments of the whole run without a value, by reason."""
     flags: dict[str, int]
     tokens: dict[str, int] = field(default_factory=dict)
     """prompt, completion, reasoning and cached tokens that the server counted."""
     seconds: float = 0.0
     served: dict[str, int] = field(default_factory=dict)
-    """Answers of the whole run by the model and fingerprint that the server named."""
+    """Answers of the whole run, by the model and fingerprint that the server named."""
     text_metrics: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Scores of each metric that asks nothing: stored now, stored before, and differing."""
+    """Scores of each metric without prompts: `stored`, `existing` and `differing`."""
     notes: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     """The first failures in the words of the server."""
     cost: float | None = None
-    """Questions of the engine's own included."""
+    """Cost of all tokens, the engine's own requests included."""
     cost_is_most: bool = False
-    """Whether cached tokens were told, and no price for them."""
+    """Whether the cost is an upper bound: cached tokens have no price."""
     uncounted: int = 0
-    """Answers whose prompt tokens the server did not tell: no part of tokens and cost."""
+    """Answers without a count of prompt tokens, which tokens and cost leave out."""
     sample: bool = False
-    """Whether this call asked a sample of the run only."""
-    estimate: Projection | None = None
-    """What the rest takes, from a sample; null where no answer was counted."""
+    """Whether this call asked only a sample of the run."""
+    estimate: Forecast | None = None
+    """Forecast for the remaining prompts, from a sample; None if no answer was counted."""
     retries: dict[str, int] = field(default_factory=dict)
-    """Tries of one prompt beyond its first, by what the try before them met."""
+    """Further tries of a prompt, by the failure of the try before."""
     overhead: dict[str, int] = field(default_factory=dict)
-    """Calls and tokens of the engine's own questions: its probe, prompts counted again."""
+    """Calls and tokens of the engine's own requests: its probe, prompts counted again."""
     max_missing: float = 0.05
     asks: bool = True
-    """Whether answers could come in this call; nothing falls short where none could."""
+    """Whether the engine answers during a call; if not, nothing can fall short."""
     reasons: dict[str, str] = field(default_factory=dict)
-    """What the missing reasons of the metric itself mean."""
+    """Explanations of the metric's own missing reasons."""
 
     @property
     def missing_share(self) -> float:
-        """Share of the run so far that has no value, or got no answer now."""
+        """Share of the run so far without a value or, in this call, without an answer."""
         missing = sum(n for reason, n in self.run_missing.items() if reason not in UNASKED)
         unaskable = sum(n for reason, n in self.run_missing.items() if reason in UNASKED)
-        whole = self.run_judgments - unaskable + self.unanswered
-        return (missing + self.unanswered) / whole if whole else 0.0
+        total = self.run_judgments - unaskable + self.unanswered
+        return (missing + self.unanswered) / total if total else 0.0
 
     @property
     def falls_short(self) -> bool:
-        """Whether more is missing than was allowed."""
+        """Whether the missing share exceeds --max-missing."""
         return self.asks and self.missing_share > self.max_missing
 
     def as_json(self) -> dict[str, Any]:
-        """Return the outcome as values that JSON can hold."""
+        """Return the outcome as values that JSON can represent."""
         shares = {"missing_share": self.missing_share, "falls_short": self.falls_short}
-        return {**asdict(self), **shares}
+        return {**super().as_json(), **shares}
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text."""
+        rate = f" ({self.answered / self.seconds:.1f} a second)" if self.seconds > 1 else ""
         lines = [
-            f"{self.judged} judgments of the run {self.run!r} were stored; {self.asked} prompts "
-            f"were answered in {_duration(self.seconds)}{self._rate()}."
+            f"{self.judged} judgments of the run {self.run!r} were stored; {self.answered} prompts "
+            f"were answered in {duration(self.seconds)}{rate}.",
+            *self.notes,
+            *self._token_lines(),
         ]
-        lines += list(self.notes)
-        lines += self._tokens()
-        lines += [
-            f"Missing: {n} {reason} ({self._meaning(reason)})." for reason, n in _most(self.missing)
-        ]
+        for reason, number in by_number(self.missing):
+            meaning = self.reasons.get(reason) or REASONS.get(reason, "a reason of the metric")
+            lines.append(f"Missing: {number} {reason} ({meaning}).")
         if self.retries:
-            met = ", ".join(f"{n} after {reason}" for reason, n in _most(self.retries))
-            lines.append(f"Tried again: {met}.")
-        lines += [f"No answer: {n} {reason}." for reason, n in _most(self.failed)]
+            retries = ", ".join(f"{n} after {reason}" for reason, n in by_number(self.retries))
+            lines.append(f"Tried again: {retries}.")
+        lines += [f"No answer: {n} {reason}." for reason, n in by_number(self.failed)]
         lines += [f"  {example}" for example in self.examples]
-        lines += [f"{FLAGS.get(flag, flag)}: {n} judgments." for flag, n in _most(self.flags)]
+        lines += [f"{FLAGS.get(flag, flag)}: {n} judgments." for flag, n in by_number(self.flags)]
         if len(self.served) > 1:
-            lines.append("Warning: the server named several models or settings of its own:")
+            lines.append("Warning: the server named several models or fingerprints:")
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
-        lines += self._text_metrics()
+        lines += self._text_metric_lines()
         if self.estimate is not None:
             lines += self.estimate.lines()
         elif self.sample:
-            lines.append("The server counted no tokens, so that nothing can be said of the rest.")
-        if self.left and self.asks:
+            lines.append("The server counted no tokens, so there is no forecast.")
+        if self.remaining and self.asks:
             without = " without --estimate" if self.sample else ""
             lines.append(
-                f"{self.left} judgments are still to be made; run the command again{without}."
+                f"{self.remaining} judgments are still to be made; run the command again{without}."
             )
         if self.falls_short:
             lines.append(
-                f"{self.missing_share:.1%} of the run is missing, more than the "
-                f"{self.max_missing:.1%} that --max-missing allows."
+                f"{self.missing_share:.1%} of the run is missing, more than --max-missing "
+                f"({self.max_missing:.1%}) allows."
             )
         return lines
 
-    def _meaning(self, reason: str) -> str:
-        return self.reasons.get(reason) or REASONS.get(reason, "a reason of the metric")
-
-    def _rate(self) -> str:
-        return f" ({self.asked / self.seconds:.1f} a second)" if self.seconds > 1 else ""
-
-    def _tokens(self) -> list[str]:
-        counted = {name: n for name, n in self.tokens.items() if n}
-        if not counted:
+    def _token_lines(self) -> list[str]:
+        tokens = {name: n for name, n in self.tokens.items() if n}
+        if not tokens:
             return []
-        words = ", ".join(f"{n:,} {name}" for name, n in counted.items())
         most = " at most" if self.cost_is_most else ""
         cost = "" if self.cost is None else f", which cost{most} {self.cost:,.2f}"
-        lines = [f"Tokens: {words}{cost}."]
+        lines = [f"Tokens: {', '.join(f'{n:,} {name}' for name, n in tokens.items())}{cost}."]
         if self.uncounted:
-            lines.append(f"Not in these counts: {self.uncounted} answers, which were not counted.")
+            lines.append(f"Not included: {self.uncounted} answers without a count of tokens.")
         if self.overhead.get("prompt"):
             spent = sum(self.overhead.get(name, 0) for name in ("prompt", "completion"))
+            included = "" if self.cost is None else "; the cost includes them"
             lines.append(
-                f"Beside them {spent:,} tokens went into {self.overhead.get('calls', 0)} questions "
-                "of other kinds (the probe, prompts counted again, rounds of drift); the cost "
-                "holds them."
-                if self.cost is not None
-                else f"Beside them {spent:,} tokens went into {self.overhead.get('calls', 0)} "
-                "questions of other kinds (the probe, prompts counted again, rounds of drift)."
+                f"In addition {spent:,} tokens in {self.overhead.get('calls', 0)} other requests "
+                f"(the probe, prompts counted again, rounds of drift){included}."
             )
         return lines
 
-    def _text_metrics(self) -> list[str]:
+    def _text_metric_lines(self) -> list[str]:
         lines = []
         for name, counts in self.text_metrics.items():
             line = f"{name}: {counts['stored']} scores were stored"
             if counts["differing"]:
                 line += (
-                    f"; {counts['differing']} that the study holds already differ from what the "
-                    "texts give, and stay"
+                    f"; {counts['differing']} existing scores differ from those computed from the "
+                    "texts and were not changed"
                 )
             if counts["stored"] or counts["differing"]:
                 lines.append(line + ".")
         return lines
-
-
-def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,61 +1,73 @@
-"""A run from its settings to its outcome."""
+"""A run of the judge, from its settings to the outcome."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from time import monotonic
 
 from judge.engines.engine import Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric
-from judge.protocol.exchange import Answer
-from judge.running.delivery import AnswerDelivery, Reached
 from judge.running.drift import DriftRounds
-from judge.running.forecast import CountedAnswer, Projection, project
-from judge.running.judgment_store import JudgmentStore, served
-from judge.running.judgments import count
-from judge.running.metric_requests import MetricRequest
+from judge.running.forecast import CountedAnswer, Forecast, forecast
+from judge.running.judgment_store import JudgmentStore
+from judge.running.judgments import count, served
+from judge.running.metric_requests import MetricRequest, PromptName
 from judge.running.pages import Place
-from judge.running.plan import Survey, requests, survey, too_long
-from judge.running.prompt_sample import Name, sizes, spread
+from judge.running.plan import Survey, draw_prompts, requests, sizes, survey, too_long_message
 from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words
-from judge.running.scope import check_scales, run_scope, select_constructs, unprompted_note
-from judge.running.session import CallResult, RunSession, ask, open_session, store_end
+from judge.running.scope import (
+    check_scales,
+    later_steps_note,
+    run_scope,
+    select_constructs,
+    unprompted_note,
+)
+from judge.running.session import (
+    AnswerDelivery,
+    OnProgress,
+    RunSession,
+    ask,
+    open_session,
+    store_end,
+)
 from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
 from judge.settings import JudgeSettings
 from study.errors import StudyError
-from study.schema import CallKind
 from study.study import Study
 
 
 class RunStoppedError(StudyError):
-    """A run ended before its time; `outcome` says how far it came."""
+    """A call stopped early; `outcome` contains the result so far."""
 
     def __init__(self, message: str, outcome: Outcome) -> None:
         super().__init__(message)
         self.outcome = outcome
 
 
-def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None = None) -> Outcome:
-    """Judge what a study's responses still lack under these settings.
+def judge_study(
+    study: Study, settings: JudgeSettings, on_progress: OnProgress | None = None
+) -> Outcome:
+    """Judge the responses of a study that have no judgment under these settings.
 
     Every answer is committed before its prompt's slot is free again, so a run that is killed
-    loses at most the calls under way; the next one with the same settings does what is missing.
+    loses at most the prompts under way; the next call with the same settings resumes the run.
 
     Parameters
     ----------
     study : Study
     settings : JudgeSettings
-    reached : callable, optional
+    on_progress : callable, optional
         Called with a `RunProgress` after every commit, from any thread.
 
     Raises
     ------
     RunStoppedError
-        The run was interrupted, or continuing made no sense; its `outcome` says how far it came.
+        The call was interrupted, or could not continue; its `outcome` contains the result so far.
     StudyError
-        Nothing can be judged, the engine can't answer, or another process judges the same run.
+        Nothing can be judged, the engine cannot answer, or another process works on the run.
 
     Examples
     --------
@@ -66,82 +78,87 @@ def judge_study(study: Study, settings: JudgeSettings, reached: Reached | None =
     {'refusal': 2}
     """
     metric = load_metric(settings.metric, settings.prompts, study.folder)
-    check_single(metric, settings)
+    if settings.drift and not metric.single_prompt:
+        raise StudyError(
+            f"--drift: needs a metric with one prompt for each judgment, and {metric.key} asks in "
+            "steps; leave it out."
+        )
     constructs = select_constructs(study, metric, settings.constructs)
-    further = text_metrics(settings.text_metrics)
-    check_text_metrics(study, further, constructs)
+    without_prompts = text_metrics(settings.text_metrics)
+    check_text_metrics(study, without_prompts, constructs)
     if metric.prompts is not None:
-        check_words(study, metric.prompts)
+        with study.read() as connection:
+            check_words(connection, metric.prompts)
     scope = run_scope(study, settings, metric, constructs)
 
     def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
         if ready.window is not None and not settings.skip_too_long:
-            # Before the run is begun: what is refused here leaves nothing behind.
-            found = survey(study, order, scope, run_id, ready)
-            if found.too_long:
-                raise StudyError(too_long(study, found, ready.window))
+            # Before the run is begun, so that a refused call leaves nothing behind.
+            work = survey(study, order, scope, run_id, ready)
+            if work.too_long:
+                raise StudyError(too_long_message(study, work, ready.window))
 
     with open_session(study, settings, scope, check=check) as session:
         check_scales(study, metric, constructs, session.run.name)
-        return _judged(session, further, reached)
+        return _judge(session, without_prompts, on_progress)
 
 
-def check_single(metric: Metric, settings: JudgeSettings) -> None:
-    """Refuse options that need a metric with a single prompt.
-
-    Raises
-    ------
-    StudyError
-        One of them was given, and the metric asks in steps.
-    """
-    given = [f"--{name}" for name in ("estimate", "drift") if getattr(settings, name)]
-    if given and not metric.single_prompt:
-        raise StudyError(
-            f"{', '.join(given)}: needs a metric with one prompt for each judgment, and "
-            f"{metric.key} asks in steps; leave it out."
-        )
-
-
-class _Work:
-    """What one call has to do: surveyed again after each round, until nothing is left."""
+class _CallWork:
+    """The work of one call: surveyed again after each round, until nothing is left."""
 
     def __init__(self, session: RunSession, store: JudgmentStore) -> None:
         self._session = session
         self._store = store
-        self.found = self._survey(session.settings.limit)
+        self.survey = self._survey(session.settings.limit)
         settings = session.settings
-        self.everything: dict[Name, int] = {}
+        self.lengths: dict[PromptName, int] = {}
         """Length of each prompt, where a sample is asked."""
-        self.chosen: frozenset[Name] | None = None
+        self.sample: frozenset[PromptName] | None = None
         if settings.estimate:
-            self.everything = sizes(
+            self.lengths = sizes(
                 session.study, session.order, session.scope, session.run.id, session.ready
             )
-            self.chosen = spread(self.everything, settings.estimate, session.study.config.seed)
-        self.wanted = self.found.now.total() if self.chosen is None else len(self.chosen)
+            self.sample = draw_prompts(self.lengths, settings.estimate, session.study.config.seed)
+        self.planned = self.survey.now.total() if self.sample is None else len(self.sample)
 
     def rounds(self, delivery: AnswerDelivery) -> Iterator[Iterable[MetricRequest]]:
-        """Yield the prompts of each round: the first steps, then those that follow from answers."""
+        """Yield the prompts of each round: the first steps, then those that depend on answers."""
         limit = self._session.settings.limit
-        left = limit
-        while self.wanted:
-            stored = self._store.steps
+        remaining = limit
+        while self.planned:
+            steps = self._store.steps
             prompts = self._requests(delivery)
-            yield prompts if left is None else islice(prompts, left)
-            if self._store.steps == stored:
-                # A single prompt decides at once; and where nothing came, nothing follows.
+            yield prompts if remaining is None else islice(prompts, remaining)
+            if self._store.steps == steps:
+                # Single prompts need one round; and without new answers no prompts follow.
                 return
-            left = None if limit is None else limit - delivery.answered
-            self.found = self._survey(left)
-            self.wanted = self.found.now.total() if left is None or left > 0 else 0
-            delivery.total += self.wanted
+            remaining = None if limit is None else limit - delivery.answered
+            self.survey = self._survey(remaining)
+            if self.sample is not None:
+                return
+            self.planned = self.survey.now.total() if remaining is None or remaining > 0 else 0
+            delivery.total += self.planned
 
     def judgments_left(self, delivery: AnswerDelivery) -> int:
         """Return the judgments that are still to be made."""
         if self._session.scope.metric.single_prompt:
-            return self.found.judgments - delivery.judged
-        # The survey after the last round that brought answers.
-        return self.found.judgments
+            return self.survey.judgments - delivery.judged
+        # From the survey after the last round with answers.
+        return self.survey.judgments
+
+    def forecast(self, delivery: AnswerDelivery, wall: float) -> Forecast | None:
+        """Return the forecast for the prompts outside the sample."""
+        settings = self._session.settings
+        answers = delivery.sample or {}
+        lengths = [size for name, size in self.lengths.items() if name not in answers]
+        counted = [CountedAnswer(self.lengths[name], answer) for name, answer in answers.items()]
+        estimate = forecast(
+            counted, len(lengths), sum(lengths), settings, wall=wall, at_once=settings.at_once
+        )
+        if estimate is None:
+            return None
+        notes = (f"  {note}" for note in later_steps_note(self._session.scope.metric))
+        return replace(estimate, notes=(*estimate.notes, *notes))
 
     def _requests(self, delivery: AnswerDelivery) -> Iterator[MetricRequest]:
         session = self._session
@@ -151,7 +168,7 @@ class _Work:
             session.scope,
             session.run.id,
             session.ready,
-            self.chosen,
+            self.sample,
         ):
             failed = delivery.failed_prompts
             if not failed or (request.prompt_hash, request.repeat) not in failed:
@@ -159,7 +176,7 @@ class _Work:
 
     def _survey(self, limit: int | None) -> Survey:
         session, store = self._session, self._store
-        found = survey(
+        work = survey(
             session.study,
             session.order,
             session.scope,
@@ -168,52 +185,62 @@ class _Work:
             store.resolve,
             limit,
         )
-        store.resolve(left_out for _, left_out in found.too_long)
-        return found
+        store.resolve(judgment for _, judgment in work.too_long)
+        return work
 
 
-def _judged(session: RunSession, further: list[Metric], reached: Reached | None) -> Outcome:
+def _judge(
+    session: RunSession, without_prompts: list[Metric], on_progress: OnProgress | None
+) -> Outcome:
     study, settings, scope, run = session.study, session.settings, session.scope, session.run
     began = monotonic()
     store = JudgmentStore(study, run.id, scope, session.confirm)
-    work = _Work(session, store)
-    sample = work.chosen is not None
-    delivery = AnswerDelivery(store, work.wanted, reached, sample=sample)
-    scores = store_text_metrics(study, session.order, further, scope.constructs)
+    work = _CallWork(session, store)
+    is_sample = work.sample is not None
+    delivery = AnswerDelivery(store, work.planned, on_progress)
+    delivery.sample = {} if is_sample else None
+    scores = store_text_metrics(study, session.order, without_prompts, scope.constructs)
     drift = DriftRounds(session, settings.drift) if settings.drift else None
-    kind: CallKind = "estimate" if sample else "run"
-    call, result = ask(session, kind, delivery, work.rounds(delivery), drift, began)
+    call, result = ask(
+        session, "estimate" if is_sample else "run", delivery, work.rounds(delivery), drift, began
+    )
     with study.read() as connection:
         by_reason = count(connection, scope.versions, ("missing_reason",), run.id).by
-    whole: Counter[str | None] = Counter()
+        answered_by = served(connection, run.id)
+    run_missing: Counter[str] = Counter()
     for (_, reason), number in by_reason.items():
-        whole[reason] += number
-    missing = Counter({reason: n for reason, n in whole.items() if reason is not None})
+        if reason is not None:
+            run_missing[reason] += number
     estimate = None
-    if sample and result.stopped is None:
-        estimate = _of_the_rest(work.everything, delivery.sampled, settings, result.asking_seconds)
+    if is_sample and result.stopped is None:
+        estimate = work.forecast(delivery, result.asking_seconds)
     outcome = Outcome(
         run=run.name,
         begun=run.begun,
         judged=store.judged,
-        asked=delivery.answered,
-        left=work.judgments_left(delivery),
+        answered=delivery.answered,
+        remaining=work.judgments_left(delivery),
         missing=dict(store.missing),
         failed=dict(delivery.failures),
         unanswered=delivery.unanswered,
-        run_judgments=whole.total(),
-        run_missing={str(key): n for key, n in missing.items()},
+        run_judgments=by_reason.total(),
+        run_missing=dict(run_missing),
         flags=dict(store.flags),
         tokens=dict(delivery.tokens),
         seconds=result.seconds,
-        served=served(study, run.id),
+        served={model.name or "(not named)": model.answers for model in answered_by},
         text_metrics=scores,
-        notes=_notes(session, result),
+        notes=(
+            *unprompted_note(study, scope.metric, settings.constructs),
+            *session.ready.notes,
+            *([run.note] if run.note else []),
+            *result.notes,
+        ),
         examples=tuple(delivery.examples),
         cost=result.cost,
         cost_is_most=settings.price_cached is None and bool(delivery.tokens.get("cached")),
         uncounted=delivery.uncounted,
-        sample=sample,
+        sample=is_sample,
         estimate=estimate,
         retries=dict(delivery.retries),
         overhead=dict(delivery.overhead),
@@ -225,22 +252,3 @@ def _judged(session: RunSession, further: list[Metric], reached: Reached | None)
     if result.stopped is not None:
         raise RunStoppedError(result.message, outcome) from result.stopped
     return outcome
-
-
-def _notes(session: RunSession, result: CallResult) -> tuple[str, ...]:
-    settings, scope = session.settings, session.scope
-    without = unprompted_note(session.study, scope.metric, settings.constructs)
-    of_run = [session.run.note] if session.run.note else []
-    return (*without, *session.ready.notes, *of_run, *result.notes)
-
-
-def _of_the_rest(
-    everything: Mapping[Name, int],
-    sampled: Mapping[Name, Answer],
-    settings: JudgeSettings,
-    wall: float,
-) -> Projection | None:
-    """Return what the prompts outside the sample take."""
-    left = [size for name, size in everything.items() if name not in sampled]
-    counted = [CountedAnswer(everything[name], answer) for name, answer in sampled.items()]
-    return project(counted, len(left), sum(left), settings, wall=wall, at_once=settings.at_once)

@@ -1,12 +1,15 @@
-"""Stored runs: found by their identity, or begun."""
+"""Stored runs: found by their identity or begun, and locked for a single writer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric, metric_names
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import (
@@ -22,13 +25,40 @@ from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.facts.scorers import scorer_names
 from study.schema import JudgeRun, JudgeRunBase, Judgment, now, table
+from study.schema.locks import LockSpace, exclusive
 from study.study import Study
+
+
+@contextmanager
+def sole_writer(study: Study, run_id: int, name: str) -> Iterator[Callable[[], None]]:
+    """Lock a run for writing; yield a function that confirms the lock before a write.
+
+    Raises
+    ------
+    StudyError
+        Another process has the lock, or, on confirming, the database server closed the connection
+        that has it.
+    """
+    busy = StudyError(
+        f"Another process is working on the run {name!r} of {study.folder}. Wait until it has "
+        "finished, or stop it; then run the command again."
+    )
+    with exclusive(study.engine, study.folder, LockSpace.JUDGE_RUN, run_id, busy=busy) as is_locked:
+
+        def confirm() -> None:
+            if not is_locked():
+                raise StudyError(
+                    f"The database server ended the connection that locks the run {name!r} for "
+                    "this process. Judgments so far are stored; run the command again to resume."
+                )
+
+        yield confirm
 
 
 def find(
     study: Study, conditions: Conditions, prompts: PromptSet, repeats: int, name: str | None
 ) -> int | None:
-    """Return the key of the run that `find_or_begin` would go on with; None: it would begin one.
+    """Return the key of the run that `find_or_begin` would continue; None: it would begin one.
 
     Raises
     ------
@@ -37,78 +67,102 @@ def find(
     """
     parts = identity(conditions, prompts, repeats)
     with study.read() as connection:
-        _refuse_changed(connection, prompts)
+        check_words(connection, prompts)
         same = _same(connection, run_digest(parts), name)
         if same is None and name is not None:
-            _refuse_if_taken(study, connection, name, parts)
+            _check_name(study, connection, name, parts)
     return None if same is None else same.id
 
 
 def find_or_begin(
     study: Study, conditions: Conditions, prompts: PromptSet, repeats: int, name: str | None
 ) -> Run:
-    """Return the run of this identity, begun if there is none.
+    """Return the run with this identity; begin one if there is none.
 
-    Without a `name`, a new run is named after its model, with a number where that is taken.
+    Without a `name`, a new run is named after its model, with a number if that name is in use.
 
     Raises
     ------
     StudyError
-        The name belongs to a run of another identity (the differences are listed), this
-        configuration has another name already, the study has a scorer of that name, or a run
-        was made with other words under the name of these prompts.
+        The name belongs to a run with another identity (the message lists the differences), the
+        run of this identity has another name, the study has another scorer with the name, or a
+        run has judged with other words under the name of these prompts.
     """
     try:
-        return _found_or_begun(study, conditions, prompts, repeats, name)
+        return _find_or_begin(study, conditions, prompts, repeats, name)
     except IntegrityError:
-        # PostgreSQL lets two processes begin one run at a moment; the second finds it now.
-        return _found_or_begun(study, conditions, prompts, repeats, name)
+        # Two processes can begin the same run at once (PostgreSQL); the second finds it now.
+        return _find_or_begin(study, conditions, prompts, repeats, name)
 
 
-def _found_or_begun(
+def _find_or_begin(
     study: Study, conditions: Conditions, prompts: PromptSet, repeats: int, name: str | None
 ) -> Run:
     parts = identity(conditions, prompts, repeats)
     digest = run_digest(parts)
-    t = table(JudgeRun)
     with study.write() as connection:
-        _refuse_changed(connection, prompts)
+        check_words(connection, prompts)
         same = _same(connection, digest, name)
         if same is not None:
             return same
         if name is not None:
-            _refuse_if_taken(study, connection, name, parts)
-        chosen = name or _free_name(study, connection, conditions.model)
-        note = None if name else _other_conditions(connection, chosen, parts)
+            _check_name(study, connection, name, parts)
+        new_name = name or _free_name(study, connection, conditions.model)
+        note = None if name else _note_on_conditions(connection, new_name, parts)
         run = JudgeRunBase(
-            name=chosen,
+            name=new_name,
             **parts,
             identity=digest,
             observed=dict(conditions.observed or {}),
             software=software(),
         )
         row = {**run.model_dump(), "config_hash": study.config_hash, "created_at": now()}
-        key = connection.execute(insert(t).values(**row)).inserted_primary_key
+        key = connection.execute(insert(table(JudgeRun)).values(**row)).inserted_primary_key
         assert key is not None  # noqa: S101  (the table has one)
-        return Run(int(key[0]), chosen, begun=True, identity=digest, note=note)
+        return Run(int(key[0]), new_name, begun=True, identity=digest, note=note)
 
 
 def run_of(connection: Connection, name: str) -> Mapping[str, Any]:
-    """Return the stored run of this name.
+    """Return the stored run with this name.
 
     Raises
     ------
     StudyError
-        There is none.
+        The study has no run with this name.
     """
     t = table(JudgeRun)
     row = connection.execute(select(t).where(t.c.name == name)).first()
     if row is None:
-        known = list(connection.execute(select(t.c.name).order_by(t.c.id)).scalars())
-        listed = f"Its runs: {', '.join(known)}." if known else "It has no run yet."
-        hint = nearest(name, known)
+        names = list(connection.execute(select(t.c.name).order_by(t.c.id)).scalars())
+        listed = f"Its runs: {', '.join(names)}." if names else "It has no run yet."
+        hint = nearest(name, names)
         raise StudyError(f"The study has no run {name!r}. {hint} {listed}".replace("  ", " "))
     return dict(row._mapping)
+
+
+def run_metric(
+    run: Mapping[str, Any], study_folder: Path, file: str | None = None
+) -> Metric | None:
+    """Return the metric of a stored run with the prompts that it asked; None: not installed.
+
+    Parameters
+    ----------
+    file
+        The Python file of the metric, if it is not installed.
+
+    Raises
+    ------
+    StudyError
+        The file cannot be loaded.
+    """
+    try:
+        metric = load_metric(file or metric_of(run), run["prompt_version"], study_folder)
+    except StudyError:
+        if file is not None:
+            raise
+        return None
+    same = metric.prompts is not None and metric.prompts.hash == str(run["prompt_hash"])
+    return metric if same and metric.key == metric_of(run) else None
 
 
 def _same(connection: Connection, digest: str, name: str | None) -> Run | None:
@@ -118,28 +172,21 @@ def _same(connection: Connection, digest: str, name: str | None) -> Run | None:
         return None
     if name is not None and same.name != name:
         raise StudyError(
-            f"This very configuration is the run {same.name!r} already. Leave --name out to go on "
-            "with it."
+            f"The run {same.name!r} already has this configuration. Leave --name out to continue "
+            "it."
         )
     return Run(int(same.id), str(same.name), begun=False, identity=digest)
 
 
-def check_words(study: Study, prompts: PromptSet) -> None:
-    """Refuse other words under the name of those that a run has judged with.
+def check_words(connection: Connection, prompts: PromptSet) -> None:
+    """Check that no run has judged with other words under the name of these prompts.
 
     Raises
     ------
     StudyError
-        They differ; the message says what to do.
+        A run has; the message states the remedy.
     """
-    with study.read() as connection:
-        _refuse_changed(connection, prompts)
-
-
-def _refuse_changed(connection: Connection, prompts: PromptSet) -> None:
-    """Refuse other words under the name of those that a run was made with."""
     t, j = table(JudgeRun), table(Judgment)
-    # A run that has judged nothing holds no words to their name.
     judged = select(j.c.id).where(j.c.run_id == t.c.id).exists()
     other = connection.execute(
         select(t.c.name)
@@ -148,104 +195,103 @@ def _refuse_changed(connection: Connection, prompts: PromptSet) -> None:
     ).first()
     if other is not None:
         raise StudyError(
-            f"The prompts {prompts.name!r} are not those that the run {other.name!r} was made "
-            "with. Give changed prompts a name of their own (rename their folder), or bring the "
-            "earlier words back."
+            f"The prompts {prompts.name!r} have changed since the run {other.name!r}. Give the "
+            "changed prompts another name (rename their folder), or restore the earlier words."
         )
 
 
-def _refuse_if_taken(
-    study: Study, connection: Connection, name: str, parts: Mapping[str, Any]
-) -> None:
+def _check_name(study: Study, connection: Connection, name: str, parts: Mapping[str, Any]) -> None:
     t = table(JudgeRun)
-    held = connection.execute(select(t).where(t.c.name == name)).first()
-    if held is not None:
+    existing = connection.execute(select(t).where(t.c.name == name)).first()
+    if existing is not None:
         raise StudyError(
             "\n".join(
                 [
                     f"The run {name!r} was made under other conditions:",
-                    *(f"  {difference}" for difference in _differences(held._mapping, parts)),
-                    "Give this one another --name, or judge under the conditions of that one.",
+                    *(f"  {difference}" for difference in _differences(existing._mapping, parts)),
+                    "Choose another --name, or judge under the conditions of that run.",
                 ]
             )
         )
     if name.endswith(EXPECTED):
         raise StudyError(
-            f"{name!r} is how the means of another run's distributions are named; give another "
+            f"{name!r} is the name of the means of another run's distributions; choose another "
             "--name."
         )
-    taken = scorer_names(connection, study.config.juries)
-    if name in taken or name + EXPECTED in taken:
-        held_name = name if name in taken else name + EXPECTED
-        raise StudyError(
-            f"The study has a scorer named {held_name!r} already; give another --name."
-        )
+    names = scorer_names(connection, study.config.juries)
+    for used in (name, name + EXPECTED):
+        if used in names:
+            raise StudyError(
+                f"The study has a scorer named {used!r} already; choose another --name."
+            )
     if name in metric_names():
-        raise StudyError(f"{name!r} is the name of a metric; give another --name.")
+        raise StudyError(f"{name!r} is the name of a metric; choose another --name.")
 
 
-def _other_conditions(connection: Connection, name: str, parts: Mapping[str, Any]) -> str | None:
+def _note_on_conditions(connection: Connection, name: str, parts: Mapping[str, Any]) -> str | None:
     t = table(JudgeRun)
     statement = select(t).where(t.c.model == parts["model"]).order_by(t.c.id.desc())
-    held = connection.execute(statement).first()
-    if held is None:
+    earlier = connection.execute(statement).first()
+    if earlier is None:
         return None
-    differences = "; ".join(_differences(held._mapping, parts))
+    differences = "; ".join(_differences(earlier._mapping, parts))
     return (
-        f"The run {held.name!r} of this model was made under other conditions ({differences}), so "
-        f"the run {name!r} was begun."
+        f"The run {earlier.name!r} of this model was made under other conditions ({differences}), "
+        f"so the run {name!r} was begun."
     )
 
 
-def _differences(held: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[str]:
-    """Return in words where a stored run is another than the one at hand."""
-    found = []
-    for key, now_value in parts.items():
-        there = held[key]
-        if there == now_value:
+def _differences(stored: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[str]:
+    """Return the differences between a stored run and the current conditions as phrases."""
+    differences = []
+    for key, current in parts.items():
+        before = stored[key]
+        if before == current:
             continue
-        if isinstance(there, dict) and isinstance(now_value, dict):
-            names = sorted({*there, *now_value})
-            found += [
-                f"{name} {there.get(name)!r} there, {now_value.get(name)!r} now"
-                for name in names
-                if there.get(name) != now_value.get(name)
+        if isinstance(before, dict) and isinstance(current, dict):
+            differences += [
+                f"{name} {before.get(name)!r} there, {current.get(name)!r} now"
+                for name in sorted({*before, *current})
+                if before.get(name) != current.get(name)
             ]
         else:
-            found.append(f"{key} {there!r} there, {now_value!r} now")
-    return found
+            differences.append(f"{key} {before!r} there, {current!r} now")
+    return differences
 
 
 def _free_name(study: Study, connection: Connection, model: str) -> str:
-    # Names of metrics stay free for the metrics, which may be stored later.
-    taken = {*scorer_names(connection, study.config.juries), *metric_names()}
+    # The scores of a metric may be stored later under its name.
+    names = {*scorer_names(connection, study.config.juries), *metric_names()}
     name, number = model, 1
-    while name in taken or name + EXPECTED in taken:
+    while name in names or name + EXPECTED in names:
         number += 1
         name = f"{model} ({number})"
     return name
 
 
 def software() -> dict[str, str]:
-    """Return the versions of what judges."""
+    """Return the versions of the packages that judge."""
     import platform
 
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for package in ("ccrs-study", "aiohttp", "vllm"):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
-    """Return the run that these settings most likely mean: without a probe it is not certain."""
+    """Return key and name of the newest run that matches the settings.
+
+    An engine may report further conditions, so only a call can find the exact run.
+    """
     t = table(JudgeRun)
     metric = load_metric(settings.metric, settings.prompts, study.folder)
-    version = metric.prompts.name if metric.prompts is not None else settings.prompts
+    prompts = metric.prompts.name if metric.prompts is not None else settings.prompts
     statement = select(t.c.id, t.c.name, t.c.decoding).where(
-        t.c.engine == settings.engine, t.c.prompt_version == version
+        t.c.engine == settings.engine, t.c.prompt_version == prompts
     )
     if settings.name is not None:
         statement = statement.where(t.c.name == settings.name)
@@ -255,10 +301,8 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
         statement = statement.where(t.c.endpoint == settings.address)
     with study.read() as connection:
         rows = connection.execute(statement.order_by(t.c.id.desc())).all()
-    wanted = (settings.shuffle_passages, metric.key)
-    rows = [row for row in rows if _kind(dict(row._mapping)) == wanted]
-    return (int(rows[0].id), str(rows[0].name)) if rows else None
-
-
-def _kind(run: Mapping[str, Any]) -> tuple[int | None, str]:
-    return shuffle_of(run), metric_of(run)
+    for row in rows:
+        run = dict(row._mapping)
+        if (shuffle_of(run), metric_of(run)) == (settings.shuffle_passages, metric.key):
+            return int(run["id"]), str(run["name"])
+    return None

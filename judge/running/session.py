@@ -1,28 +1,129 @@
-"""One call on a run: an engine made ready, the run locked, prompts asked, the end stored.
+"""One call on a run: start the engine, lock the run, ask prompts, store answers and the end.
 
-Runs, estimates, probes and rounds of drift all go through here.
+Runs, estimates, probes and rounds of drift all use this module.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from threading import Lock
 from time import monotonic
 from typing import Protocol
 
-from judge.engines.engine import Engine, Ready, load_engine
+from judge.engines.engine import Engine, Ready, Usage, load_engine
 from judge.protocol.conditions import Run, with_shuffle
-from judge.protocol.exchange import Request
-from judge.running.calls import ENDS, begin_call, end_call
-from judge.running.delivery import AnswerDelivery
-from judge.running.lock import sole_writer
+from judge.protocol.exchange import TOKENS, Answer, Failure, Request
+from judge.running.calls import begin_call, end_call
+from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts
-from judge.running.runs import find, find_or_begin
+from judge.running.runs import find, find_or_begin, sole_writer
 from judge.running.scope import Scope
 from judge.settings import PRICED, JudgeSettings
 from study.errors import StudyError
 from study.schema import CallKind
 from study.study import Study
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """The progress of a call."""
+
+    answered: int
+    failed: int
+    total: int
+    """Prompts to ask as far as they are known: later steps of a metric add theirs."""
+    tokens: int
+    """Prompt and completion tokens that the server counted."""
+
+
+OnProgress = Callable[[RunProgress], None]
+
+
+class AnswerStore(Protocol):
+    """Writes answers to the database."""
+
+    def commit(self, pairs: Sequence[tuple[MetricRequest, Answer]]) -> int:
+        """Store answers; return the number of judgments that they decide, once on disk."""
+
+
+class AnswerDelivery(Usage):
+    """Stores and counts the answers of one call."""
+
+    def __init__(
+        self, store: AnswerStore, total: int = 0, on_progress: OnProgress | None = None
+    ) -> None:
+        super().__init__()
+        self._store = store
+        self._on_progress = on_progress
+        self._counting = Lock()
+        self._unanswered: set[tuple[str, int, int]] = set()
+        self.total = total
+        """Prompts to ask, as far as they are known."""
+        self.sample: dict[PromptName, Answer] | None = None
+        """Answers by prompt, where the call asks a sample of the run."""
+        self.answered = 0
+        self.judged = 0
+        self.failures: Counter[str] = Counter()
+        self.failed_prompts: set[tuple[str, int]] = set()
+        """Prompts (hash, repeat) without an answer in this call."""
+        self.examples: list[str] = []
+        """The first failure of each kind, in the words of the server."""
+        self.tokens: Counter[str] = Counter()
+        """Of the answers, by name; a name is missing until an answer has it."""
+        self.uncounted = 0
+        """Answers whose prompt tokens are not known."""
+
+    @property
+    def unanswered(self) -> int:
+        """Judgments of prompts without an answer, for which the run has no earlier attempt."""
+        return len(self._unanswered)
+
+    def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
+        """Store answers; return when they are on disk."""
+        answers = [(_checked(request), answer) for request, answer in pairs]
+        judged = self._store.commit(answers)
+        with self._counting:
+            self.judged += judged
+            for request, answer in answers:
+                if self.sample is not None:
+                    self.sample[prompt_name(request)] = answer
+                self.answered += 1
+                self.uncounted += answer.prompt_tokens is None
+                for name in TOKENS:
+                    count = getattr(answer, f"{name}_tokens")
+                    if count is not None:
+                        self.tokens[name] += count
+        self._report()
+
+    def failed(self, request: Request, failure: Failure) -> None:
+        """Count a prompt without an answer; the next call asks it again."""
+        prompt = _checked(request)
+        with self._counting:
+            if failure.reason not in self.failures and len(self.examples) < _EXAMPLES:
+                self.examples.append(f"{failure.reason}: {failure.detail}")
+            self.failures[failure.reason] += 1
+            self.failed_prompts.add((prompt.prompt_hash, prompt.repeat))
+            self._unanswered |= {
+                (prompt.construct_key, prompt.repeat, response)
+                for response, attempt in zip(prompt.response_ids, prompt.attempts, strict=True)
+                if attempt == 1
+            }
+        self._report()
+
+    def _report(self) -> None:
+        if self._on_progress is not None:
+            tokens = self.tokens["prompt"] + self.tokens["completion"]
+            failed = self.failures.total()
+            self._on_progress(RunProgress(self.answered, failed, self.total, tokens))
+
+
+def _checked(request: Request) -> MetricRequest:
+    assert isinstance(request, MetricRequest)  # noqa: S101  (engines return what they got)
+    return request
 
 
 @dataclass(frozen=True)
@@ -44,20 +145,20 @@ class Surrounding(Protocol):
     """Prompts that are asked before and after those of a call."""
 
     def ask(self, engine: Engine) -> str:
-        """Ask each prompt once; return in words what came of it."""
+        """Ask each prompt once; return a sentence on the result."""
 
     def add_usage(self, delivery: AnswerDelivery) -> None:
-        """Add what they took to the usage of the call."""
+        """Add their tokens and retries to the usage of the call."""
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """What a call came to, apart from its answers."""
+    """The result of a call, apart from its answers."""
 
     notes: tuple[str, ...]
-    """What the engine said at the end."""
+    """Closing notes of the engine."""
     stopped: StudyError | KeyboardInterrupt | None
-    """What ended the call before its time."""
+    """The error that stopped the call early."""
     asking_seconds: float
     """Seconds from the first prompt to the last answer."""
     seconds: float
@@ -66,11 +167,10 @@ class CallResult:
 
     @property
     def message(self) -> str:
-        """What to tell the user where the call was stopped."""
-        return str(self.stopped or "") or INTERRUPTED
-
-
-INTERRUPTED = "Interrupted. All answers so far are stored; run the command again to continue."
+        """The message to the user where the call was stopped."""
+        return str(self.stopped or "") or (
+            "Interrupted. All answers so far are stored; run the command again to continue."
+        )
 
 
 @contextmanager
@@ -86,30 +186,30 @@ def open_session(
     Parameters
     ----------
     study, settings, scope
-        What is asked, and under which conditions.
+        The prompts to ask, and their conditions.
     check
-        Called before a run is begun, with what the engine found, the order of work, and the key of
-        the run that exists already; raises what forbids to go on.
+        Called before a run is begun, with what the engine reports, the order of work, and the key
+        of the existing run; raises an error if the call must not start.
 
     Raises
     ------
     StudyError
-        The engine can't answer, the run can't be continued under these conditions, or another
+        The engine cannot answer, the run cannot be continued under these conditions, or another
         process works on it.
     """
     order = places(study, settings.systems)
     prompts = scope.metric.prompts
     if prompts is None:
         raise StudyError(
-            f"The metric {scope.metric.key} asks no prompts; name it in --text-metrics."
+            f"The metric {scope.metric.key} sends no prompts; name it in --text-metrics."
         )
     with closing(load_engine(settings.engine)(settings, study, prompts)) as engine:
         ready = engine.start(sample_prompts(study, order, scope))
         conditions = with_shuffle(ready.conditions, settings.shuffle_passages)
         ready = replace(ready, conditions=conditions)
-        known_by = (ready.conditions, prompts, settings.repeats, settings.name)
-        check(ready, order, find(study, *known_by))
-        run = find_or_begin(study, *known_by)
+        identity = (conditions, prompts, settings.repeats, settings.name)
+        check(ready, order, find(study, *identity))
+        run = find_or_begin(study, *identity)
         with sole_writer(study, run.id, run.name) as confirm:
             yield RunSession(study, settings, scope, order, engine, ready, run, confirm)
 
@@ -122,22 +222,22 @@ def ask(
     around: Surrounding | None = None,
     began: float | None = None,
 ) -> tuple[int, CallResult]:
-    """Ask the prompts of a call; return its key, and what it came to.
+    """Ask the prompts of a call; return the key of the call, and its result.
 
     Parameters
     ----------
     session
         The run, and the engine that answers.
     kind
-        What the call is.
+        The kind of call.
     delivery
-        Takes the answers; its `total` is what the call is stored to want.
+        Receives the answers; its `total` is stored as the number of planned prompts.
     rounds
-        Streams of prompts, each begun when the one before it has come to its end.
+        Streams of prompts; each starts when the one before it has ended.
     around
-        What is asked before and after.
+        Prompts that are asked before and after.
     began
-        When the call began, by the monotonic clock; None: now.
+        Start of the call by the monotonic clock; None: now.
     """
     began = monotonic() if began is None else began
     delivery.add_overhead(session.ready.overhead)
@@ -148,25 +248,24 @@ def ask(
     try:
         if around is not None:
             notes += (around.ask(session.engine),)
-        asked = False
+        any_round = False
         for prompts in rounds:
-            asked, first = True, monotonic()
+            any_round, start = True, monotonic()
             try:
                 notes += session.engine.run(session.run, prompts, delivery)
             finally:
-                asking += monotonic() - first
-        if asked and around is not None:
+                asking += monotonic() - start
+        if any_round and around is not None:
             notes += (around.ask(session.engine),)
     except (StudyError, KeyboardInterrupt) as error:
         stopped = error
     if around is not None:
         around.add_usage(delivery)
-    tokens = delivery.tokens
-    paid = None
-    if "prompt" in tokens or not delivery.answered:
-        spent = (tokens.get(name, 0) + delivery.overhead[name] for name in PRICED)
-        paid = session.settings.cost(*spent)
-    return call, CallResult(notes, stopped, asking, monotonic() - began, paid)
+    cost = None
+    if "prompt" in delivery.tokens or not delivery.answered:
+        tokens = (delivery.tokens.get(name, 0) + delivery.overhead[name] for name in PRICED)
+        cost = session.settings.cost(*tokens)
+    return call, CallResult(notes, stopped, asking, monotonic() - began, cost)
 
 
 def store_end(
@@ -178,13 +277,16 @@ def store_end(
     judged: int,
     missing: dict[str, int],
 ) -> None:
-    """Store how a call ended."""
-    # What stopped a run, such as a full disk, may keep its end from being stored as well.
+    """Store the end of a call."""
+    ended = "done" if result.stopped is None else "stopped"
+    if isinstance(result.stopped, KeyboardInterrupt):
+        ended = "interrupted"
+    # The cause of the stop, such as a full disk, may prevent storing the end as well.
     with nullcontext() if result.stopped is None else suppress(StudyError):
         end_call(
             session.study,
             call,
-            ended=ENDS.get(type(result.stopped), "stopped"),
+            ended=ended,
             answered=delivery.answered,
             judged=judged,
             missing=missing,

@@ -1,4 +1,4 @@
-"""Scores of metrics that ask nothing, computed from the study's texts and stored as scores."""
+"""Metrics without prompts, computed from the texts of the study and stored as scores."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,15 +20,15 @@ from study.schema import JudgeRun, Rater, Score, ScoreBase, table
 from study.study import Study
 
 
-class _Place(NamedTuple):
-    """Where a score belongs."""
+class _ScoreKey(NamedTuple):
+    """Identifies a score."""
 
     response: int
     metric: str
     construct: str
 
 
-_Scores = Mapping[_Place, float]
+_Scores = Mapping[_ScoreKey, float]
 
 
 def text_metrics(names: Sequence[str]) -> list[Metric]:
@@ -37,25 +37,25 @@ def text_metrics(names: Sequence[str]) -> list[Metric]:
     Raises
     ------
     StudyError
-        There is none of a name, or it asks prompts.
+        A name is unknown, or its metric sends prompts.
     """
-    found = [load_metric(name) for name in dict.fromkeys(names)]
-    asking = [metric.key for metric in found if metric.steps]
-    if asking:
+    metrics = [load_metric(name) for name in dict.fromkeys(names)]
+    prompting = [metric.key for metric in metrics if metric.steps]
+    if prompting:
         raise StudyError(
-            f"--text-metrics: {', '.join(asking)} asks a model; give it to --metric instead."
+            f"--text-metrics: {', '.join(prompting)} asks a model; use --metric instead."
         )
-    return found
+    return metrics
 
 
 def check_text_metrics(study: Study, metrics: Sequence[Metric], constructs: Sequence[str]) -> None:
-    """Refuse metrics that nothing would come of, or whose name is another scorer's.
+    """Check that metrics without prompts apply to the constructs and have free names.
 
     Raises
     ------
     StudyError
-        None of a metric's constructs is judged, and the metric is not the default one; or a
-        rater, a judge run or an imported scorer that is no metric has a metric's name.
+        A metric other than the default measures none of the constructs; or a rater, a judge run or
+        an imported scorer other than a metric has the name of a metric.
     """
     idle = [m for m in metrics if not set(m.constructs) & set(constructs)]
     if idle and tuple(metric.key for metric in metrics) != DEFAULT_TEXT_METRICS:
@@ -64,12 +64,12 @@ def check_text_metrics(study: Study, metrics: Sequence[Metric], constructs: Sequ
             f"not judged here ({', '.join(constructs)}); leave it out."
         )
     with study.read() as connection:
-        taken = _other_scorers(connection)
+        other_scorers = _other_scorers(connection)
     for metric in metrics:
-        if metric not in idle and metric.key in taken:
+        if metric not in idle and metric.key in other_scorers:
             raise StudyError(
-                f"The study has a scorer named {metric.key!r} that is no metric; leave "
-                f"{metric.key} out of --text-metrics, or its scores would be mixed with these."
+                f"The study has a scorer named {metric.key!r} that is not a metric; leave "
+                f"{metric.key} out of --text-metrics, because its scores would be mixed with these."
             )
 
 
@@ -79,103 +79,103 @@ def store_text_metrics(
     metrics: Sequence[Metric],
     constructs: Sequence[str] | None = None,
 ) -> dict[str, dict[str, int]]:
-    """Store metrics that ask nothing, each moved from its own range to the construct's scale.
+    """Store the scores of metrics without prompts, converted to the scale of the construct.
 
-    Scores of these names that the study has already stay; those that differ are counted. Without
-    what a metric reads, such as a reference answer, there is no score.
+    Existing scores are not changed; those that differ are counted. A response that lacks a field
+    of the metric, such as a reference answer, gets no score.
 
     Parameters
     ----------
     study, order
-        Of these responses, the wanted ones are scored.
+        The selected ones of these responses are scored.
     metrics
         As `text_metrics` returns them.
     constructs
-        Only these; None: all that the metrics measure.
+        Only these constructs; None: all that the metrics measure.
 
     Returns
     -------
     dict
-        The counts `stored`, `held` and `differing` by metric; nothing for a metric without a
-        construct of the study.
+        The counts `stored`, `existing` and `differing` by metric; metrics without a construct of
+        the study are left out.
     """
-    wanted = [
+    scored = [
         (metric, construct, scale)
         for metric in metrics
         for construct in metric.constructs
         if constructs is None or construct in constructs
         if (scale := study.config.scale(construct, metric.key)) is not None
     ]
-    counts = {m.key: Counter({"stored": 0, "held": 0, "differing": 0}) for m, _, _ in wanted}
-    if not wanted:
+    counts = {m.key: Counter({"stored": 0, "existing": 0, "differing": 0}) for m, _, _ in scored}
+    if not scored:
         return {}
-    texts = any("context" in metric.reads(construct) for metric, construct, _ in wanted)
-    shown = {metric.key: ShownTexts(metric) for metric, _, _ in wanted}
+    texts = any("context" in metric.reads(construct) for metric, construct, _ in scored)
+    texts_of = {metric.key: ShownTexts(metric) for metric, _, _ in scored}
     for page in pages(study, order, None, texts=texts):
-        scores: dict[_Place, float] = {}
+        scores: dict[_ScoreKey, float] = {}
         for content in page.contents:
-            for metric, construct, scale in wanted:
+            for metric, construct, scale in scored:
                 reads = metric.reads(construct)
                 lacks = ("reference" in reads and not content.references) or (
                     "context" in reads and not content.context_hash
                 )
                 if lacks or not content.selected:
                     continue
-                response = shown[metric.key].input_of(content, construct)
+                response = texts_of[metric.key].input_of(content, construct)
                 result = evaluate(metric, response).result
                 if isinstance(result, MetricValue):
-                    place = _Place(content.id, metric.key, construct)
-                    scores[place] = _on_scale(result.value, metric.scale, scale)
+                    key = _ScoreKey(content.id, metric.key, construct)
+                    scores[key] = _convert(result.value, metric.scale, scale)
         try:
-            found = _stored(study, scores)
+            stored = _store(study, scores)
         except IntegrityError:
             # Another run stored the same scores at the same moment (PostgreSQL).
-            found = _stored(study, scores)
-        for (name, outcome), number in found.items():
+            stored = _store(study, scores)
+        for (name, outcome), number in stored.items():
             counts[name][outcome] += number
     return {name: dict(count) for name, count in counts.items()}
 
 
-def _on_scale(value: float, own: RatingScale, scale: RatingScale) -> float:
-    share = (value - own.min) / (own.max - own.min)
+def _convert(value: float, source: RatingScale, scale: RatingScale) -> float:
+    share = (value - source.min) / (source.max - source.min)
     return scale.min + share * (scale.max - scale.min)
 
 
-def _stored(study: Study, scores: _Scores) -> Counter[tuple[str, str]]:
+def _store(study: Study, scores: _Scores) -> Counter[tuple[str, str]]:
     s = table(Score)
     counts: Counter[tuple[str, str]] = Counter()
     with study.write() as connection:
         versions = study.construct_versions(connection)
-        held = {
-            _Place(row.response_id, row.scorer, row.construct_key): row.value
+        existing = {
+            _ScoreKey(row.response_id, row.scorer, row.construct_key): row.value
             for row in connection.execute(
                 select(
                     s.c.response_id, s.c.scorer, s.c.construct_key, s.c.construct_version, s.c.value
                 ).where(
-                    s.c.response_id.in_({place.response for place in scores}),
-                    s.c.scorer.in_({place.metric for place in scores}),
+                    s.c.response_id.in_({key.response for key in scores}),
+                    s.c.scorer.in_({key.metric for key in scores}),
                     s.c.repeat == 0,
                 )
             )
             if row.construct_version == versions.get(row.construct_key)
         }
         rows = []
-        for place, value in scores.items():
-            if place in held:
-                there = held[place]
-                same = there is not None and isclose(there, value, rel_tol=1e-9, abs_tol=1e-9)
-                counts[place.metric, "held" if same else "differing"] += 1
+        for key, value in scores.items():
+            if key in existing:
+                stored = existing[key]
+                same = stored is not None and isclose(stored, value, rel_tol=1e-9, abs_tol=1e-9)
+                counts[key.metric, "existing" if same else "differing"] += 1
                 continue
             score = ScoreBase(
-                construct_key=place.construct,
-                construct_version=versions[place.construct],
-                scorer=place.metric,
+                construct_key=key.construct,
+                construct_version=versions[key.construct],
+                scorer=key.metric,
                 scorer_kind="metric",
                 value=value,
                 source="own",
             )
-            rows.append({**score.model_dump(), "response_id": place.response})
-            counts[place.metric, "stored"] += 1
+            rows.append({**score.model_dump(), "response_id": key.response})
+            counts[key.metric, "stored"] += 1
         if rows:
             connection.execute(insert(s), rows)
     return counts
@@ -188,4 +188,4 @@ def _other_scorers(connection: Connection) -> set[str]:
         select(table(JudgeRun).c.name),
         select(s.c.scorer).where(s.c.scorer_kind != "metric").distinct(),
     )
-    return {str(name) for one in statements for name in connection.execute(one).scalars()}
+    return {str(name) for query in statements for name in connection.execute(query).scalars()}

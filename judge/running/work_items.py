@@ -1,4 +1,4 @@
-"""What some responses still lack: evaluations that need answers, and judgments that need none."""
+"""The work that is left for some responses: evaluations to ask, and judgments to store at once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,26 +6,26 @@ from itertools import groupby
 
 from judge.metrics.metric import Content, Metric
 from judge.protocol.exchange import NO_PASSAGES, NO_REFERENCE, UNASKED
-from judge.running.pages import ContentPage, Judged
+from judge.running.pages import ContentPage, StoredJudgment
 from judge.running.scope import Scope
 from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED
 
 EMPTY_RESPONSE = "empty_response"
 """Rule of the value that a metric gives to every response without text."""
 SHARED = "shared_prompt"
-"""Flag of a judgment that rests on the answers asked for another response."""
+"""Flag of a judgment whose answers were asked for another response."""
 
 FLAGS = {
-    SUSPECTED: "Judged text with what may be an instruction to the judge (a suspicion, no more)",
-    CONTROL_TOKENS: "Judged text with what may be control tokens of a chat template",
-    SHARED: "The very prompt of another response, asked once",
+    SUSPECTED: "Judged text that may contain an instruction to the judge (only a suspicion)",
+    CONTROL_TOKENS: "Judged text that may contain control tokens of a chat template",
+    SHARED: "Same prompt as another response, asked once",
 }
-"""What a flag of a judgment means."""
+"""The meaning of a judgment's flags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A judgment that needs no further answer: its value or reason is known."""
+    """A judgment that needs no further answer: its value or missing reason is known."""
 
     response: int
     construct_key: str
@@ -35,12 +35,12 @@ class Resolved:
     missing_reason: str | None = None
     rule: str | None = None
     copy_of: int | None = None
-    """Judgment (database key) whose answer was given to the very same prompt."""
+    """Judgment (database key) on the same content, whose answer is used again."""
     parts: Mapping[str, float] = field(default_factory=dict)
-    """What the value is made of."""
+    """Intermediate figures of the value."""
     flags: tuple[str, ...] = ()
-    read_by: str | None = None
-    """Version of what read the answers; None where there was none to read."""
+    parser_version: str | None = None
+    """Version of the metric that read the answers; None where there was no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Pending:
     construct_key: str
     repeat: int
     contents: tuple[Content, ...]
-    """Alike in all that the metric reads."""
+    """Equal in every field that the metric reads."""
     attempts: tuple[int, ...]
-    """For each of them, the number under which the judgment is stored."""
+    """The attempt of each response's judgment."""
     again: bool = False
-    """Whether every prompt is asked anew, since earlier answers had no value."""
+    """Whether every prompt is asked again, because earlier answers had no value."""
 
     def resolved(
         self,
@@ -72,79 +72,71 @@ class Pending:
 def work(
     page: ContentPage, scope: Scope, constructs: Sequence[str]
 ) -> Iterator[Resolved | Pending]:
-    """Yield what the constructs of one pass still lack on a page, a group's prompts together."""
-    done = _done(page.judged, scope)
-    shows_context = any("context" in scope.metric.reads(key) for key in constructs)
-    for group in _groups(page.contents, by_context=shows_context):
+    """Yield the work on a page for the constructs of one pass, the prompts of a group together."""
+    stored: _StoredJudgments = {}
+    for row in page.judgments:
+        if row.construct_version == scope.versions.get(row.construct_key):
+            stored.setdefault((row.response, row.construct_key, row.repeat), []).append(row)
+    by_context = any("context" in scope.metric.reads(key) for key in constructs)
+    for group in _groups(page.contents, by_context=by_context):
         for key in constructs:
             for repeat in range(scope.repeats):
-                for alike in _alike(group, scope.metric):
-                    yield from _of_response(alike, key, repeat, scope, done)
+                for equal in _equal_texts(group, scope.metric):
+                    yield from _work_on(equal, key, repeat, scope, stored)
 
 
-_Done = dict[tuple[int, str, int], list[Judged]]
+_StoredJudgments = dict[tuple[int, str, int], list[StoredJudgment]]
 
 
-def _done(judged: Iterable[Judged], scope: Scope) -> _Done:
-    done: _Done = {}
-    for row in judged:
-        if row.construct_version == scope.versions.get(row.construct_key):
-            done.setdefault((row.response, row.construct_key, row.repeat), []).append(row)
-    return done
+def _groups(contents: Sequence[Content], *, by_context: bool) -> Iterable[list[Content]]:
+    """Yield the responses to each query, or to each query with the same context, in order."""
+    groups = groupby(contents, lambda c: (c.query, c.context_hash if by_context else b""))
+    return (list(group) for _, group in groups)
 
 
-def _groups(contents: Sequence[Content], *, by_context: bool) -> Iterator[list[Content]]:
-    """Yield the responses to each query, or to each query with one context, in their order."""
-    if by_context:
-        groups = groupby(contents, key=lambda content: (content.query, content.context_hash))
-    else:
-        groups = groupby(contents, key=lambda content: (content.query, b""))
-    for _, group in groups:
-        yield list(group)
-
-
-def _alike(group: Sequence[Content], metric: Metric) -> list[list[Content]]:
-    """Return the responses of a group by what is read of them: those with one text are alike."""
-    found: dict[str, list[Content]] = {}
+def _equal_texts(group: Sequence[Content], metric: Metric) -> Iterable[list[Content]]:
+    """Return the responses of a group by their text as the metric reads it."""
+    by_text: dict[str, list[Content]] = {}
     for content in group:
-        found.setdefault(metric.trimmed(content.text), []).append(content)
-    return list(found.values())
+        by_text.setdefault(metric.trimmed(content.text), []).append(content)
+    return by_text.values()
 
 
-def _of_response(
-    alike: list[Content], key: str, repeat: int, scope: Scope, done: _Done
+def _work_on(
+    equal: list[Content], key: str, repeat: int, scope: Scope, stored: _StoredJudgments
 ) -> Iterator[Resolved | Pending]:
-    rows = {content.id: done.get((content.id, key, repeat), []) for content in alike}
-    todo = [c for c in alike if c.selected and _is_to_do(rows[c.id], scope)]
-    if not todo:
+    rows = {content.id: stored.get((content.id, key, repeat), []) for content in equal}
+    due = [c for c in equal if c.selected and _is_due(rows[c.id], scope)]
+    if not due:
         return
     metric = scope.metric
-    attempts = tuple(1 + max((row.attempt for row in rows[c.id]), default=0) for c in todo)
-    item = Pending(key, repeat, tuple(todo), attempts)
-    reason = _unaskable(todo[0], metric, key)
-    blank = not metric.trimmed(todo[0].text)
-    if blank and metric.empty_response is not None:
+    attempts = tuple(1 + max((row.attempt for row in rows[c.id]), default=0) for c in due)
+    item = Pending(key, repeat, tuple(due), attempts)
+    reason = _unaskable(due[0], metric, key)
+    if metric.empty_response is not None and not metric.trimmed(due[0].text):
         yield from item.resolved(metric.empty_response, rule=EMPTY_RESPONSE)
     elif reason is not None:
         yield from item.resolved(missing_reason=reason)
     else:
-        yield from _ask_or_copy(alike, item, rows)
+        yield from _ask_or_copy(equal, item, rows)
 
 
 def _ask_or_copy(
-    alike: list[Content], item: Pending, rows: dict[int, list[Judged]]
+    equal: list[Content], item: Pending, rows: dict[int, list[StoredJudgment]]
 ) -> Iterator[Resolved | Pending]:
     whole = {
         content.id: [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]
-        for content in alike
+        for content in equal
     }
     answered = [min(rows, key=lambda row: row.attempt) for rows in whole.values() if rows]
-    todo = list(zip(item.contents, item.attempts, strict=True))
-    fresh = [(c, n) for c, n in todo if not whole[c.id]]
-    again = [(c, n) for c, n in todo if whole[c.id]]
-    if answered:
-        # The very content was judged for another response: asking again would ask twice.
-        for content, attempt in fresh:
+    due = list(zip(item.contents, item.attempts, strict=True))
+    to_ask = [(content, attempt) for content, attempt in due if whole[content.id]]
+    again = bool(to_ask)
+    for content, attempt in due:
+        if whole[content.id]:
+            continue
+        if answered:
+            # The same content was judged for another response; its answer is used again.
             yield Resolved(
                 content.id,
                 item.construct_key,
@@ -152,19 +144,14 @@ def _ask_or_copy(
                 attempt,
                 copy_of=answered[0].judgment,
             )
-        fresh = []
-    asked = fresh + again
-    if asked:
-        yield Pending(
-            item.construct_key,
-            item.repeat,
-            tuple(c for c, _ in asked),
-            tuple(n for _, n in asked),
-            again=bool(again),
-        )
+        else:
+            to_ask.append((content, attempt))
+    if to_ask:
+        contents, attempts = zip(*to_ask, strict=True)
+        yield Pending(item.construct_key, item.repeat, contents, attempts, again=again)
 
 
-def _is_to_do(rows: list[Judged], scope: Scope) -> bool:
+def _is_due(rows: list[StoredJudgment], scope: Scope) -> bool:
     if all(row.missing_reason in PROMPT_NOT_WHOLE for row in rows):
         return True
     if not scope.retry_unparsed or any(row.missing_reason is None for row in rows):

@@ -43,7 +43,7 @@ def main() -> None:
 class Watched(NamedTuple):
     """One run of ours in a process of its own."""
 
-    asked: int
+    answered: int
     seconds: float
     """From the first prompt to the last judgment on disk, without the start of Python."""
     cpu: float
@@ -58,9 +58,9 @@ def _speed(folder: Path, stub: Stub) -> float:
     for number in range(RUNS):
         make_study(folder / f"few-{number}", FEW_QUERIES)
         run = _watched(folder / f"few-{number}", stub)
-        rates.append(run.asked / run.seconds)
+        rates.append(run.answered / run.seconds)
         print(
-            f"ours: {run.asked} prompts of 26 kB, every judgment on disk: "
+            f"ours: {run.answered} prompts of 26 kB, every judgment on disk: "
             f"{rates[-1]:.0f} a second; of a processor {run.cpu / run.seconds:.0%} ours (its start "
             f"included), {run.stub_cpu / run.seconds:.0%} the endpoint's"
         )
@@ -88,9 +88,9 @@ def _memory(folder: Path, stub: Stub) -> None:
     run = _watched(folder / "paper", stub)
     parts = [run.memory[len(run.memory) * share // 100] for share in (10, 25, 50, 75)]
     print(
-        f"the paper's size: {run.asked} prompts in {run.seconds:.0f} s "
-        f"({run.asked / run.seconds:.0f} a second); peak {max(run.memory):.0f} MB; after 10, 25, "
-        f"50, 75% of the time and at the end "
+        f"the paper's size: {run.answered} prompts in {run.seconds:.0f} s "
+        f"({run.answered / run.seconds:.0f} a second); peak {max(run.memory):.0f} MB; after 10, "
+        f"25, 50, 75% of the time and at the end "
         f"{', '.join(f'{part:.0f}' for part in [*parts, run.memory[-1]])} MB"
     )
 
@@ -116,7 +116,7 @@ def _watched(folder: Path, stub: Stub) -> Watched:
     told = json.loads(said)
     # Of a process that has ended nothing is left to see: the last sight counts.
     memory = [megabytes for megabytes in memory if megabytes > 0]
-    return Watched(told["asked"], told["seconds"], cpu, _cpu(endpoint) - before, memory)
+    return Watched(told["answered"], told["seconds"], cpu, _cpu(endpoint) - before, memory)
 
 
 def _cpu(process: psutil.Process) -> float:
@@ -195,10 +195,10 @@ def ask_ours(base_url: str, folder: str) -> None:
     study = Study.open(folder)
     settings = OpenAISettings(base_url=base_url, model="stub-judge", concurrency=CONCURRENCY)
     outcome = judge_study(study, settings)
-    assert not outcome.left, outcome
+    assert not outcome.remaining, outcome
     assert not outcome.missing, outcome
     study.close()
-    print(json.dumps({"asked": outcome.asked, "seconds": outcome.seconds}))
+    print(json.dumps({"answered": outcome.answered, "seconds": outcome.seconds}))
 
 
 Ask = Callable[[str], Awaitable[Any]]

@@ -143,7 +143,7 @@ def ours(folder: Path, version: str) -> dict[str, Any]:
     outcome = judge_study(study, settings)
     study.close()
     return {
-        "prompts": outcome.asked,
+        "prompts": outcome.answered,
         "prompt_tokens": outcome.tokens["prompt"],
         "completion_tokens": outcome.tokens["completion"],
         "seconds": outcome.seconds,

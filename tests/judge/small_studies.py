@@ -1,4 +1,4 @@
-"""Small studies to judge, and an engine that answers in the process, named as what it is."""
+"""Small studies to judge, and an engine that answers in this process."""
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
@@ -63,7 +63,7 @@ def scored(prompt: str) -> Answer:
 
 
 def always(answer: Answer) -> Any:
-    """Return a way of answering that knows one answer, to be set on an engine's class."""
+    """Return a function for an engine's class that gives the same answer to every prompt."""
 
     def answered(prompt: str) -> Answer:
         del prompt
@@ -84,7 +84,7 @@ class ScriptedSettings(JudgeSettings):
 
 
 class Scripted:
-    """A stand-in for an engine: answers by a function, remembers what it was asked."""
+    """Replaces an engine: answers by a function, and records the requests."""
 
     settings = ScriptedSettings
     asks_now = True
@@ -117,4 +117,4 @@ class Scripted:
         return ()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There are no resources to release."""

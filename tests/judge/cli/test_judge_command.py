@@ -50,7 +50,7 @@ def test_json_for_programs(campaign: Study, stub: Stub) -> None:
     done = run(campaign.folder, "--base-url", stub.base_url, "--json")
     assert done.exit_code == 0
     outcome = json.loads(done.output)
-    assert (outcome["judged"], outcome["asked"], outcome["left"]) == (60, 57, 0)
+    assert (outcome["judged"], outcome["answered"], outcome["remaining"]) == (60, 57, 0)
     assert outcome["missing_share"] == 0
 
 
@@ -106,7 +106,7 @@ def test_a_study_that_is_named_like_a_command(
     monkeypatch.chdir(tmp_path)
     Study.create("list").close()
     done = run("run", "list", "--base-url", stub.base_url)
-    assert "holds no responses yet" in str(done.exception)
+    assert "has no responses yet" in str(done.exception)
 
 
 def test_it_works_where_an_event_loop_runs(campaign: Study, stub: Stub) -> None:

@@ -60,7 +60,7 @@ def test_written_sent_and_read(any_study: Study, tmp_path: Path) -> None:
     fill(any_study)
     folder = tmp_path / "batch"
     wrote = judge_study(any_study, writing(folder))
-    assert (wrote.judged, wrote.left, wrote.failed, wrote.falls_short) == (0, 60, {}, False)
+    assert (wrote.judged, wrote.remaining, wrote.failed, wrote.falls_short) == (0, 60, {}, False)
     assert any("judge-001.jsonl (57 prompts)" in note for note in wrote.notes)
     assert "run the command again" not in " ".join(wrote.lines())
     lines = sent(folder)
@@ -78,7 +78,7 @@ def test_written_sent_and_read(any_study: Study, tmp_path: Path) -> None:
     one = results(tmp_path / "one.jsonl", answers[:30])
     other = results(tmp_path / "other.jsonl", answers[30:])
     done = judge_study(any_study, reading(one, other))
-    assert (done.judged, done.asked, done.left, done.failed) == (60, 57, 0, {})
+    assert (done.judged, done.answered, done.remaining, done.failed) == (60, 57, 0, {})
     assert done.served == {"gpt-0": 57 + done.flags["shared_prompt"]}
     scores = any_study.score_table()
     assert scores.loc[scores["scorer"] == "gpt", "value"].notna().all()
@@ -90,7 +90,7 @@ def test_a_batch_of_shuffled_passages_belongs_to_that_run(campaign: Study, tmp_p
     with pytest.raises(StudyError):
         judge_study(campaign, reading(answers))
     done = judge_study(campaign, reading(answers, shuffle_passages=1))
-    assert (done.asked, done.left, done.failed) == (57, 0, {})
+    assert (done.answered, done.remaining, done.failed) == (57, 0, {})
 
 
 def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_a_batch_did_not_bring_goes_into_the_next(campaign: Study, tmp_path
     rest = results(tmp_path / "s.jsonl", map(result, again))
     # The first file may be given again: what is judged is judged.
     last = judge_study(campaign, reading(got, rest))
-    assert (last.asked, last.failed, last.run_missing) == (9, {}, {})
+    assert (last.answered, last.failed, last.run_missing) == (9, {}, {})
     assert any(note.startswith("48 results were not used") for note in last.notes)
 
 

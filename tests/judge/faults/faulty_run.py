@@ -156,7 +156,7 @@ def assert_completes(study: Study, stub: Stub, **settings: Any) -> Log:
     stub.forget()
     outcome = judged(study, stub, **settings)
     assert not outcome.begun
-    assert (outcome.judged, outcome.left, outcome.failed) == (WHOLE - before, 0, {})
+    assert (outcome.judged, outcome.remaining, outcome.failed) == (WHOLE - before, 0, {})
     assert not outcome.falls_short
     assert assert_stored_once(study) == WHOLE
     log = stub.log()

@@ -49,7 +49,7 @@ def test_prompts_that_the_server_cut_are_missing_and_asked_anew(
     stub.behave()
     stub.forget()
     again = judged(small_study, stub)
-    assert (again.judged, again.missing, again.left) == (cut, {}, 0)
+    assert (again.judged, again.missing, again.remaining) == (cut, {}, 0)
     assert len(stub.log().judged) == cut
     whole = [row for row in judgments(small_study) if row["missing_reason"] is None]
     assert sorted(row["attempt"] for row in whole) == [1] * (WHOLE - cut) + [2] * cut

@@ -72,7 +72,7 @@ def test_an_endpoint_that_goes_down_loses_only_what_was_under_way(
     answered = sum(request["status"] == 200 for request in log.judged)
     assert answered - 4 <= stored <= answered
     assert run.error.outcome.judged == stored
-    assert run.error.outcome.left == WHOLE - stored
+    assert run.error.outcome.remaining == WHOLE - stored
     assert_completes(small_study, stub)
 
 
@@ -112,7 +112,7 @@ def test_what_fails_once_is_tried_again(
 ) -> None:
     stub.behave({**rule, "when": {**ONE_QUERY, "tries": 1}})
     outcome = judged(small_study, stub, timeout=1.5)
-    assert (outcome.judged, outcome.left, outcome.failed) == (WHOLE, 0, {})
+    assert (outcome.judged, outcome.remaining, outcome.failed) == (WHOLE, 0, {})
     assert not outcome.falls_short
     assert assert_stored_once(small_study) == WHOLE
     times = sorted(stub.log().times_asked().values())
@@ -140,9 +140,12 @@ def test_prompts_that_keep_failing_are_counted_and_left_for_the_next_run(
     outcome = judged(small_study, stub, timeout=0.2, tries=2)
     assert outcome.failed == {reason: OF_ONE_QUERY}
     assert (
-        outcome.judged == outcome.asked == assert_stored_once(small_study) == WHOLE - OF_ONE_QUERY
+        outcome.judged
+        == outcome.answered
+        == assert_stored_once(small_study)
+        == WHOLE - OF_ONE_QUERY
     )
-    assert outcome.left == OF_ONE_QUERY
+    assert outcome.remaining == OF_ONE_QUERY
     assert outcome.missing_share == OF_ONE_QUERY / WHOLE
     assert outcome.falls_short
     said = "\n".join(outcome.lines())

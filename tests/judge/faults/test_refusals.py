@@ -70,7 +70,7 @@ def test_in_the_middle_of_a_run_it_stops_at_once_too(
     refused = [request for request in log.judged if request["status"] != 200]
     assert 1 <= len(refused) <= 4
     assert 16 <= assert_stored_once(small_study) <= 24
-    assert caught.value.outcome.left == WHOLE - assert_stored_once(small_study)
+    assert caught.value.outcome.remaining == WHOLE - assert_stored_once(small_study)
     assert_completes(small_study, stub)
 
 
@@ -78,7 +78,7 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
     small_study: Study, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTHER_KEY", KEY)
-    assert judged(small_study, stub, api_key_env="OTHER_KEY", limit=5).asked == 5
+    assert judged(small_study, stub, api_key_env="OTHER_KEY", limit=5).answered == 5
     log = stub.log()
     assert {request["key_digest"] for request in log.requests} == {key_digest(KEY)}
     assert not any("cookie" in request["headers"] for request in log.requests)
@@ -195,7 +195,7 @@ def test_a_content_filter_makes_a_judgment_missing_for_good(
     stub.behave()
     stub.forget()
     again = judged(small_study, stub)
-    assert (again.judged, again.left, stub.log().judged) == (0, 0, [])
+    assert (again.judged, again.remaining, stub.log().judged) == (0, 0, [])
 
 
 @pytest.mark.parametrize("name", ["too_long", "too_long_vllm"])
@@ -242,7 +242,7 @@ def test_counts_by_reason_close_the_run(small_study: Study, stub: Stub) -> None:
     assert "15 judgments are still to be made; run the command again." in said.output
     again = commanded(small_study, stub, "--tries", "2", "--json")
     told = json.loads(again.output)
-    assert (again.code, told["failed"], told["left"]) == (1, {"http_500": 15}, 15)
+    assert (again.code, told["failed"], told["remaining"]) == (1, {"http_500": 15}, 15)
     assert len(judgments(small_study)) == WHOLE - 15
 
 

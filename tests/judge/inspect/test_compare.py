@@ -1,4 +1,4 @@
-"""Two runs beside each other: what differs in how they were made, and how scores moved."""
+"""Two runs compared: what differs in how they were made, and how scores moved."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_what_makes_two_runs_is_named(judged: Study) -> None:
         "ccrs-paper-v1",
         "ccrs-paper-fenced-v1",
     )
-    assert found.beside == ()
+    assert found.other == ()
     assert "  prompt_version: ccrs-paper-v1 | ccrs-paper-fenced-v1" in found.lines()
 
 
@@ -57,7 +57,7 @@ def test_scores_on_other_scales_are_not_compared(judged: Study) -> None:
     settings.write_text(settings.read_text() + own)
     done = CliRunner().invoke(cli, ["judge", "compare", str(judged.folder), "a", "b"])
     assert isinstance(done.exception, StudyError)
-    assert "'a' and 'b' are on other scales" in str(done.exception)
+    assert "'a' and 'b' have different scales" in str(done.exception)
 
 
 def test_runs_without_a_construct_in_common_are_said(

@@ -171,7 +171,7 @@ def test_formats_and_names_that_are_none(
     campaign: Study, scripted: type[Scripted], tmp_path: Path
 ) -> None:
     judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
-    with pytest.raises(StudyError, match=r"no export format 'parq'. Did you mean 'parquet'"):
+    with pytest.raises(StudyError, match=r"Unknown export format 'parq'. Did you mean 'parquet'"):
         export_run(campaign, "j", tmp_path / "run.parq")
     with pytest.raises(StudyError, match="has no ending"):
         export_run(campaign, "j", tmp_path / "run")

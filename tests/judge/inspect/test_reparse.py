@@ -14,7 +14,7 @@ from judge.metrics.ccrs import Ccrs
 from judge.parsing import PARSER_VERSION, Parsed
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
-from judge.running.lock import sole_writer
+from judge.running.runs import sole_writer
 from study import Study, StudyError
 from study.schema import JudgeRun, Judgment, JudgmentBase, Reading, now, table
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, store
@@ -35,7 +35,7 @@ def generous(
 
 @pytest.fixture
 def judged(any_study: Study, scripted: type[Scripted]) -> Study:
-    """A run whose answers on QR hold no score for the parser, but one for `generous`."""
+    """A run whose answers on QR have no score for the parser, but one for `generous`."""
     fill(any_study)
     scripted.answer = always(Answer("I would say 40"))
     judge_study(any_study, ScriptedSettings(name="j", constructs=("QR",)))
@@ -44,10 +44,10 @@ def judged(any_study: Study, scripted: type[Scripted]) -> Study:
 
 def test_the_same_parser_finds_nothing_to_do(judged: Study) -> None:
     found = reparse_run(judged, "j")
-    assert (found.read, found.changed, found.left_alone) == (12, 0, 0)
+    assert (found.read, found.changed, found.not_read) == (12, 0, 0)
     assert found.parser_version == PARSER_VERSION
     assert not rows(judged, Reading)
-    assert found.lines()[-1] == "All came out as before."
+    assert found.lines()[-1] == "No reading changed."
 
 
 def test_differences_are_stored_beside_and_count_in_the_table(
@@ -63,13 +63,13 @@ def test_differences_are_stored_beside_and_count_in_the_table(
     assert tried.examples[0].before == "no_score"
     assert tried.examples[0].after == "40, last_word"
     assert not rows(judged, Reading)
-    assert "Nothing was stored." in tried.lines()[-1]
+    assert "Nothing was written." in tried.lines()[-1]
 
     done = reparse_run(judged, "j")
     assert {(r.revision, r.parser_version, r.value, r.rule) for r in rows(judged, Reading)} == {
         (1, "99", 40.0, "last_word")
     }
-    assert "the score table takes the newest" in done.lines()[-1]
+    assert "the score table uses the newest" in done.lines()[-1]
     assert rows(judged, Judgment) == before
     scores = judged.score_table()
     assert set(scores[scores["scorer"] == "j"]["value"]) == {40.0}
@@ -99,7 +99,7 @@ def test_reasons_that_no_text_decides_stand(
     monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
     found = reparse_run(any_study, "j")
     assert (found.read, found.changed) == (0, 0)
-    assert found.left_alone == len(rows(any_study, Judgment))
+    assert found.not_read == len(rows(any_study, Judgment))
 
 
 def test_what_lies_outside_the_scale_is_missing(
@@ -135,8 +135,8 @@ def test_not_while_the_run_is_under_way(judged: Study) -> None:
 
 def test_other_prompts_are_refused(judged: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(prompt_version(), passage_separator=" ")
-    monkeypatch.setattr("judge.inspect.run_metric.load_metric", lambda *_: Ccrs(other))
-    with pytest.raises(StudyError, match="which are not at hand"):
+    monkeypatch.setattr("judge.running.runs.load_metric", lambda *_: Ccrs(other))
+    with pytest.raises(StudyError, match="are neither installed nor in the study"):
         reparse_run(judged, "j")
 
 
@@ -151,7 +151,7 @@ def test_values_stored_before_rules_were(judged: Study) -> None:
             connection.execute(insert(table(Judgment)).values(**row, created_at=now()))
     found = reparse_run(judged, "j")
     assert found.changes == {"an unrecorded rule to bare": 1}
-    assert (found.changed, found.values_changed, found.left_alone) == (1, 0, 1)
+    assert (found.changed, found.values_changed, found.not_read) == (1, 0, 1)
 
 
 def test_the_command(
@@ -162,7 +162,7 @@ def test_the_command(
     monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
     words = ["reparse", str(campaign.folder), "j"]
     done = CliRunner().invoke(judge, [*words, "--dry-run"])
-    assert "12 came out differently" in done.output
+    assert "12 readings changed" in done.output
     assert "\x1b" not in done.output
     assert json.loads(CliRunner().invoke(judge, [*words, "--json"]).output)["changed"] == 12
     assert json.loads(CliRunner().invoke(judge, [*words, "--json"]).output)["changed"] == 0

@@ -1,4 +1,4 @@
-"""What is said of a run, and of one response in it."""
+"""The details of a run, and of one response in it."""
 
 import json
 from dataclasses import replace
@@ -56,7 +56,7 @@ def test_figures_by_construct(any_study: Study, scripted: type[Scripted]) -> Non
     assert (cc.at_max, cc.rules, cc.bare) == (1, {"labelled": 12}, 0.0)
     assert (refused.values, refused.mean, refused.bare) == (0, None, None)
     assert refused.missing == {"refusal": 12}
-    # B and D share the prompts of QR: three answers stand for six judgments.
+    # B and D share the prompts of QR: three answers decide six judgments.
     assert run.tokens == {"prompt": 5700, "completion": 114, "cached": 3420}
     assert run.cached_share == pytest.approx(0.6)
     assert run.milliseconds == pytest.approx(40)
@@ -171,12 +171,15 @@ def test_prompts_that_are_not_at_hand_are_said_to_be_so(
 ) -> None:
     judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     other = replace(prompt_version(), passage_separator=" ")
-    monkeypatch.setattr("judge.inspect.run_metric.load_metric", lambda *_: Ccrs(other))
-    assert not show_run(campaign, "j").prompts_at_hand
+    monkeypatch.setattr("judge.running.runs.load_metric", lambda *_: Ccrs(other))
+    assert not show_run(campaign, "j").has_prompts
     found = show_response(campaign, "j", last_id(campaign, "A"))
     assert found.constructs[0].prompt is None
     assert prompt_version().hash in found.notes[0]
-    assert "  This installation has no prompts with this hash." in show_run(campaign, "j").lines()
+    assert (
+        "  Prompts with this hash are neither installed nor in the study."
+        in show_run(campaign, "j").lines()
+    )
 
 
 def test_unknown_names_are_told_with_the_nearest(campaign: Study, scripted: type[Scripted]) -> None:

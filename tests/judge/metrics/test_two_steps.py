@@ -1,4 +1,4 @@
-"""A metric of two steps, written as its author would: resumed exactly, asked nothing twice."""
+"""A metric of two steps, written as its author would: resumed exactly, no prompt asked twice."""
 
 import json
 import signal
@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from judge import RunStoppedError, judge_study, preview, probe_study, show_run
+from judge import (
+    RunStoppedError,
+    judge_study,
+    preview,
+    probe_study,
+    show_response,
+    show_run,
+)
 from judge.engines.engine_settings import OpenAISettings
 from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric
@@ -77,7 +84,7 @@ def test_a_metric_of_two_steps_is_one_module_and_its_prompts(
     assert max(prompts.values()) == 1
     steps = Counter("List each" in prompt for prompt in prompts)
     assert steps == {True: 2 * 3, False: 2 * 2 * 3}
-    assert (outcome.judged, outcome.asked, outcome.left) == (8, 18, 0)
+    assert (outcome.judged, outcome.answered, outcome.remaining) == (8, 18, 0)
     assert outcome.tokens == {"prompt": 6 * 100 + 12 * 50, "completion": 6 * 20 + 12}
     assert not outcome.missing
     scores = any_study.score_table()
@@ -98,7 +105,7 @@ def test_a_metric_of_two_steps_is_one_module_and_its_prompts(
     assert limits == {True: 200, False: None}
     details = show_run(any_study, "faithful")
     assert details.tokens == {"prompt": 1200, "completion": 132}
-    assert judge_study(any_study, settings()).asked == 0
+    assert judge_study(any_study, settings()).answered == 0
 
 
 @pytest.mark.parametrize("stop", [*range(1, 18, 4), 17])
@@ -111,7 +118,7 @@ def test_an_interrupted_run_resumes_at_any_answer(
         judge_study(campaign, settings())
     scripted.stop_after = None
     outcome = judge_study(campaign, settings())
-    assert outcome.left == 0
+    assert outcome.remaining == 0
     prompts = Counter(request.prompt for request in scripted.asked)
     assert set(prompts.values()) == {1}
     assert len(prompts) == 3 * 3 + 3 * 2 * 3
@@ -143,13 +150,13 @@ def test_a_killed_run_resumes_with_identical_results(
         [*main, *command], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
-    # Nothing whose answer is on disk is asked again: the endpoint got the prompts that were left
+    # No prompt with an answer on disk is asked again: the endpoint got the prompts that were left
     # and the questions of the probe, and no others.
     outcome = json.loads(done.stdout)
-    assert outcome["asked"] == FIRST + SECOND - len(on_disk)
-    assert outcome["left"] == 0
+    assert outcome["answered"] == FIRST + SECOND - len(on_disk)
+    assert outcome["remaining"] == 0
     assert not outcome["retries"]
-    assert stub.log().asked == outcome["asked"] + outcome["overhead"]["calls"]
+    assert stub.log().asked == outcome["answered"] + outcome["overhead"]["calls"]
     rows = step_answers(small_study)
     assert len(rows) == FIRST + SECOND == len({row.prompt_hash for row in rows})
     assert Counter(row.step for row in rows) == {"statements": FIRST, "verdict": SECOND}
@@ -188,10 +195,10 @@ def test_reasons_of_runner_and_metric_are_stored(campaign: Study, scripted: type
     assert "4 content_filter (the provider's content filter stopped the answer)" in lines
     # What has no value is asked again on demand only: the whole evaluation, as a further attempt.
     asked = len(scripted.asked)
-    assert judge_study(campaign, settings()).asked == 0
+    assert judge_study(campaign, settings()).answered == 0
     scripted.answer = staticmethod(said)
     again = judge_study(campaign, settings(retry_unparsed=True))
-    assert again.left == 0
+    assert again.remaining == 0
     assert len(scripted.asked) - asked == 3 * 3 + 3 * 2 * 3
     scores = campaign.score_table()
     assert scores.loc[scores["scorer"] == "faithful", "value"].isna().all()
@@ -218,9 +225,9 @@ def test_a_limit_counts_prompts_of_all_steps(campaign: Study, scripted: type[Scr
     asked = 0
     while True:
         outcome = judge_study(campaign, settings(limit=5))
-        asked += outcome.asked
-        assert outcome.asked <= 5
-        if not outcome.left:
+        asked += outcome.answered
+        assert outcome.answered <= 5
+        if not outcome.remaining:
             break
     assert asked == len(scripted.asked) == len({request.prompt for request in scripted.asked}) == 27
 
@@ -244,15 +251,110 @@ def test_a_dry_run_counts_what_can_be_asked_now(campaign: Study, scripted: type[
     assert not scripted.asked
 
 
-@pytest.mark.parametrize("option", [{"estimate": 5}, {"drift": 2}])
-def test_options_for_single_prompts_are_refused(
-    campaign: Study, scripted: type[Scripted], option: dict[str, int]
-) -> None:
-    with pytest.raises(StudyError, match="faithfulness asks in steps"):
-        judge_study(campaign, settings(**option))
+def test_drift_and_probes_need_a_single_prompt(campaign: Study, scripted: type[Scripted]) -> None:
+    with pytest.raises(StudyError, match=r"--drift: .* faithfulness asks in steps"):
+        judge_study(campaign, settings(drift=2))
     with pytest.raises(StudyError, match="can be probed"):
         probe_study(campaign, settings())
     assert not scripted.asked
+
+
+def test_an_estimate_covers_the_prompts_that_can_be_asked_now(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    scripted.answer = staticmethod(said)
+    sample = judge_study(campaign, settings(estimate=5))
+    assert (sample.answered, sample.judged, sample.remaining) == (5, 0, 12)
+    assert all("List each" in request.prompt for request in scripted.asked)
+    forecast = sample.estimate
+    assert forecast is not None
+    assert (forecast.answers, forecast.prompts) == (5, 9 - 5)
+    assert forecast.tokens["prompt"].estimate == pytest.approx(4 * 100, rel=0.05)
+    assert any("Later steps depend on the answers" in line for line in sample.lines())
+    second = judge_study(campaign, settings(estimate=3))
+    assert (second.answered, second.remaining) == (3, 12)
+    assert judge_study(campaign, settings()).remaining == 0
+    prompts = Counter(request.prompt for request in scripted.asked)
+    assert (len(prompts), set(prompts.values())) == (27, {1})
+    calls = show_run(campaign, "faithful").calls
+    counts = [(call.kind, call.planned, call.answered) for call in calls]
+    assert counts == [("estimate", 5, 5), ("estimate", 3, 3), ("run", counts[2][1], 27 - 8)]
+
+
+def response_ids(study: Study) -> dict[tuple[str, str], str]:
+    scores = study.score_table()
+    rows = scores[scores["scorer"] == "faithful"]
+    keys = zip(rows["query_id"], rows["system"], strict=True)
+    return dict(zip(keys, rows["response_id"], strict=True))
+
+
+def test_a_response_is_shown_with_the_prompts_and_answers_of_every_step(
+    any_study: Study, scripted: type[Scripted]
+) -> None:
+    fill(any_study, queries=2)
+    scripted.answer = staticmethod(said)
+    judge_study(any_study, settings())
+    asked = {request.prompt for request in scripted.asked}
+    ids = response_ids(any_study)
+    # The prompt of the first step was asked for another response with the same text.
+    for system, passage in (("B", "A passage. (2)"), ("D", "A third passage. (2)")):
+        (shown,) = show_response(
+            any_study, "faithful", ids["q2", system], metric_file=str(FILE)
+        ).constructs
+        assert [step.step for step in shown.steps] == ["statements"] + ["verdict"] * 3
+        assert {step.prompt for step in shown.steps} <= asked
+        assert [s.answer and s.answer["text"] for s in shown.steps] == [
+            said(step.prompt).text for step in shown.steps
+        ]
+        assert all(passage in step.prompt for step in shown.steps[1:])
+        assert (shown.prompt, shown.judgments[0]["parts"]) == (None, {"statements": 3})
+    found = show_response(any_study, "faithful", ids["q2", "D"], metric_file=str(FILE))
+    lines = found.lines()
+    assert lines.count("  prompt of the step verdict:") == 3
+    assert any(line.startswith("  judgment: ") for line in lines)
+    record = found.as_json()
+    assert json.loads(json.dumps(record))["constructs"] == record["constructs"]
+
+
+def test_each_attempt_is_shown_with_the_answers_of_its_time(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
+    def cut(prompt: str) -> Answer:
+        whole = "Statement: The third" not in prompt
+        return said(prompt) if whole else Answer("yes", missing="truncated_by_server")
+
+    scripted.answer = staticmethod(cut)
+    scripted.stop_after = 8
+    with pytest.raises(RunStoppedError):
+        judge_study(campaign, settings())
+    scripted.stop_after = None
+    judge_study(campaign, settings(limit=1))
+    (begun,) = show_response(
+        campaign, "faithful", first_response(campaign), metric_file=str(FILE)
+    ).constructs
+    assert begun.judgments == []
+    assert [step.answer is None for step in begun.steps] == [False, False, True, True]
+    assert "  not judged yet" in begun.lines()
+    judge_study(campaign, settings())
+    scripted.answer = staticmethod(said)
+    judge_study(campaign, settings())
+    response = response_ids(campaign)["q1", "A"]
+    (shown,) = show_response(campaign, "faithful", response, metric_file=str(FILE)).constructs
+    reasons = [judgment["missing_reason"] for judgment in shown.judgments]
+    assert reasons == ["truncated_by_server", None]
+    by_attempt = {n: [s.answer for s in shown.steps if s.attempt == n] for n in (1, 2)}
+    assert [len(answers) for answers in by_attempt.values()] == [4, 4]
+    last = [answers[-1] for answers in by_attempt.values()]
+    assert [answer and answer["missing"] for answer in last] == ["truncated_by_server", None]
+
+
+def first_response(study: Study) -> str:
+    r = table(Response)
+    with study.read() as connection:
+        key = connection.execute(select(r.c.id).order_by(r.c.id)).scalars().first()
+        from study.importing.existing_content import ExistingContent
+
+        return ExistingContent(connection).id_of(int(key or 0))
 
 
 def test_another_metric_is_another_run(campaign: Study, scripted: type[Scripted]) -> None:

@@ -1,6 +1,6 @@
 """A metric of two steps on a real model, tiny and random: real tokens, limits and answers.
 
-The model runs in an environment of its own (tests/judge/tiny_model/requirements.txt), whose Python
+The model runs in a separate environment (tests/judge/tiny_model/requirements.txt), whose Python
 is named by CCRS_TEST_MODEL_PYTHON. Its words mean nothing; what is stored of them is exact.
 """
 
@@ -79,7 +79,7 @@ def test_a_killed_run_gives_what_an_uninterrupted_one_gives(tmp_path: Path) -> N
         stored = len(step_answers(folder))
         resumed = judge(folder, endpoint, *METRIC)
     assert resumed.returncode == done.returncode, resumed.stderr
-    assert json.loads(resumed.stdout)["asked"] == len(whole) - stored
-    assert json.loads(resumed.stdout)["left"] == 0
+    assert json.loads(resumed.stdout)["answered"] == len(whole) - stored
+    assert json.loads(resumed.stdout)["remaining"] == 0
     assert said(folder) == said(straight)
     assert len(judgments(folder)) == 12 * 4

@@ -40,7 +40,7 @@ def test_a_study_is_judged_with_words_of_its_own(campaign: Study, scripted: type
     judge_study(campaign, ScriptedSettings(name="j", prompts="german-v1"))
     details = show_run(campaign, "j")
     assert details.prompt_version == "german-v1"
-    assert details.prompts_at_hand
+    assert details.has_prompts
     assert [figure.construct for figure in details.constructs] == ["QR"]
     assert {row.value for row in judgments(campaign)} == {70.0}
 
@@ -63,11 +63,11 @@ def test_changed_words_do_not_go_on_under_the_name_of_the_earlier_ones(
     judge_study(campaign, ScriptedSettings(name="first", prompts="mine", limit=1))
     own(campaign, "mine", QR="{question} {response} Only the score.")
     for name in (None, "first", "second"):
-        with pytest.raises(StudyError, match="not those that the run 'first' was made with"):
+        with pytest.raises(StudyError, match="have changed since the run 'first'"):
             judge_study(campaign, ScriptedSettings(name=name, prompts="mine"))
     folder.rename(folder.with_name("mine-v2"))
     judge_study(campaign, ScriptedSettings(name="second", prompts="mine-v2", limit=1))
-    assert not show_run(campaign, "first").prompts_at_hand
+    assert not show_run(campaign, "first").has_prompts
 
 
 def test_words_that_nothing_was_judged_with_may_change_under_their_name(
@@ -159,7 +159,7 @@ def test_a_run_that_has_judged_nothing_holds_no_words(
         judge_study(campaign, ScriptedSettings(name="j", prompts="mine"))
     own(campaign, "mine", BARE, QR="{question} {response}")
     judge_study(campaign, ScriptedSettings(name="k", prompts="mine", limit=1))
-    assert show_run(campaign, "k").prompts_at_hand
+    assert show_run(campaign, "k").has_prompts
 
 
 def test_a_copy_is_the_same_words_until_they_are_changed(study: Study) -> None:
@@ -184,7 +184,7 @@ def test_the_command_lists_versions_and_begins_one(study: Study) -> None:
         return done.output
 
     assert "ccrs-context-first-v1  (AC, CC, ID, IR, QR; eb3b16d3513a)" in run()
-    assert "holds a copy of ccrs-paper-v1" in run("--new", "mine")
+    assert "as a copy of ccrs-paper-v1" in run("--new", "mine")
     assert "mine  (AC, CC, ID, IR, QR; 38e5b203406a; of this study)" in run()
     done = CliRunner().invoke(cli, ["judge", "prompts", str(study.folder), "--of", "mine"])
     assert done.exit_code == 2

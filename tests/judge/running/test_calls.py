@@ -1,4 +1,4 @@
-"""What is kept of every call on a run."""
+"""What is stored of every call on a run."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from judge import RunStoppedError, judge_study, show_run
 from judge.cli.judge_command import judge
-from judge.inspect.run_record import public_host, run_record, without_addresses
+from judge.inspect.show import public_host, run_record, without_addresses
 from judge.protocol.exchange import Answer
 from judge.running.calls import Call, account, begin_call
 from judge.running.runs import run_of
@@ -18,7 +18,7 @@ from study.schema import JudgeCall, JudgeCallEnd, table
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill
 
 SPENT = Answer("85", prompt_tokens=100, completion_tokens=2, cached_tokens=60, milliseconds=40.0)
-"""No reasoning tokens are told: they are not known, not 0."""
+"""Reasoning tokens are not reported: they are unknown, not 0."""
 
 
 def test_a_call_is_kept_with_what_it_did_and_took(
@@ -117,7 +117,7 @@ def test_a_report_names_public_hosts_only(any_study: Study, scripted: type[Scrip
     assert "notes" not in record["calls"][0]
     told = {"endpoints": ["http://gpu7:8000/v1", "https://api.openai.com/v1"], "window": 8192}
     assert without_addresses(told) == {
-        "endpoints": ["an own server", "api.openai.com"],
+        "endpoints": ["a private server", "api.openai.com"],
         "window": 8192,
     }
 
@@ -147,4 +147,4 @@ def test_what_the_server_did_not_count_costs_an_unknown_sum(
     scripted.answer = staticmethod(lambda _prompt: next(counts))
     done = judge_study(campaign, ScriptedSettings(name="j", price=(1.0, 1.0)))
     assert done.uncounted == 1
-    assert "Not in these counts: 1 answers, which were not counted." in done.lines()
+    assert "Not included: 1 answers without a count of tokens." in done.lines()

@@ -29,7 +29,7 @@ def test_a_call_adds_a_round_before_and_one_after(
     first, second = (rounds(campaign)[n] for n in (0, 1))
     assert first == second
     assert len(set(first)) == 4
-    # The rounds are no judgments, and the judge is asked in the run's own words.
+    # The rounds are not judgments, and the judge is asked in the run's own words.
     assert outcome.judged == 60
     asked = [request.prompt for request in scripted.asked]
     assert asked[:4] == asked[-4:]

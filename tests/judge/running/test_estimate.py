@@ -1,4 +1,4 @@
-"""A sample of a run, and what it says of the rest."""
+"""A sample of a run, and the forecast for the other prompts."""
 
 from dataclasses import replace
 
@@ -24,14 +24,14 @@ def test_a_sample_is_stored_and_says_what_the_rest_takes(
     scripted.answer = staticmethod(counted)
     settings = ScriptedSettings(name="j", price=(1.0, 10.0), concurrency=8)
     done = judge_study(any_study, settings.model_copy(update={"estimate": 30}))
-    assert done.asked == 30
+    assert done.answered == 30
     found = done.estimate
     assert found is not None
-    assert (found.answers, found.left) == (30, 190 - 30)
+    assert (found.answers, found.prompts) == (30, 190 - 30)
     asked = [len(scripted.asked)]
     judge_study(any_study, settings)
     rest = scripted.asked[asked[0] :]
-    # Nothing is asked twice, and the sample went through constructs and lengths.
+    # No prompt is asked twice, and the sample went through constructs and lengths.
     assert len(rest) == 160
     assert len({request.prompt for request in scripted.asked}) == 190
     assert {request.construct_key for request in scripted.asked[:30]} == {
@@ -54,7 +54,7 @@ def test_what_it_says_and_how_to_go_on(campaign: Study, scripted: type[Scripted]
     scripted.answer = staticmethod(counted)
     done = judge_study(campaign, ScriptedSettings(name="j", estimate=10))
     text = "\n".join(done.lines())
-    assert "The 47 prompts that are left, from 10 answers:" in text
+    assert "Forecast for 47 remaining prompts, from 10 answers:" in text
     assert "95% intervals" in text
     assert "run the command again without --estimate" in text
     scripted.answer = staticmethod(lambda prompt: Answer(score(prompt)))
@@ -62,7 +62,7 @@ def test_what_it_says_and_how_to_go_on(campaign: Study, scripted: type[Scripted]
     assert silent.estimate is None
     assert any("counted no tokens" in line for line in silent.lines())
     every = judge_study(campaign, ScriptedSettings(name="j", estimate=500))
-    assert (every.asked, every.left) == (37, 0)
+    assert (every.answered, every.remaining) == (37, 0)
 
 
 def test_an_engine_with_a_tokenizer_counts_the_rest_instead_of_guessing(
@@ -93,15 +93,15 @@ def test_a_dry_run_goes_by_what_the_run_has_counted(
     settings = ScriptedSettings(name="j", price=(1.0, 10.0))
     judge_study(campaign, ScriptedSettings(name="j", estimate=20))
     shown = preview(campaign, settings)
-    assert shown.projection is not None
-    assert shown.projection.answers == 20
+    assert shown.forecast is not None
+    assert shown.forecast.answers == 20
     before = len(scripted.asked)
     judge_study(campaign, ScriptedSettings(name="j"))
     took = sum(counted(request.prompt).prompt_tokens or 0 for request in scripted.asked[before:])
     assert shown.prompt_tokens == pytest.approx(took, rel=0.05)
     assert any("--estimate draws one" in line for line in shown.lines())
     fresh = preview(campaign, ScriptedSettings(model="another"))
-    assert fresh.projection is None
+    assert fresh.forecast is None
     assert any("at four bytes each" in line for line in fresh.lines())
 
 

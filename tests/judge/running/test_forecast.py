@@ -1,4 +1,4 @@
-"""What the rest of a run will take: the ratio estimate, its interval, and the sample it needs."""
+"""The forecast of a run: the ratio estimate, its interval, and the sample it needs."""
 
 from math import sqrt
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from judge.protocol.exchange import Answer
-from judge.running.forecast import CountedAnswer, IntervalEstimate, project, ratio_total
-from judge.running.prompt_sample import Name, spread
+from judge.running.forecast import CountedAnswer, IntervalEstimate, forecast, ratio_total
+from judge.running.metric_requests import PromptName
+from judge.running.plan import draw_prompts
 from tests.judge.small_studies import ScriptedSettings
 
 
@@ -54,19 +55,19 @@ def test_the_interval_covers_what_it_says() -> None:
 
 def test_a_sample_has_each_construct_by_its_share_and_short_and_long_prompts() -> None:
     prompts = {
-        Name(key, 0, response): 100 * response
+        PromptName(key, 0, response): 100 * response
         for key, count in (("AC", 300), ("CC", 300), ("QR", 100))
         for response in range(count)
     }
-    chosen = spread(prompts, 70, seed=3)
-    assert chosen == spread(prompts, 70, seed=3)
-    assert len({spread(prompts, 70, seed) for seed in range(6)}) > 1
+    chosen = draw_prompts(prompts, 70, seed=3)
+    assert chosen == draw_prompts(prompts, 70, seed=3)
+    assert len({draw_prompts(prompts, 70, seed) for seed in range(6)}) > 1
     by_key = {key: sum(name.construct_key == key for name in chosen) for key in ("AC", "CC", "QR")}
     assert by_key == {"AC": 30, "CC": 30, "QR": 10}
     lengths = sorted(prompts[name] for name in chosen if name.construct_key == "CC")
     assert lengths[0] < 1000
     assert lengths[-1] > 29_000 - 1000
-    assert spread(prompts, 10_000, seed=0) == frozenset(prompts)
+    assert draw_prompts(prompts, 10_000, seed=0) == frozenset(prompts)
 
 
 def test_cached_tokens_have_a_price_of_their_own() -> None:
@@ -84,7 +85,7 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
     answer = Answer(
         "85", prompt_tokens=100, completion_tokens=2, cached_tokens=50, milliseconds=800.0
     )
-    found = project(
+    found = forecast(
         [CountedAnswer(400, answer), CountedAnswer(400, answer)], 10, 4000, settings, at_once=4
     )
     assert found is not None
@@ -101,11 +102,11 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
     assert "prompt tokens: about 1,000 (1,000 to 1,000)" in text
     assert "time: about 2.0 s (if 4 are always under way at once)" in text
     # One answer of 400 bytes took 3 s from end to end: ten times as much takes 30 s.
-    slow = project([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0, at_once=4)
+    slow = forecast([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0, at_once=4)
     assert slow is not None
     assert slow.seconds == IntervalEstimate(30, 2, 30)
     assert any("time: 2.0 to 30.0 s" in line for line in slow.lines())
-    local = project([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0)
+    local = forecast([CountedAnswer(400, answer)], 10, 4000, settings, wall=3.0)
     assert local is not None
     assert local.seconds == IntervalEstimate(30)
 
@@ -113,12 +114,12 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
 def test_what_was_not_counted_is_told_and_not_taken_for_0() -> None:
     settings = ScriptedSettings()
     counted = Answer("85", prompt_tokens=100)
-    found = project(
+    found = forecast(
         [CountedAnswer(400, counted), CountedAnswer(400, Answer("85"))], 1, 400, settings
     )
     assert found is not None
     assert found.tokens == {"prompt": IntervalEstimate(100)}
     assert found.seconds is None
     assert found.cost is None
-    assert any("Of 2 answers 1 were not counted" in line for line in found.lines())
-    assert project([CountedAnswer(400, Answer("85"))], 1, 400, settings) is None
+    assert any("1 of 2 answers have no count of tokens" in line for line in found.lines())
+    assert forecast([CountedAnswer(400, Answer("85"))], 1, 400, settings) is None

@@ -1,7 +1,7 @@
 import pytest
 from sqlalchemy import text
 
-from judge.running.lock import sole_writer
+from judge.running.runs import sole_writer
 from study import Study, StudyError
 
 

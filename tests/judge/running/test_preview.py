@@ -20,7 +20,7 @@ def test_it_counts_what_a_run_asks(any_study: Study, scripted: type[Scripted]) -
         assert outcome.judged >= 0
     first = preview(any_study, ScriptedSettings(model="other"))
     assert first.prompts == {"CC": 12, "ID": 12, "AC": 12, "IR": 12, "QR": 9}
-    assert first.left == 0
+    assert first.postponed == 0
     assert len(scripted.asked) == 57
 
 
@@ -31,7 +31,7 @@ def test_nothing_is_asked_or_stored(campaign: Study, scripted: type[Scripted]) -
     assert not scripted.asked
     assert shown.example is not None
     assert shown.example.startswith("Evaluate the")
-    assert shown.lines()[-1] == "Nothing was asked, and nothing was stored."
+    assert shown.lines()[-1] == "No prompt was sent and nothing was written."
 
 
 def test_tokens_are_estimated_from_the_prompts_length(
@@ -46,7 +46,7 @@ def test_tokens_are_estimated_from_the_prompts_length(
 def test_limit_price_and_window(campaign: Study) -> None:
     limited = preview(campaign, ScriptedSettings(model="m", limit=10, price=(3.0, 15.0)))
     assert sum(limited.prompts.values()) == 10
-    assert limited.left == 47
+    assert limited.postponed == 47
     assert limited.cost == pytest.approx((limited.prompt_tokens * 3 + 160 * 15) / 1e6, rel=0.05)
     too_long = preview(campaign, ScriptedSettings(model="m", window=100)).too_long
     assert too_long is not None

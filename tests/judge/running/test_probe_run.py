@@ -1,4 +1,4 @@
-"""Probes of a run: asked under its conditions, kept apart, resumed, never asked twice."""
+"""Probes of a run: asked under its conditions, stored separately, resumed, never asked twice."""
 
 from collections import Counter
 from pathlib import Path
@@ -20,8 +20,7 @@ from judge.perturbations.catalogue import PROBES
 from judge.perturbations.perturbation import Change
 from judge.protocol.exchange import Answer
 from judge.running.pages import Place, pages, places
-from judge.running.probe_requests import ProbeRequest
-from judge.running.probe_sample import drawn
+from judge.running.probes import ProbeRequest, draw_sample
 from study import Study, StudyError
 from study.cli.root import cli
 from study.columns import PROBE_COLUMNS
@@ -61,7 +60,7 @@ def test_every_probe_of_every_prompt_is_asked_and_kept_apart(
     assert Counter(row["kind"] for row in rows)["again"] == 3 * 5
     assert len(rows) - passages == 3 * 5 * ON_RESPONSE
     assert outcome.answered == len(rows) == sum(outcome.planned.prompts.values())
-    assert (outcome.planned.responses, outcome.planned.queries, outcome.left) == (3, 3, 0)
+    assert (outcome.planned.responses, outcome.planned.queries, outcome.remaining) == (3, 3, 0)
     assert judged.score_table().equals(before)
     assert {"first-sentence", "one-paragraph", "support-first"} <= set(
         outcome.planned.not_alterable
@@ -98,7 +97,7 @@ def test_it_goes_on_where_it_stopped_and_asks_nothing_twice(
     with pytest.raises(ProbingStoppedError, match="Interrupted") as stopped:
         probe_study(judged, SETTINGS, sample=3)
     assert stopped.value.outcome.answered == 10
-    assert stopped.value.outcome.left > 0
+    assert stopped.value.outcome.remaining > 0
     scripted.stop_after = None
     again = probe_study(judged, SETTINGS, sample=3)
     assert again.planned.asked_before == 10
@@ -134,12 +133,12 @@ def test_a_larger_sample_holds_the_smaller_one(judged: Study, scripted: type[Scr
 def test_responses_are_spread_over_queries() -> None:
     order = [Place(query, b"c", 10 * query + n) for query in range(20) for n in range(5)]
     judged = {place.response: frozenset({"QR"}) for place in order if place.query != 3}
-    chosen = drawn(order, judged, 19, seed=1)
+    chosen = draw_sample(order, judged, 19, seed=1)
     assert sorted(place.query for place in chosen) == [q for q in range(20) if q != 3]
-    more = drawn(order, judged, 40, seed=1)
+    more = draw_sample(order, judged, 40, seed=1)
     assert set(chosen) < set(more)
     assert max(Counter(place.query for place in more).values()) == 3
-    assert drawn(order, judged, 19, seed=2) != chosen
+    assert draw_sample(order, judged, 19, seed=2) != chosen
 
 
 def test_an_answer_without_a_score_is_missing_with_its_reason(

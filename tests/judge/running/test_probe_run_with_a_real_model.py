@@ -1,6 +1,6 @@
 """Probes of a run of a real model, tiny and random: killed, gone on with, and in the report.
 
-The model runs in an environment of its own; see tests/judge/tiny_model.
+The model runs in a separate environment; see tests/judge/tiny_model.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The example study judged by a real model, tiny and random: real tokens, weights and answers.
 
-The model runs in an environment of its own (tests/judge/tiny_model/requirements.txt), whose Python
+The model runs in a separate environment (tests/judge/tiny_model/requirements.txt), whose Python
 is named by CCRS_TEST_MODEL_PYTHON.
 """
 

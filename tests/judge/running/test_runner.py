@@ -11,7 +11,7 @@ from sqlalchemy import func, select, text
 
 from judge import RunStoppedError, judge_study, preview
 from judge.protocol.exchange import Answer
-from judge.running.lock import sole_writer
+from judge.running.runs import sole_writer
 from study import Study, StudyError
 from study.schema import JudgeRun, Judgment, table
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored, store
@@ -29,9 +29,9 @@ def test_every_response_is_judged_on_every_construct(
     outcome = judge_study(any_study, ScriptedSettings(name="j"))
     # 3 queries x 4 responses x 5 constructs; QR of B and D is one prompt.
     assert outcome.judged == 60
-    assert outcome.asked == len(scripted.asked) == 57
+    assert outcome.answered == len(scripted.asked) == 57
     assert not outcome.missing
-    assert not outcome.left
+    assert not outcome.remaining
     assert outcome.flags == {"shared_prompt": 3}
     scores = any_study.score_table()
     mine = scores[scores["scorer"] == "j"]
@@ -89,7 +89,7 @@ def test_a_second_run_asks_nothing(campaign: Study, scripted: type[Scripted]) ->
     judge_study(campaign, ScriptedSettings())
     scripted.asked.clear()
     again = judge_study(campaign, ScriptedSettings())
-    assert (again.begun, again.judged, again.asked) == (False, 0, 0)
+    assert (again.begun, again.judged, again.answered) == (False, 0, 0)
     assert not scripted.asked
 
 
@@ -100,7 +100,7 @@ def test_an_interrupted_run_goes_on_with_what_is_missing(
     with pytest.raises(RunStoppedError, match="Interrupted") as stopped:
         judge_study(campaign, ScriptedSettings())
     assert stopped.value.outcome.judged == 20
-    assert stopped.value.outcome.left == 40
+    assert stopped.value.outcome.remaining == 40
     scripted.stop_after = None
     outcome = judge_study(campaign, ScriptedSettings())
     assert outcome.judged == 40
@@ -115,7 +115,7 @@ def test_what_shares_a_prompt_with_an_answered_one_is_not_asked(
     judge_study(campaign, ScriptedSettings(systems=("B",), constructs=("QR",)))
     scripted.asked.clear()
     outcome = judge_study(campaign, ScriptedSettings(systems=("D",), constructs=("QR",)))
-    assert (outcome.judged, outcome.asked) == (3, 0)
+    assert (outcome.judged, outcome.answered) == (3, 0)
     rows = judgments(campaign)
     assert [row.value for row in rows[:3]] == [row.value for row in rows[3:]]
     assert all(row.flags == ["shared_prompt"] for row in rows[3:])
@@ -155,7 +155,7 @@ def test_limit_constructs_and_systems_are_no_part_of_the_identity(
 
 def test_limit_says_what_is_left(campaign: Study, scripted: type[Scripted]) -> None:
     outcome = judge_study(campaign, ScriptedSettings(limit=10))
-    assert (outcome.asked, outcome.judged, outcome.left) == (10, 10, 50)
+    assert (outcome.answered, outcome.judged, outcome.remaining) == (10, 10, 50)
     assert any("50 judgments are still to be made" in line for line in outcome.lines())
     assert len(scripted.asked) == 10
 
@@ -167,7 +167,7 @@ def test_another_configuration_is_another_run(campaign: Study, scripted: type[Sc
     assert "temperature None there, 0.5 now" in " ".join(second.notes)
     with pytest.raises(StudyError, match=r"temperature 0\.5 there, 1\.0 now"):
         judge_study(campaign, ScriptedSettings(limit=1, temperature=1, name="scripted (2)"))
-    with pytest.raises(StudyError, match="is the run 'scripted' already"):
+    with pytest.raises(StudyError, match="run 'scripted' already has"):
         judge_study(campaign, ScriptedSettings(limit=1, name="other"))
     assert len(scripted.asked) == 2
 
@@ -198,7 +198,7 @@ def test_what_a_prompt_must_show_and_is_not_there_is_missing_with_the_reason(
     )
     outcome = judge_study(study, ScriptedSettings())
     assert outcome.missing == {"no_passages": 4, "no_reference": 2}
-    # It lies in the data, so nothing is missing from the judge.
+    # The cause is in the data, so no answer of the judge is missing.
     assert outcome.missing_share == 0
     assert sorted(r.construct_key for r in scripted.asked) == ["CC", "ID", "QR", "QR"]
 
@@ -433,7 +433,7 @@ def test_what_did_not_fit_is_judged_when_it_does(campaign: Study, scripted: type
     assert first.run_missing == {"too_long": 48}
     assert first.falls_short
     again = judge_study(campaign, ScriptedSettings(window=130))
-    assert (again.judged, again.asked) == (0, 0)
+    assert (again.judged, again.answered) == (0, 0)
     assert again.falls_short, "the run is what falls short, not the call"
     last = judge_study(campaign, ScriptedSettings())
     assert (last.judged, last.run_missing, last.run_judgments) == (48, {}, 60)

@@ -1,4 +1,4 @@
-"""Prompts with the passages in another order: a run of its own, shown as it was asked."""
+"""Prompts with the passages in another order: a separate run, shown as it was asked."""
 
 import pytest
 from click.testing import CliRunner

@@ -131,7 +131,7 @@ def test_em_is_a_metric_on_ac_against_any_reference(
     fill(any_study, 2)
     store(any_study, {"query_id": "bare", "query": "?", "response": "x", "system": "A"})
     outcome = judge_study(any_study, ScriptedSettings())
-    assert outcome.text_metrics == {"EM": {"stored": 8, "held": 0, "differing": 0}}
+    assert outcome.text_metrics == {"EM": {"stored": 8, "existing": 0, "differing": 0}}
     scores = any_study.score_table()
     em = scores[scores["scorer"] == "EM"].set_index(["query_id", "system"])
     assert set(em["scorer_kind"]) == {"metric"}
@@ -139,7 +139,7 @@ def test_em_is_a_metric_on_ac_against_any_reference(
     assert em["value"].to_dict() == {
         (f"q{q}", system): 100.0 if system == "A" else 0.0 for q in (1, 2) for system in "ABCD"
     }
-    assert judge_study(any_study, ScriptedSettings()).text_metrics["EM"]["held"] == 8
+    assert judge_study(any_study, ScriptedSettings()).text_metrics["EM"]["existing"] == 8
     assert set(stored(any_study)) == {"EM"}
 
 
@@ -152,8 +152,8 @@ def test_what_is_asked_for_later_is_added_and_nothing_doubles(
     second = judge_study(any_study, ScriptedSettings(text_metrics=(*ALL, "F1")))
     assert second.run == first.run
     assert len(scripted.asked) == asked
-    new = {"stored": 5, "held": 0, "differing": 0}
-    old = {"stored": 0, "held": 5, "differing": 0}
+    new = {"stored": 5, "existing": 0, "differing": 0}
+    old = {"stored": 0, "existing": 5, "differing": 0}
     assert second.text_metrics == {"EM": old, "EM-normalized": new, "F1": new}
     assert "F1: 5 scores were stored." in second.lines()
     third = judge_study(any_study, ScriptedSettings(text_metrics=ALL))
@@ -186,8 +186,8 @@ def test_a_metric_that_the_study_holds_stays_and_is_told(
 ) -> None:
     add(campaign, "EM", "metric", 100.0)
     outcome = judge_study(campaign, ScriptedSettings())
-    assert outcome.text_metrics == {"EM": {"stored": 11, "held": 0, "differing": 1}}
-    assert "1 that the study holds already differ" in " ".join(outcome.lines())
+    assert outcome.text_metrics == {"EM": {"stored": 11, "existing": 0, "differing": 1}}
+    assert "1 existing scores differ" in " ".join(outcome.lines())
 
 
 def test_without_ac_there_is_no_metric(campaign: Study, scripted: type[Scripted]) -> None:
@@ -205,7 +205,7 @@ def test_a_name_is_a_metrics_or_another_scorers(campaign: Study, scripted: type[
     with pytest.raises(StudyError, match="'EM-normalized' is the name of a metric"):
         judge_study(campaign, ScriptedSettings(model="m", name="EM-normalized"))
     add(campaign, "F1", "judge", 50.0)
-    with pytest.raises(StudyError, match="scorer named 'F1' that is no metric"):
+    with pytest.raises(StudyError, match="scorer named 'F1' that is not a metric"):
         judge_study(campaign, ScriptedSettings(text_metrics=ALL))
     assert "F1" not in stored(campaign)
     assert judge_study(campaign, ScriptedSettings(text_metrics=ALL[:2])).text_metrics

@@ -1,0 +1,219 @@
+"""Probes of a run: the sample of responses, the altered prompts, and their stored answers."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, insert, select
+
+from judge.metrics.metric import Content
+from judge.perturbations.perturbation import Change, Probe
+from judge.protocol.exchange import TOO_LONG, Answer
+from judge.running.judgment_store import answer_columns, decision_columns
+from judge.running.metric_requests import MetricRequest, PlannedPrompt
+from judge.running.pages import Place, pages
+from judge.running.scope import Scope
+from judge.running.shown_texts import ShownTexts, shuffled
+from judge.running.work_items import EMPTY_RESPONSE, Pending
+from study.facts.judgments import as_read
+from study.schema import DRIFT, Fault, Judgment, ProbeAnswer, ProbeAnswerBase, now, table
+from study.schema.database import writing
+from study.study import Study
+
+# Rows that are stored together.
+_BATCH = 200
+
+ScoredConstructs = Mapping[int, frozenset[str]]
+"""Response (database key) to the constructs on which the run has a score for it."""
+
+AskedProbes = frozenset[tuple[int, str, str, int]]
+"""Response (database key), construct, probe and round of the stored answers of a run."""
+
+
+def scored_constructs(connection: Connection, run_id: int, scope: Scope) -> ScoredConstructs:
+    """Return the scores of a run that a probe can shift: those that the judge was asked for."""
+    j = table(Judgment)
+    names = ("response_id", "construct_key", "construct_version", "value", "rule")
+    scores: dict[int, set[str]] = {}
+    rows = connection.execute(as_read(names, j.c.run_id == run_id, j.c.repeat == 0))
+    for response, key, version, value, rule in rows:
+        current = key in scope.constructs and version == scope.versions.get(key)
+        if current and value is not None and rule != EMPTY_RESPONSE:
+            scores.setdefault(response, set()).add(key)
+    return {response: frozenset(keys) for response, keys in scores.items()}
+
+
+def draw_sample(
+    order: Iterable[Place], scores: ScoredConstructs, size: int, seed: int
+) -> list[Place]:
+    """Draw responses of a run, one for each query until every query has one.
+
+    The draw depends only on the seed: a larger sample contains the smaller one, other runs of the
+    study are probed on the same responses, and an interrupted call continues with the same ones.
+    """
+    by_query: dict[int, list[Place]] = {}
+    for place in order:
+        if place.selected and place.response in scores:
+            by_query.setdefault(place.query, []).append(place)
+    turns: list[tuple[int, bytes, Place]] = []
+    for query, places in by_query.items():
+        mixed = sorted(places, key=lambda place: draw_rank(seed, place.response))
+        turns += [(turn, draw_rank(seed, -query), place) for turn, place in enumerate(mixed)]
+    sample = [place for _, _, place in sorted(turns, key=lambda item: item[:2])[:size]]
+    return sorted(sample, key=lambda place: (place.query, place.context_hash, place.response))
+
+
+def draw_rank(seed: int, *key: object) -> bytes:
+    """Return the position of an item in a random order that is the same every time."""
+    return blake2b(repr((seed, *key)).encode(), digest_size=8).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRequest(MetricRequest):
+    """A prompt of a run, altered or repeated; its answer is not a judgment."""
+
+    kind: str = DRIFT
+    probe: str = DRIFT
+    round: int = 0
+    fault: Fault = "either"
+    change: Change = field(default_factory=Change)
+
+
+def as_probe(
+    request: MetricRequest, change: Change, *, probe: Probe | None = None, number: int = 0
+) -> ProbeRequest:
+    """Return a request as one of a probe; without a probe, of a round of drift."""
+    values = {f.name: getattr(request, f.name) for f in fields(MetricRequest)}
+    if probe is None:
+        return ProbeRequest(**values, round=number)
+    return ProbeRequest(
+        **values, kind=probe.kind, probe=probe.key, fault=probe.fault, change=change
+    )
+
+
+class ProbeItem(NamedTuple):
+    """A probe of one response on one construct."""
+
+    probe: Probe
+    change: Change
+    prompt: PlannedPrompt
+
+    def request(self) -> ProbeRequest:
+        """Return the request with the text of its prompt."""
+        return as_probe(self.prompt.request(), self.change, probe=self.probe)
+
+
+@dataclass(frozen=True)
+class ProbePlan:
+    """The responses to probe, and the probes."""
+
+    scope: Scope
+    probes: Sequence[Probe]
+    places: Sequence[Place]
+    scores: ScoredConstructs
+    stored: AskedProbes
+
+    def items(self, study: Study) -> Iterator[ProbeItem | Probe]:
+        """Yield the prompts to ask; prompts with the same beginning follow each other.
+
+        Where a probe cannot alter a response, the probe itself is yielded.
+        """
+        for constructs in self.scope.passes():
+            texts = ShownTexts(self.scope.metric)
+            for page in pages(study, self.places, None, texts=True):
+                for content in map(self._in_order, page.contents):
+                    for key in constructs:
+                        if key in self.scores.get(content.id, ()):
+                            yield from self._items_of(content, key, texts)
+
+    def _in_order(self, content: Content) -> Content:
+        """Return a response with its passages in the order of the run, which probes alter."""
+        seed = self.scope.shuffle
+        if seed is None or not content.passages:
+            return content
+        return replace(content, passages=shuffled(content.passages, seed, content.context_hash))
+
+    def _items_of(
+        self, content: Content, key: str, texts: ShownTexts
+    ) -> Iterator[ProbeItem | Probe]:
+        for probe in self.probes:
+            if probe.needs_passages and "context" not in self.scope.metric.reads(key):
+                continue
+            if (content.id, key, probe.key, 0) in self.stored:
+                continue
+            change = probe.alter(content)
+            if change is None:
+                yield probe
+                continue
+            item = Pending(key, 0, (change.applied(content),), (1,))
+            yield ProbeItem(probe, change, PlannedPrompt(item, texts))
+
+
+def asked_probes(connection: Connection, run_id: int, versions: Mapping[str, int]) -> AskedProbes:
+    """Return the probes of a run that are stored for the current versions of constructs."""
+    t = table(ProbeAnswer)
+    rows = connection.execute(
+        select(
+            t.c.response_id, t.c.construct_key, t.c.probe, t.c.round, t.c.construct_version
+        ).where(t.c.run_id == run_id)
+    )
+    return frozenset(
+        (response, key, probe, number)
+        for response, key, probe, number, version in rows
+        if version == versions.get(key)
+    )
+
+
+class ProbeStore:
+    """Writes the answers to the probes of one run, and counts those without a value."""
+
+    def __init__(
+        self, study: Study, run_id: int, scope: Scope, confirm: Callable[[], None]
+    ) -> None:
+        self._engine = study.engine
+        self._run_id = run_id
+        self._scope = scope
+        self._confirm = confirm
+        self._insert = insert(table(ProbeAnswer))
+        self.missing: Counter[str] = Counter()
+
+    def commit(self, pairs: Sequence[tuple[MetricRequest, Answer]]) -> int:
+        """Store answers; return 0 once they are on disk, since none of them is a judgment."""
+        rows = [self._row(request, answer) for request, answer in pairs]
+        self._confirm()
+        with writing(self._engine) as connection:
+            connection.execute(self._insert, rows)
+        self.missing.update(row["missing_reason"] for row in rows if row["missing_reason"])
+        return 0
+
+    def store_too_long(self, requests: Iterable[ProbeRequest]) -> None:
+        """Store probes whose prompt exceeds the window as missing, without asking them."""
+        remaining = iter(requests)
+        while batch := list(islice(remaining, _BATCH)):
+            self.commit([(request, Answer(None, missing=TOO_LONG)) for request in batch])
+
+    def _row(self, request: MetricRequest, answer: Answer) -> dict[str, Any]:
+        assert isinstance(request, ProbeRequest)  # noqa: S101  (engines return what they got)
+        row = ProbeAnswerBase(
+            construct_key=request.construct_key,
+            construct_version=self._scope.versions[request.construct_key],
+            repeat=request.repeat,
+            flags=[*request.flags],
+            kind=request.kind,
+            probe=request.probe,
+            round=request.round,
+            fault=request.fault,
+            change=request.change.as_json(),
+            prompt_hash=request.prompt_hash,
+            **decision_columns(self._scope, request, answer),
+            **answer_columns(answer),
+        )
+        return {
+            **row.model_dump(),
+            "run_id": self._run_id,
+            "response_id": request.response_ids[0],
+            "created_at": now(),
+        }
