@@ -108,9 +108,10 @@ def _create(
 
     codes = [] if languages is None else languages.split(",")
     link, url = make_link(study, name, quota, queries, codes)
+    people = "1 person" if quota == 1 else f"{quota} people"
     limit = "queries without a limit" if queries is None else f"at most {queries} queries each"
     named = ", ".join(link.attributes.get("languages", ())) or "all languages"
-    lines = [url, f"{link.name}: {_people(quota)} may join; {limit}; {named}."]
+    lines = [url, f"{link.name}: {people} may join; {limit}; {named}."]
     data = {
         "name": link.name,
         "quota": quota,
@@ -131,6 +132,7 @@ def _renew(study: Study, name: str, as_json: bool) -> None:
 def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_json: bool) -> None:
     """Print an address that is shown once, with warnings and the next command."""
     from annotate_ui.participants.invitation import open_slots
+    from annotate_ui.server.sockets import is_local
 
     slots = open_slots(study)
     lines.append("This address is not shown again. Anyone who has it can join.")
@@ -140,29 +142,16 @@ def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_
             "There are no open slots, so raters who join have nothing to rate; "
             "`ccrs assign --open` creates slots."
         )
-    warnings += _on_this_computer(study)
+    base_url = study.config.rating.base_url
+    if is_local(base_url):
+        warnings.append(
+            f"This link opens on this computer only ({base_url}). For others, set rating.base_url "
+            "in study.toml and create a new address with --renew."
+        )
     lines += [f"Warning: {warning}" for warning in warnings]
     following = f"serve {study.folder}" if slots else f"assign {study.folder} --open"
     lines.append(f"Next: ccrs {following}")
     print_result({**data, "link": url, "open_slots": slots, "warnings": warnings}, lines, as_json)
-
-
-def _on_this_computer(study: Study) -> list[str]:
-    from urllib.parse import urlsplit
-
-    from annotate_ui.server.sockets import is_loopback
-
-    base = study.config.rating.base_url
-    if not is_loopback(urlsplit(base).hostname or ""):
-        return []
-    return [
-        f"This link opens on this computer only ({base}). For others, set rating.base_url in "
-        "study.toml and create a new address with --renew."
-    ]
-
-
-def _people(count: int) -> str:
-    return "1 person" if count == 1 else f"{count} people"
 
 
 def _close(study: Study, name: str, as_json: bool) -> None:

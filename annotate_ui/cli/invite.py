@@ -119,7 +119,8 @@ def _invite(
     rows = [{"rater": link.rater, "assignments": link.assignments} for link in invited]
     lines = []
     if out is not None and invited:
-        lines.append(f"{_links(len(invited))} in {out}, which only you can read.")
+        links = "1 link is" if len(invited) == 1 else f"{len(invited)} links are"
+        lines.append(f"{links} in {out}, which only you can read.")
     else:
         rows = [{**row, "link": link.link} for row, link in zip(rows, invited, strict=True)]
         width = max((len(link.rater) for link in invited), default=0)
@@ -148,9 +149,7 @@ def _idle(study: Study, invited: list[Invited]) -> list[str]:
 
 
 def _warnings(study: Study, invited: list[Invited], idle: list[str]) -> list[str]:
-    from urllib.parse import urlsplit
-
-    from annotate_ui.server.sockets import is_loopback
+    from annotate_ui.server.sockets import is_local
 
     warnings = []
     if idle:
@@ -159,17 +158,13 @@ def _warnings(study: Study, invited: list[Invited], idle: list[str]) -> list[str
             f"Nothing is assigned to {names}, and there are no open slots; see "
             f"`ccrs assign {study.folder}`."
         )
-    base = study.config.rating.base_url
-    if invited and is_loopback(urlsplit(base).hostname or ""):
+    base_url = study.config.rating.base_url
+    if invited and is_local(base_url):
         warnings.append(
-            f"These links open on this computer only ({base}). For others, set rating.base_url "
+            f"These links open on this computer only ({base_url}). For others, set rating.base_url "
             "in study.toml and invite with --renew."
         )
     return warnings
-
-
-def _links(count: int) -> str:
-    return "1 link is" if count == 1 else f"{count} links are"
 
 
 def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:

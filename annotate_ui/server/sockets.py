@@ -54,10 +54,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_local(url: str) -> bool:
+    """Return whether only this computer can open an address."""
+    return is_loopback(urlsplit(url).hostname or "")
+
+
 def reachability(listening: socket.socket, base_url: str, proxies: int) -> list[str]:
     """Return lines for the owner: who can reach the pages, and at which address."""
     host = listening.getsockname()[0]
-    base = urlsplit(base_url)
     lines = []
     if not is_loopback(host):
         lines.append(
@@ -65,7 +69,7 @@ def reachability(listening: socket.socket, base_url: str, proxies: int) -> list[
             "links and sessions can be read on the way; put a reverse proxy with https in front "
             "(--proxies 1)."
         )
-    if not is_loopback(host) and is_loopback(base.hostname or ""):
+    if not is_loopback(host) and is_local(base_url):
         lines.append(
             f"Links lead to {base_url}, which leads every rater to their own computer. Set "
             "rating.base_url in study.toml to the address that raters reach."
@@ -75,12 +79,12 @@ def reachability(listening: socket.socket, base_url: str, proxies: int) -> list[
             f"Links lead to {base_url} (rating.base_url in study.toml), which must lead to "
             f"{address_of(listening)}."
         )
-    if base.scheme == "http" and not is_loopback(base.hostname or "") and is_loopback(host):
+    if base_url.startswith("http:") and not is_local(base_url) and is_loopback(host):
         lines.append(
             f"Warning: {base_url} is not https. Between the raters and that address, links and "
             "sessions can be read on the way."
         )
-    if base.scheme == "https" and not proxies:
+    if base_url.startswith("https:") and not proxies:
         lines.append(
             "Warning: https means that there is a reverse proxy in front; without --proxies 1 all "
             "raters share its address, and its limits."

@@ -8,9 +8,8 @@ its locks are unsafe on many network file systems.
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from annotate_ui.server.sockets import is_loopback
+from annotate_ui.server.sockets import is_local
 from study.errors import StudyError
 from study.study import Study
 
@@ -103,12 +102,11 @@ def check_public(study: Study, *, proxies: int, secret_file: Path | None) -> Non
     StudyError
         Names everything that is missing, each with the remedy.
     """
-    base = urlsplit(study.config.rating.base_url)
+    base_url = study.config.rating.base_url
     missing = []
-    if base.scheme != "https" or is_loopback(base.hostname or ""):
+    if not base_url.startswith("https:") or is_local(base_url):
         missing.append(
-            f"rating.base_url in study.toml is {study.config.rating.base_url}; name the https "
-            "address that raters open."
+            f"rating.base_url in study.toml is {base_url}; name the https address that raters open."
         )
     if not proxies:
         missing.append("No reverse proxy is named. TLS ends there; give their number: --proxies 1.")

@@ -1,4 +1,4 @@
-"""A snapshot from a process of its own is that of this one."""
+"""A snapshot that a separate process computes equals one of this process."""
 
 import pytest
 
@@ -9,7 +9,9 @@ from study import Study, StudyError
 from tests.annotate_ui.rated_campaign import fill, give
 
 
-def test_another_process_finds_the_same(any_study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_computes_the_same(
+    any_study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(any_study)
     give(any_study, "anna")
     assert not is_large(any_study)
@@ -21,7 +23,7 @@ def test_another_process_finds_the_same(any_study: Study, monkeypatch: pytest.Mo
     assert there.at >= here.at
 
 
-def test_a_process_that_fails_is_told_with_a_way_on(study: Study) -> None:
+def test_a_process_that_fails_is_reported_with_a_remedy(study: Study) -> None:
     study.close()
     (study.folder / "study.db").unlink()
     with pytest.raises(StudyError, match="ccrs watch"):

@@ -82,7 +82,7 @@ def test_a_rating_first_entered_after_the_reveal_is_counted_apart(
     progress = campaign_progress(any_study)
     earlier, first = before.raters[0], progress.raters[0]
     assert (first.values, first.after_reveal) == (earlier.values, 1)
-    # It is not asked for again, whoever entered it having seen more.
+    # It is not requested again, although its rater had seen more.
     assert first.own_left == earlier.own_left - 1
     assert first.values_expected == earlier.values_expected
     quality, construct = before.constructs[0], progress.constructs[0]
@@ -157,7 +157,7 @@ def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
     a = table(Assignment)
     with study.write() as connection:
         own = a.c.rater_id == 3
-        # The third rater's work is taken back unrated, but for what nobody else has.
+        # The third rater's work is taken back unrated, except what no other rater has.
         connection.execute(update(a).where(own, a.c.response_id > 4).values(purpose="calibration"))
         connection.execute(
             update(a).where(~own, a.c.response_id <= 4).values(purpose="calibration")

@@ -1,4 +1,4 @@
-"""Careless raters are found, each by their habit; careful ones are left in peace."""
+"""Careless raters are flagged, each for their habit; careful ones are not."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_of_200_careful_raters_at_most_a_fiftieth_is_flagged(
     assert flagged <= 4, "1 when this was measured"
 
 
-def test_with_few_data_nothing_is_said(study: Study) -> None:
+def test_with_few_data_there_is_no_verdict(study: Study) -> None:
     simulate(study, {"a": "guesses", "b": "hurries", "c": "careful"}, queries=4, checks=1)
     for one in rater_signals(study):
         assert {signal.verdict for signal in one.signals} == {"too_few"}
@@ -93,7 +93,7 @@ def test_only_first_values_that_count_enter_the_signals(
     assert rater_signals(study) == before
 
 
-def test_nobody_has_rated(study: Study) -> None:
+def test_a_study_without_ratings_has_no_signals(study: Study) -> None:
     assert rater_signals(study) == []
 
 
@@ -110,7 +110,7 @@ def test_nobody_has_rated(study: Study) -> None:
         pytest.param(3, 10, "fine", id="three-of-ten"),
     ],
 )
-def test_missed_checks_are_held_against_a_tenth(missed: int, total: int, verdict: str) -> None:
+def test_missed_checks_are_compared_with_a_tenth(missed: int, total: int, verdict: str) -> None:
     signal = checks_missed([True] * missed + [False] * (total - missed))
     assert signal.verdict == verdict
     assert signal.count == total

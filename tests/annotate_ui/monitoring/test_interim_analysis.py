@@ -1,4 +1,4 @@
-"""Interim analyses: computed elsewhere, one at a time, recorded, told in the report."""
+"""Interim analyses: computed in another process, one at a time, recorded, named in the report."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ RATERS: dict[str, Habit] = {"a": "careful", "b": "careful", "c": "careful"}
 def waited(study: Study, seconds: float = 60) -> None:
     until = time.monotonic() + seconds
     while running(study) is not None:
-        assert time.monotonic() < until, "the look takes too long"
+        assert time.monotonic() < until, "the analysis takes too long"
         time.sleep(0.1)
 
 
@@ -62,7 +62,7 @@ def add_judge(study: Study) -> None:
         connection.execute(insert(table(Score)), rows)
 
 
-def test_a_look_shows_agreement_with_intervals_and_is_recorded(any_study: Study) -> None:
+def test_an_interim_analysis_has_intervals_and_is_recorded(any_study: Study) -> None:
     simulate(any_study, RATERS, queries=20, systems=2, keys=("QR", "CC"))
     add_judge(any_study)
     found = run_interim_analysis(any_study, "agreement", "command")
@@ -87,7 +87,7 @@ def test_a_look_shows_agreement_with_intervals_and_is_recorded(any_study: Study)
     assert count_analyses(any_study) == 3
 
 
-def test_looks_before_the_last_value_are_interim_and_the_report_says_so(study: Study) -> None:
+def test_analyses_before_the_last_value_are_interim_and_in_the_report(study: Study) -> None:
     simulate(study, RATERS, queries=20, systems=2, keys=("QR",), share=0.8)
     run_interim_analysis(study, "agreement", "command")
     with study.read() as connection:
@@ -104,7 +104,7 @@ def test_looks_before_the_last_value_are_interim_and_the_report_says_so(study: S
     assert any("design was sequential" in one and "looked at 1 time " in one for one in said)
 
 
-def test_what_cannot_be_looked_at_is_said_and_not_recorded(study: Study) -> None:
+def test_an_analysis_that_cannot_be_computed_is_refused_and_not_recorded(study: Study) -> None:
     with pytest.raises(StudyError, match="People have not entered a value"):
         run_interim_analysis(study, "agreement", "command")
     with pytest.raises(StudyError, match="Unknown kind of interim analysis"):
@@ -118,11 +118,11 @@ def test_what_cannot_be_looked_at_is_said_and_not_recorded(study: Study) -> None
     assert count_analyses(study) == 0
 
 
-def test_a_look_is_computed_in_a_process_of_its_own(study: Study) -> None:
+def test_an_analysis_is_computed_in_a_separate_process(study: Study) -> None:
     simulate(study, RATERS, queries=12, systems=2, keys=("QR",))
     start(study, "agreement")
     assert running(study) == "agreement"
-    # While one runs, nothing else is started.
+    # While one runs, no other is started.
     start(study, "stopping")
     waited(study)
     found = newest(study, "agreement")
@@ -133,7 +133,7 @@ def test_a_look_is_computed_in_a_process_of_its_own(study: Study) -> None:
     assert read_note(study.folder) is not None
 
 
-def test_a_failed_look_says_why(study: Study) -> None:
+def test_a_failed_analysis_has_its_reason(study: Study) -> None:
     start(study, "agreement")
     waited(study)
     failed = failure(study)
@@ -142,7 +142,7 @@ def test_a_failed_look_says_why(study: Study) -> None:
     assert newest(study, "agreement") is None
 
 
-def test_a_process_that_vanished_is_told_and_does_not_block(study: Study) -> None:
+def test_a_process_that_vanished_is_reported_and_does_not_block(study: Study) -> None:
     long_ago = (now() - timedelta(minutes=3)).isoformat()
     write_note(study.folder, Note("judge", long_ago))
     assert running(study) is None
@@ -155,7 +155,7 @@ def test_a_process_that_vanished_is_told_and_does_not_block(study: Study) -> Non
     assert running(study) is None
 
 
-def test_a_look_that_takes_too_long_is_ended_and_told(study: Study) -> None:
+def test_an_analysis_that_takes_too_long_is_ended_and_reported(study: Study) -> None:
     code = (
         "import sys, time, datetime; from pathlib import Path\n"
         "from annotate_ui.monitoring import background_job\n"

@@ -26,7 +26,7 @@ def test_a_run_across_queries_stands_out_and_one_within_a_query_does_not() -> No
     assert longest_run(tired, query).p <= 0.001
     assert longest_run(tired, query).length >= 40
     assert longest_run(easy, query).p > 0.05
-    # The easy queries stand together by the order of rating, which is chance.
+    # The easy queries are adjacent in the order of rating, which is chance.
     assert longest_run(mixed, query).expected <= 4
 
 

@@ -22,7 +22,7 @@ from annotate_ui.server.sockets import address_of, listen
 
 
 def pages(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Answer as the path says."""
+    """Answer as the path requests."""
     path = environ["PATH_INFO"]
     body = b"here"
     if path.startswith("/slow"):

@@ -28,7 +28,7 @@ HOST = "rate.example.org"
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """Return a certificate of its own for the example's host, and its key."""
+    """Return a self-signed certificate for the example's host, and its key."""
     if shutil.which("nginx") is None or shutil.which("openssl") is None:
         absent("nginx or openssl is not installed")
     place = tmp_path / "certificate.pem", tmp_path / "key.pem"

@@ -33,7 +33,7 @@ def test_every_thread_can_hold_a_connection_to_the_database_at_once(any_study: S
 
 
 class Limits:
-    """Stands in for the system's limit on open files."""
+    """Replaces the system's limit on open files."""
 
     RLIMIT_NOFILE = resource.RLIMIT_NOFILE
     RLIM_INFINITY = resource.RLIM_INFINITY

@@ -1,4 +1,4 @@
-"""Pages that strangers can reach: what must be in place, and another server with processes."""
+"""Pages on the internet: the checks before the start, and gunicorn with several processes."""
 
 import http.client
 import re
@@ -34,7 +34,7 @@ def public(study: Study) -> Iterator[Study]:
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """Return a secret file made as the message says."""
+    """Return a secret file created with the command of the message."""
     file = tmp_path / "secret"
     command = f"(umask 077; head -c 32 /dev/urandom > {file})"
     subprocess.run(["sh", "-c", command], check=True)

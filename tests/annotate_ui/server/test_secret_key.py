@@ -1,4 +1,4 @@
-"""The secret: outside the study, nobody else's, and one however many processes ask."""
+"""The secret: outside the study, readable by its owner only, and one however many processes ask."""
 
 import os
 import stat
@@ -114,7 +114,7 @@ def test_a_symbolic_link_is_refused_wherever_it_leads(folder: Path, tmp_path: Pa
     (tmp_path / "elsewhere").unlink()
     with pytest.raises(StudyError, match="symbolic link"):
         secret_key(folder)
-    assert not (tmp_path / "elsewhere").exists(), "nothing was made behind it"
+    assert not (tmp_path / "elsewhere").exists(), "no file was created behind it"
 
 
 def test_a_linked_folder_of_secrets_is_refused(folder: Path, state: Path, tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_a_rater_comes_in_stays_over_a_restart_and_is_sent_away(
 
     again = start(any_study)
     browser.port = again.port
-    assert browser.rate() == 200, "the secret is the same, so the session goes on"
+    assert browser.rate() == 200, "the secret is the same, so the session continues"
     revoke(any_study, "anna")
     assert browser.rate() == 401, "at once"
     assert browser.join(anna.link) == 403

@@ -1,4 +1,4 @@
-"""The socket, and what the owner is told of who can reach it."""
+"""The socket, and the lines for the owner about who can reach it."""
 
 import socket
 
@@ -21,7 +21,7 @@ def test_ipv6_stands_in_brackets() -> None:
     try:
         listening = listen("::1", 0)
     except StudyError:
-        # A container may have none, CI's too; nothing that users need is missing then.
+        # A container may have none, as in CI.
         pytest.skip("this machine has no IPv6")
     with listening:
         assert address_of(listening) == f"http://[::1]:{listening.getsockname()[1]}"

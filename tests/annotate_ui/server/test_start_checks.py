@@ -1,4 +1,4 @@
-"""Where a study on SQLite may be served from."""
+"""File systems from which a study on SQLite may be served."""
 
 from pathlib import Path
 

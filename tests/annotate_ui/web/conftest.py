@@ -104,7 +104,7 @@ def app(campaign: Study) -> Iterator[Flask]:
 
 @pytest.fixture
 def come(app: Flask, campaign: Study) -> Callable[[str], Browser]:
-    """Return a function that lets a rater in, with a browser of their own."""
+    """Return a function that lets a rater in, with a separate browser."""
     links = {made.rater: made.link for made in invite(campaign)}
 
     def coming(code: str) -> Browser:

@@ -1,4 +1,4 @@
-"""Nothing of the study is sent before the rater has agreed to take part."""
+"""No content of the study is sent before the rater has agreed to take part."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ OPEN = {"access", "enrolling", "consenting"}
 def asking(any_study: Study) -> Iterator[tuple[Study, Browser]]:
     """Return a campaign that asks for consent, and anna in front of it with a step opened before.
 
-    Her step was opened while the study asked for nothing, so there is something to leak.
+    Her step was opened while the study asked for no consent, so there is something to leak.
     """
     fill(any_study, queries=1, systems=2)
     give(any_study, "anna")
@@ -104,7 +104,7 @@ def test_who_agrees_reads_the_instructions_and_then_rates(asking: tuple[Study, B
     assert 'href="/consent"' in desk
     assert 'href="/withdraw"' in desk
     assert MATERIAL[0] in anna.go_on().data
-    # Both are there to be read again, and ask for nothing.
+    # Both can be read again, without a form.
     for again in ("/consent", "/instructions"):
         assert b'name="text"' not in anna.get(again).data
     assert len(consents(study)) == 2

@@ -220,7 +220,7 @@ def test_when_all_places_are_taken_it_says_so(
     assert told.status_code == 410
     assert b"The study has enough participants" in told.data
     assert count(any_study) == (3, 3, 3)
-    # Who is in goes on, full or not.
+    # Raters who have joined continue, full or not.
     assert b"You have joined already" in browser.get(link).data
     close_link(any_study, "spring")
     assert b"closed to new participants" in visitor().get(link).data
@@ -250,7 +250,7 @@ def test_a_token_that_is_none_leads_where_bad_links_lead_and_is_throttled(
     told = [browser.client.get(f"/enrol/wrong{n}", follow_redirects=True) for n in range(12)]
     assert [answer.status_code for answer in told] == [403] * 10 + [429] * 2
     assert count(any_study) == (0, 0, 0)
-    # Whoever has the right link comes in nonetheless.
+    # A rater with the right link is admitted nonetheless.
     assert browser.get(link).status_code == 200
     assert browser.submit(link).status_code == 200
 

@@ -1,4 +1,4 @@
-"""A disk that fills up while somebody rates: a clear word, nothing lost, nothing doubled."""
+"""A disk that fills up while raters save: a clear message, no value lost, none doubled."""
 
 import sqlite3
 from contextlib import closing

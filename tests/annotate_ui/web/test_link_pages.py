@@ -58,7 +58,7 @@ def test_a_link_that_is_none_lets_nobody_in(app: Flask, token: str) -> None:
     browser.get("/join")
     refused = browser.submit("/join", token=token)
     assert refused.status_code == 403
-    # An address of its own: from here the next link is a page to load.
+    # A separate address: from here the next link is a page to load.
     assert refused.request.path == "/join/refused"
     assert browser.get("/rate").status_code == 401
 
@@ -102,7 +102,7 @@ def test_coming_in_again_keeps_the_first_tab_alive(campaign: Study, come: Come, 
     csrf, at = browser.csrf, browser.at
     (again,) = invite(campaign, ["anna"], renew=True)
     # The renewed link ends the session; coming in with it anew revives the tab's token or not,
-    # but a second visit with the same link leaves the first tab as it is.
+    # but a second visit with the same link leaves the first tab valid.
     browser.begin(again.link)
     browser.go_on()
     csrf, at = browser.csrf, browser.at

@@ -37,7 +37,7 @@ def test_the_bytes_hold_nothing_before_its_turn(come: Come) -> None:
     browser.go_on()
     shown = {"question-0", "response-0-0"}
     assert seen(browser) == shown
-    # Asking for what is not open yet sends nothing of it.
+    # A request for a page that is not open yet returns no content of it.
     first = browser.at
     for stage in (2, 3):
         assert browser.client.get(f"{first[:-1]}{stage}").status_code == 404

@@ -81,7 +81,7 @@ def found_in_the_code() -> set[Any]:
 
 
 def messages(path: Path) -> dict[Any, Any]:
-    """Return what a catalogue holds: messages and their translations."""
+    """Return the messages of a catalogue and their translations."""
     with path.open("rb") as file:
         return {
             message.id: message
@@ -93,7 +93,7 @@ def messages(path: Path) -> dict[Any, Any]:
 def test_the_template_holds_what_the_code_says() -> None:
     template, code = set(messages(TRANSLATIONS / "messages.pot")), found_in_the_code()
     assert sorted(map(str, code - template)) == [], f"missing: {RENEW}"
-    assert sorted(map(str, template - code)) == [], f"no longer said: {RENEW}"
+    assert sorted(map(str, template - code)) == [], f"no longer used: {RENEW}"
 
 
 @pytest.mark.parametrize("path", sorted(TRANSLATIONS.glob("*.po")), ids=lambda path: path.stem)
@@ -154,7 +154,7 @@ class Seen(HTMLParser):
 
 
 def left_in_english(page: str, known: tuple[str, ...]) -> list[str]:
-    """Return the words of a page that stand outside of brackets."""
+    """Return the words of a page that are outside of brackets."""
     seen = Seen()
     seen.feed(page)
     left = []
@@ -184,7 +184,7 @@ class Walk:
         return self.note(address, answer.get_data(as_text=True))
 
     def note(self, name: str, page: str) -> str:
-        assert "⟦" in page, f"{name} is no page of words: {page[:200]}"
+        assert "⟦" in page, f"{name} is not a page of words: {page[:200]}"
         if left := left_in_english(page, self.known):
             self.left[name] = left
         return page
