@@ -83,7 +83,7 @@ def action_items(
         *_of_stopping(study, stopping),
     ]
     if paused:
-        text = "the campaign is paused: nothing new is opened for raters"
+        text = "The campaign is paused: nothing new is opened for raters"
         items.append(ActionItem("paused", None, text, f"ccrs pause {folder} --resume"))
     for material, text in lacking:
         items.append(ActionItem(f"lacking_{material}", None, text, f"ccrs import {folder} FILE"))
@@ -185,7 +185,7 @@ def _unconnected(assignments: pd.DataFrame) -> str | None:
     if parts < 2:
         return None
     return (
-        f"raters form {parts} groups that share no response: their severity can't be compared "
+        f"Raters form {parts} groups that share no response: their severity can't be compared "
         "between groups"
     )
 

@@ -28,7 +28,7 @@ export function hintOf({ draft, valid, committed, waits }) {
   if (draft && !valid) return "";
   if (waits) return _("What you noted is kept in this browser, and saved with a value.");
   if (draft) return draftHint(committed);
-  if (committed.status === "cannot_judge") return _("You chose “Cannot judge”. A value takes it back.");
+  if (committed.status === "cannot_judge") return _("You chose “Cannot judge”. Entering a value replaces this.");
   return committed.status === "skipped" ? _("Skipped: %(reason)s", { reason: committed.reason }) : "";
 }
 

@@ -315,7 +315,7 @@ def enough_is_rated(owner: Owner) -> None:
     expect(page.get_by_text("Not for stopping.")).to_be_visible()
     expect(page.get_by_role("img")).to_be_visible()
     photograph(page, "owner-agreement")
-    page.get_by_role("link", name="Go to a page that asks first").click()
+    page.get_by_role("link", name="Go to that page").click()
     photograph(page, "owner-judge")
     photograph(owner.opens("Interim analyses"), "owner-interim-analyses")
     expect(page.get_by_role("cell", name="the stopping rule")).to_have_count(2)
@@ -324,7 +324,7 @@ def enough_is_rated(owner: Owner) -> None:
 def a_missed_check_is_shown(owner: Owner) -> None:
     """See that ben rated damaged copies above their originals, and that nobody is excluded."""
     page = owner.opens("Overview")
-    expect(page.locator(".hands")).to_contain_text("ben")
+    expect(page.locator(".items")).to_contain_text("ben")
     photograph(page, "owner-action-items")
     page = owner.opens("Raters")
     expect(page.get_by_role("row", name=re.compile("ben"))).to_contain_text("checks missed")
