@@ -66,7 +66,6 @@ def test_with_few_data_there_is_no_verdict(study: Study) -> None:
         pytest.param("repeat", 1, False, id="repeats"),
         pytest.param("main", 1, False, id="second-values-of-the-main-part"),
         pytest.param("main", 0, True, id="first-entered-after-the-reveal"),
-        pytest.param("check", 0, True, id="checks-after-the-reveal"),
     ],
 )
 def test_only_first_values_that_count_enter_the_signals(
