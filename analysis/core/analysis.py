@@ -61,3 +61,9 @@ class Analysis:
     def rated(self) -> dict[str, ConstructData]:
         """Arrays of each construct, over the queries that people rated."""
         return self.context.rated
+
+    @property
+    def reference_words(self) -> str:
+        """What judges and metrics are compared with."""
+        adjudicated = self.options.reference == "adjudicated"
+        return "the adjudicated value" if adjudicated else "the mean of a response's raters"

@@ -1,4 +1,4 @@
-"""Whether a judge can replace a rater: the alternative annotator test and non-inferiority."""
+"""Whether a judge can replace a rater: alternative annotator test, non-inferiority, tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether judge and people reach the same decisions on pairs of systems."""
+"""Whether judge and people reach the same decisions on pairs of systems, with the tables."""
 
 from __future__ import annotations
 

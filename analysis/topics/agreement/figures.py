@@ -33,16 +33,14 @@ def against_humans(analysis: Analysis) -> Iterator[Figure]:
         data.append(counted.assign(construct=panel.construct, scorer=panel.scorer))
     if not drawings:
         return
-    adjudicated = analysis.options.reference == "adjudicated"
-    people = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield Figure(
         key="against-humans",
         title="Scores of people and of the judge",
         caption=(
-            f"Each response by {people} (across) and the judge's score (up), counted in cells of a "
-            f"{CELLS} by {CELLS} grid; a dot's area is the number of responses. On the dashed line "
-            f"they agree; above it the judge is more lenient. Constructs share one form of axes."
-            f"{left_out(analysis)}"
+            f"Each response by {analysis.reference_words} (across) and the judge's score (up), "
+            f"counted in cells of a {CELLS} by {CELLS} grid; a dot's area is the number of "
+            "responses. On the dashed line they agree; above it the judge is more lenient. "
+            f"Constructs share one form of axes.{left_out(analysis)}"
         ),
         drawings=tuple(drawings),
         data=pd.concat(data, ignore_index=True)[
@@ -125,17 +123,16 @@ def bland_altman(analysis: Analysis) -> Iterator[Figure]:
         data.append(counted.assign(construct=panel.construct, scorer=panel.scorer))
     if not drawings:
         return
-    adjudicated = analysis.options.reference == "adjudicated"
-    people = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield Figure(
         key="bland-altman",
         title="How far is the judge from people on a single response?",
         caption=(
-            f"Judge minus {people} (up) against the mean of the two (across), counted in cells of "
-            f"a {CELLS} by {CELLS} grid; a dot's area is the number of responses. Solid line: mean "
-            "difference. Dashed lines: limits of agreement, 1.96 standard deviations to each side; "
-            f"bands: their {analysis.options.level:.0%} intervals, queries resampled. A slope "
-            f"shows that the judge uses the scale more widely or narrowly.{left_out(analysis)}"
+            f"Judge minus {analysis.reference_words} (up) against the mean of the two (across), "
+            f"counted in cells of a {CELLS} by {CELLS} grid; a dot's area is the number of "
+            "responses. Solid line: mean difference. Dashed lines: limits of agreement, 1.96 "
+            f"standard deviations to each side; bands: their {analysis.options.level:.0%} "
+            "intervals, queries resampled. A slope shows that the judge uses the scale more "
+            f"widely or narrowly.{left_out(analysis)}"
         ),
         drawings=tuple(drawings),
         data=pd.concat(data, ignore_index=True)[

@@ -1,4 +1,4 @@
-"""Which of two responses is better: judge and people, on scores and on preferences."""
+"""Which of two responses is better: accuracy of pairs, with its table."""
 
 from __future__ import annotations
 
@@ -103,20 +103,20 @@ _PAIR_SCOPES = {
 def pairwise_table(analysis: Analysis) -> Iterator[Table]:
     """Accuracy raw, at the best tie threshold, and with thresholds of other queries."""
     built, first = TableBuilder(), analysis.estimates.first
-    for construct, data in analysis.rated.items():
-        for scorer in data.scorers:
-            for scope, name in _PAIR_SCOPES.items():
-                where = {"construct": construct, "scorer": scorer, "scope": scope}
-                raw, best, outside = (
-                    first("pairwise_accuracy", calibration=kind, **where)
-                    for kind in ("none", "in_sample", "out_of_fold")
-                )
-                if raw is None:
-                    continue
-                built.add(
-                    construct, scorer, name, built.number(raw, ".1%"), built.number(best, ".1%"),
-                    _threshold(best), built.number(outside, ".1%"), f"{raw.params['pairs']:,}",
-                )  # fmt: skip
+    for data, scorer, _, _ in analysis.context.scored():
+        construct = data.construct
+        for scope, name in _PAIR_SCOPES.items():
+            where = {"construct": construct, "scorer": scorer, "scope": scope}
+            raw, best, outside = (
+                first("pairwise_accuracy", calibration=kind, **where)
+                for kind in ("none", "in_sample", "out_of_fold")
+            )
+            if raw is None:
+                continue
+            built.add(
+                construct, scorer, name, built.number(raw, ".1%"), built.number(best, ".1%"),
+                _threshold(best), built.number(outside, ".1%"), f"{raw.params['pairs']:,}",
+            )  # fmt: skip
     yield built.table(
         "pairwise-accuracy",
         "Which of two responses is better",

@@ -1,4 +1,4 @@
-"""Preferences: raters against each other, and scorers' differences against raters."""
+"""Preferences: raters with each other, scorers' differences with raters, and the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables on agreement: by scope, against a rater, in value, and of pairs."""
+"""The tables on agreement: by scope, against a rater, in value, on levels."""
 
 from __future__ import annotations
 
@@ -18,38 +18,35 @@ _SCOPES = {
 def against_humans(analysis: Analysis) -> Iterator[Table]:
     """Every judge and metric against the human reference, a row for each scope."""
     built, first = TableBuilder(), analysis.estimates.first
-    for construct, data in analysis.rated.items():
-        if data.reference_missing:
-            continue
-        scale = analysis.context.human_scale(construct)
-        for scorer in data.scorers:
-            for scope, name in _SCOPES.items():
-                where = {"construct": construct, "scorer": scorer, "scope": scope}
-                r = first("pearson", **where)
-                if r is None:
-                    continue
-                shown_bias = first("bias", target="these_raters", **where)
-                built.add(
-                    construct,
-                    scorer,
-                    name,
-                    built.r(r),
-                    built.r(first("spearman", **where)),
-                    built.r(first("kendall_tau_b", **where)),
-                    built.points(first("mae", **where), scale),
-                    built.points(shown_bias, scale),
-                    f"{r.n_responses:,}",
-                    f"{r.n_queries:,}",
-                )
+    for data, scorer, _, _ in analysis.context.scored():
+        construct, scale = data.construct, analysis.context.human_scale(data.construct)
+        for scope, name in _SCOPES.items():
+            where = {"construct": construct, "scorer": scorer, "scope": scope}
+            r = first("pearson", **where)
+            if r is None:
+                continue
+            shown_bias = first("bias", target="these_raters", **where)
+            built.add(
+                construct,
+                scorer,
+                name,
+                built.r(r),
+                built.r(first("spearman", **where)),
+                built.r(first("kendall_tau_b", **where)),
+                built.points(first("mae", **where), scale),
+                built.points(shown_bias, scale),
+                f"{r.n_responses:,}",
+                f"{r.n_queries:,}",
+            )
     adjudicated = analysis.options.reference == "adjudicated"
     of_raters = "" if adjudicated else " for these raters"
-    reference = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield built.table(
         "judge-against-people",
         "Agreement by scope",
-        f"Agreement with {reference}. Within a query: deviations from the query's mean (tau: pairs "
-        "inside queries). Between queries and systems: their means. Mean absolute difference and "
-        f"bias (scorer minus people) on the construct's scale. Brackets: intervals{of_raters}.",
+        f"Agreement with {analysis.reference_words}. Within a query: deviations from the query's "
+        "mean (tau: pairs inside queries). Between queries and systems: their means. Mean "
+        "absolute difference and bias (scorer minus people) on the construct's scale. Brackets: "
+        f"intervals{of_raters}.",
         ("Construct", "Scorer", "Scope", "r", "rho", "tau-b", "MAE", "Bias", "Responses",
          "Queries"),
         heads=3,
@@ -59,30 +56,29 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
 def ceiling(analysis: Analysis) -> Iterator[Table]:
     """Judge and rater against the same mean of the other raters."""
     built, first = TableBuilder(), analysis.estimates.first
-    for construct, data in analysis.rated.items():
+    for data, scorer, _, _ in analysis.context.scored():
         # There is none against an adjudicated value; the last section of the report explains this.
-        if data.reference_missing or data.reference_kind == "adjudicated":
+        if data.reference_kind == "adjudicated":
             continue
-        for scorer in data.scorers:
-            for scope in ("within_query", "pooled"):
-                for measure, name in (("pearson", "r"), ("kendall_tau_b", "tau-b")):
-                    where = {
-                        "construct": construct,
-                        "scorer": scorer,
-                        "scope": scope,
-                        "measure": measure,
-                    }
-                    rater = first("human_ceiling", **where)
-                    built.add(
-                        construct,
-                        scorer,
-                        _SCOPES[scope],
-                        name,
-                        built.r(first("judge_against_others", **where)),
-                        built.r(rater),
-                        built.r(first("human_ceiling_difference", **where)),
-                        f"{rater.n_responses:,}" if rater else "",
-                    )
+        for scope in ("within_query", "pooled"):
+            for measure, name in (("pearson", "r"), ("kendall_tau_b", "tau-b")):
+                where = {
+                    "construct": data.construct,
+                    "scorer": scorer,
+                    "scope": scope,
+                    "measure": measure,
+                }
+                rater = first("human_ceiling", **where)
+                built.add(
+                    data.construct,
+                    scorer,
+                    _SCOPES[scope],
+                    name,
+                    built.r(first("judge_against_others", **where)),
+                    built.r(rater),
+                    built.r(first("human_ceiling_difference", **where)),
+                    f"{rater.n_responses:,}" if rater else "",
+                )
     yield built.table(
         "human-ceiling",
         "Judge against a rater",
@@ -103,26 +99,25 @@ _BETWEEN = {
 def in_value(analysis: Analysis) -> Iterator[Table]:
     """A row for each construct and scorer on a common scale, pooled."""
     built, first = TableBuilder(), analysis.estimates.first
-    for construct, data in analysis.rated.items():
-        scale = analysis.context.human_scale(construct)
-        for scorer in data.scorers:
-            where = {"construct": construct, "scorer": scorer, "scope": "pooled"}
-            concordance = first("ccc", **where)
-            if concordance is None or analysis.context.differences_withheld(construct, scorer):
-                continue
-            within = first("ccc", **(where | {"scope": "within_query"}))
-            built.add(
-                construct,
-                scorer,
-                built.r(concordance),
-                built.r(within),
-                built.points(first("rmse", **where), scale),
-                *(
-                    built.points(first(f"bland_altman_{part}", **where), scale)
-                    for part in ("lower", "bias", "upper")
-                ),
-                f"{concordance.n_responses:,}",
-            )
+    for data, scorer, _, withheld in analysis.context.scored():
+        construct, scale = data.construct, analysis.context.human_scale(data.construct)
+        where = {"construct": construct, "scorer": scorer, "scope": "pooled"}
+        concordance = first("ccc", **where)
+        if concordance is None or withheld:
+            continue
+        within = first("ccc", **(where | {"scope": "within_query"}))
+        built.add(
+            construct,
+            scorer,
+            built.r(concordance),
+            built.r(within),
+            built.points(first("rmse", **where), scale),
+            *(
+                built.points(first(f"bland_altman_{part}", **where), scale)
+                for part in ("lower", "bias", "upper")
+            ),
+            f"{concordance.n_responses:,}",
+        )
     yield built.table(
         "agreement-in-value",
         "The same values, not only the same order",

@@ -1,4 +1,4 @@
-"""The AC audit: the judge's part, the exact match, and the AC composed of the two."""
+"""The AC audit: the judge's part, the exact match, composed AC, and the unit of a match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What composing does as the weight of the match goes from 0 to 1."""
+"""Composed AC as the weight of the match goes from 0 to 1: estimates and figure."""
 
 from __future__ import annotations
 

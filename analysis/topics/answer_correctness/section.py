@@ -1,4 +1,4 @@
-"""Section of the report: the audit of Answer Correctness."""
+"""Section of the report: the audit of Answer Correctness, with its tables."""
 
 from __future__ import annotations
 

@@ -85,34 +85,29 @@ SYSTEMS_SHOWN = 12
 def calibrated(analysis: Analysis) -> Iterator[Table]:
     """A row for each construct and judge."""
     built, first = TableBuilder(), analysis.estimates.first
-    for construct, data in analysis.rated.items():
-        if data.reference_missing:
-            continue
-        scale = analysis.context.human_scale(construct)
-        for scorer in data.examined:
-            where = {"construct": construct, "scorer": scorer}
-            square = first("calibration_error_squared", **where)
-            bound = first("calibration_error_squared_upper", **where)
-            errors = [
-                built.points(first("recalibrated_mae", method="raw", **where), scale),
-                *(
-                    built.points(first("recalibrated_rmse", method=method, **where), scale)
-                    for method in ("raw", "linear", "isotonic")
-                ),
-            ]
-            squared = f".{max(1, 2 * digits(scale))}f"
-            built.add(
-                construct,
-                scorer,
-                built.r(first("recalibration_slope", **where)),
-                built.points(first("recalibration_intercept", **where), scale),
-                _bounded(built.number(square, squared), built.number(bound, squared)),
-                *errors,
-                built.points(
-                    first("recalibrated_rmse_difference", method="linear", **where), scale
-                ),
-                built.number(first("distinct_scores", of="scorer", **where), ",.0f"),
-            )
+    for data, scorer, _, _ in analysis.context.scored("examined"):
+        construct, scale = data.construct, analysis.context.human_scale(data.construct)
+        where = {"construct": construct, "scorer": scorer}
+        square = first("calibration_error_squared", **where)
+        bound = first("calibration_error_squared_upper", **where)
+        errors = [
+            built.points(first("recalibrated_mae", method="raw", **where), scale),
+            *(
+                built.points(first("recalibrated_rmse", method=method, **where), scale)
+                for method in ("raw", "linear", "isotonic")
+            ),
+        ]
+        squared = f".{max(1, 2 * digits(scale))}f"
+        built.add(
+            construct,
+            scorer,
+            built.r(first("recalibration_slope", **where)),
+            built.points(first("recalibration_intercept", **where), scale),
+            _bounded(built.number(square, squared), built.number(bound, squared)),
+            *errors,
+            built.points(first("recalibrated_rmse_difference", method="linear", **where), scale),
+            built.number(first("distinct_scores", of="scorer", **where), ",.0f"),
+        )
     yield built.table(
         "calibration",
         "Calibration and recalibration",
@@ -138,15 +133,14 @@ def _bounded(cell: Cell, bound: Cell) -> Cell:
 def given_people(analysis: Analysis) -> Iterator[Table]:
     """Judge minus people by system at the same human value, the largest differences first."""
     built = TableBuilder()
-    for construct, data in analysis.rated.items():
-        scale = analysis.context.human_scale(construct)
-        for scorer in data.examined if not data.reference_missing else ():
-            rows = analysis.estimates.select(
-                "error_by_system_given_human", construct=construct, scorer=scorer
-            )
-            largest = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
-            for e in largest[:SYSTEMS_SHOWN]:
-                built.add(construct, scorer, e.systems[0], built.points(e, scale))
+    for data, scorer, _, _ in analysis.context.scored("examined"):
+        construct, scale = data.construct, analysis.context.human_scale(data.construct)
+        rows = analysis.estimates.select(
+            "error_by_system_given_human", construct=construct, scorer=scorer
+        )
+        largest = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
+        for e in largest[:SYSTEMS_SHOWN]:
+            built.add(construct, scorer, e.systems[0], built.points(e, scale))
     yield built.table(
         "error-given-people",
         "Judge minus people at the same human value, by system",

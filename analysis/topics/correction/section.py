@@ -1,4 +1,4 @@
-"""Section of the report: system means corrected by ratings, and the composite."""
+"""Section of the report: system means corrected by ratings, and the composite, with tables."""
 
 from __future__ import annotations
 

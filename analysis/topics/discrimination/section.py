@@ -1,4 +1,4 @@
-"""Section of the report: which systems differ, by judge and by people."""
+"""Section of the report: which systems differ, by judge and by people, with its tables."""
 
 from __future__ import annotations
 
@@ -219,14 +219,13 @@ def systems(analysis: Analysis) -> Iterator[Table]:
                 )
     adjudicated = analysis.options.reference == "adjudicated"
     column = "Adjudicated mean" if adjudicated else "People's mean"
-    people_are = "the adjudicated value" if adjudicated else "the mean of a response's raters"
     yield built.table(
         "systems",
         "Systems",
         "Mean score on all responses of a system that have one."
         + (
             " The scorer's and the reference's means may rest on different responses, bias and r "
-            f"on those with both. The reference is {people_are}."
+            f"on those with both. The reference is {analysis.reference_words}."
             if any(not data.reference_missing for data in analysis.context.whole.values())
             else ""
         ),

@@ -1,4 +1,4 @@
-"""Paired differences between system means, with simultaneous intervals for all pairs."""
+"""Scores of systems, and paired differences of their means with simultaneous intervals."""
 
 from __future__ import annotations
 

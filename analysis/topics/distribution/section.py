@@ -1,4 +1,4 @@
-"""Section of the report: how the scores are distributed."""
+"""Section of the report: how the scores are distributed, with its tables."""
 
 from __future__ import annotations
 

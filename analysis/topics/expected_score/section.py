@@ -1,4 +1,4 @@
-"""Section of the report: what the mean of a judge's distribution adds to the number it wrote."""
+"""Section of the report: the mean of a judge's distribution, with its table and figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section of the report: values that are missing, and answers that were hard to read."""
+"""Section of the report: missing values, with its tables."""
 
 from __future__ import annotations
 

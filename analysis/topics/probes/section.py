@@ -1,4 +1,4 @@
-"""Section of the report: whether a judge's scores move where they should not."""
+"""Section of the report: whether scores move where they should not, with its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far people agree among themselves, by construct."""
+"""How far people agree among themselves, by construct: alpha, ICC, kappas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rater: how severe, whether that changes, and what scale use does to agreement."""
+"""Each rater: severity, drift, scale use, and where people rated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section of the report: how the judge was run, and what it took."""
+"""Section of the report: how the judge was run, with its figure."""
 
 from __future__ import annotations
 

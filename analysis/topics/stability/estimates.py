@@ -1,4 +1,4 @@
-"""How far judge scores depend on the run: agreement, components and what differs."""
+"""Runs of judges on a construct, and how far scores depend on the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correlations between the constructs of a judge, within systems and averaged over them."""
+"""Correlations between a judge's constructs, and with a second set of metrics."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ from analysis.pipeline.estimation import analyse
 from analysis.render.section import chapter
 from analysis.statistics.stability.run_components import RUN_COMPONENTS
 from analysis.topics.stability.estimates import stability
-from analysis.topics.stability.figures import run_variance
-from analysis.topics.stability.section import SECTION
+from analysis.topics.stability.section import SECTION, run_variance
 
 RUNS = {
     "one": {"model": "m", "prompts": "p", "seed": "1"},
