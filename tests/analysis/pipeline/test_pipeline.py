@@ -289,7 +289,7 @@ def test_raters_agreement_over_all_constructs_counts_every_pair() -> None:
     near = {e.constructs: e for e in found.select("agreement_within")}
     both = near["QR", "AC"]
     assert both.n_responses == 40
-    # On AC all agree, so the share lies half-way between that on QR and 1.
+    # On AC all agree, so the share is half-way between that on QR and 1.
     assert both.value == pytest.approx((near["QR",].value + 1) / 2)
 
 

@@ -1,4 +1,4 @@
-"""Figures from answers that are a bare number, beside those from all values."""
+"""Figures from answers that are a bare number, and those from all values."""
 
 from typing import Any
 

@@ -27,7 +27,7 @@ def test_each_scale_has_its_unit() -> None:
 
 
 def test_a_line_is_no_loss_on_two_levels() -> None:
-    """The mean of a share lies between the levels: its absolute error is larger, its square not."""
+    """The mean of a share is between the levels: its absolute error is larger, its square not."""
     rng = np.random.default_rng(0)
     frame = simulated(queries=150, systems=4, raters=1)
     truth = pd.Series(rng.random(600) < 0.5, index=[f"r{i}" for i in range(600)])

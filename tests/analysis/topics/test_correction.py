@@ -41,7 +41,7 @@ def test_means_and_differences(frame: pd.DataFrame) -> None:
     people = whole[whole["scorer_kind"] == "human"]
     for e in means:
         own = people if e.scope == "pooled" else people[people["system"] == e.systems[0]]
-        # The ratings that were held back.
+        # The ratings that were withheld.
         assert e.ci_low < own["value"].mean() < e.ci_high
         assert e.params["judge_mean"] > e.ci_high
         assert e.params["target_population"] == "queries like these"

@@ -1,4 +1,4 @@
-"""What raters changed after they had been shown more, beside the figures of what counts."""
+"""What raters changed after they had been shown more, and the figures of what counts."""
 
 import math
 

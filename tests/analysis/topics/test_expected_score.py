@@ -1,4 +1,4 @@
-"""The number that a judge wrote beside the mean of its distribution, on the same responses."""
+"""The number that a judge wrote and the mean of its distribution, on the same responses."""
 
 from dataclasses import replace
 
@@ -183,7 +183,7 @@ def test_a_mean_without_people_has_ties_only() -> None:
 
 
 def drawn(rng: np.random.Generator, queries: int, each: int = 4) -> pd.DataFrame:
-    """Responses whose judge's mean has noise of its own, and whose number is cut to steps of 20."""
+    """Responses whose judge's mean has separate noise, and whose number is cut to steps of 20."""
     query = np.repeat(np.arange(queries), each)
     quality = 60 + 8 * rng.normal(size=queries)[query] + 12 * rng.normal(size=query.size)
     mean = quality + 9 * rng.normal(size=query.size)

@@ -11,7 +11,7 @@ SCORES = {"r1": 0.80, "r2": 0.50, "r3": 0.70, "r4": 0.10, "r5": 0.10, "r6": 0.40
 def analysed(
     preferences: list[tuple[str, str, float]], scores: dict[str, float] | None = None
 ) -> EstimateList:
-    """One rater's preferences on pairs, beside a metric's scores from 0 to 1."""
+    """One rater's preferences on pairs, and a metric's scores from 0 to 1."""
     values = scores or SCORES
     queries = {f"r{i}": f"q{(i + 1) // 2}" for i in range(1, 9)}
     metric = rows(

@@ -1,4 +1,4 @@
-"""Shifts under probes, and drift, by hand; and nothing where there is nothing to compare."""
+"""Shifts under probes, and drift, by hand; no records without a comparison."""
 
 from typing import Any
 

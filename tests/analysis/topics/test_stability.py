@@ -1,4 +1,4 @@
-"""Records of judge stability from a table of scores, and what the page says of them."""
+"""Records of judge stability from a table of scores, and the sentences on them."""
 
 import itertools
 from dataclasses import replace
@@ -111,7 +111,7 @@ def test_flips_of_each_pair_and_their_means(found: Analysis) -> None:
     ]
     assert len(whole) == 1
     assert whole[0].constructs == ("QR", "CC")
-    # Repeats are those of one run; queries stand beside each.
+    # Repeats are those of one run; queries accompany each.
     assert {e.scorers for e in found.estimates.select("flip_rate", between="repeats")} == {("one",)}
     assert {e.scorers for e in found.estimates.select("flip_rate", between="queries")} == {
         ("one",), ("two",), ("big",)
