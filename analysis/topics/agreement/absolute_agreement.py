@@ -228,7 +228,7 @@ STATISTICS = (
     _statistic(
         "pearson_disattenuated",
         "Corrected r",
-        "r / sqrt(ICC(C,k)), never cut off at 1 (params.note says when it is above)",
+        "r / sqrt(ICC(C,k)), never cut off at 1 (params.note states when it is above)",
         better="higher",
         source="Spearman 1904",
     ),

@@ -22,7 +22,7 @@ def listed() -> str:
             rows = [_row(statistic) for statistic in section.statistics]
             head = (
                 "| id | in tables | definition and convention | range | better | scopes "
-                "| speaks of | source |"
+                "| intervals for | source |"
             )
             parts.append("\n".join([f"### {section.title}", "", head, "|" + "---|" * 8, *rows]))
     return "\n\n".join(parts)
