@@ -182,7 +182,7 @@ def test_adjudication_is_planned_shown_and_stored(
 ) -> None:
     nothing = owner.submit("/owner/adjudication", rater="dora", sample="1", widest="1")
     assert nothing.status_code == 409
-    assert "nothing to adjudicate yet" in nothing.text
+    assert "has no response with people&#39;s values" in nothing.text
     for code, value in (("anna", 10.0), ("ben", 60.0)):
         rater = come(code)
         for _ in range(2):
