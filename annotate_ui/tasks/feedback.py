@@ -213,7 +213,6 @@ def _others(
         .where(
             a.c.response_id == response_id,
             a.c.purpose == "main",
-            a.c.repeat == 0,
             a.c.rater_id.is_not(None),
             a.c.rater_id != rater_id,
         )

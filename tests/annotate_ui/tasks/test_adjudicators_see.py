@@ -9,8 +9,8 @@ from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.assignment.adjudication import adjudicate
 from study.errors import StudyError
-from study.schema import JudgeRun, Judgment, Response, table
-from tests.annotate_ui.designed_campaign import assign_one, configure, new_rater
+from study.schema import JudgeRun, Judgment, Rating, RatingBase, Response, table
+from tests.annotate_ui.designed_campaign import assign_one, assignments, configure, new_rater
 from tests.annotate_ui.rated_campaign import fill, finish_step, give
 
 HOSTILE = "<script>alert(1)</script> \u202eesrever\x1b[2J\nIt is thin.\n" + "long " * 50_000
@@ -64,6 +64,34 @@ def test_only_where_the_owner_asked_and_after_the_blind_value(any_study: Study) 
     assert len(qr.judge.reason) < 2100
     assert ac.judge is not None
     assert (ac.judge.value, ac.judge.missing_reason, ac.judge.reason) == (None, "no_score", None)
+
+
+def test_values_of_others_are_those_of_the_main_rating(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=1)
+    anna, ben = new_rater(any_study, "anna"), new_rater(any_study, "ben")
+    purposes = {"main": 30.0, "repeat": 40.0, "calibration": 50.0, "check": 60.0, "training": 70.0}
+    for purpose in purposes:
+        assign_one(any_study, ben, 1, construct_keys=["QR"], purpose=purpose)
+    with any_study.write() as connection:
+        for row in assignments(any_study, ben):
+            rating = RatingBase(
+                construct_key="QR",
+                construct_version=1,
+                value=purposes[row.purpose],
+                status="rated",
+                input_kind="typed",
+                revealed=["question"],
+            )
+            connection.execute(
+                insert(table(Rating)).values(
+                    **rating.model_dump(), revision=1, assignment_id=row.id, config_hash="x"
+                )
+            )
+    assign_one(any_study, anna, 1, construct_keys=["QR"], purpose="adjudication")
+    item = finish_step(any_study, anna, 55.0).item.public_id
+    assert open_next(any_study, anna).kind == "feedback"
+    (answer,) = shown(any_study, anna, item).said
+    assert [other.value for other in answer.others] == [30.0]
 
 
 def test_a_run_that_the_study_has_not_is_refused_when_adjudication_is_planned(

@@ -1,9 +1,14 @@
 """Who joins for open slots: what they are handed, in which order, and what comes with it."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from sqlalchemy import insert, select, update
 
 from annotate_ui.participants.withdrawal import leave
+from annotate_ui.participation import lock_slots
+from annotate_ui.tasks.slot_queue import take_slots
 from annotate_ui.tasks.workflow import all_done, open_next
 from study import Study
 from study.importing.import_store import import_rows
@@ -209,8 +214,6 @@ def test_checks_are_strewn_among_the_slots_of_who_joins(any_study: Study) -> Non
 
 
 def test_the_check_goes_when_the_slots_are_handed_on(study: Study) -> None:
-    from datetime import timedelta
-
     long_answers(study, 2)
     configure(study, design={"checks": 1})
     give(study, None, keys=["QR"])
@@ -224,6 +227,33 @@ def test_the_check_goes_when_the_slots_are_handed_on(study: Study) -> None:
     go_through(study, ben)
     assert len(assignments(study, ben, "main")) == 2
     assert open_next(study, anna).kind == "waiting"
+
+
+def test_only_open_checks_of_the_rater_and_query_go_when_slots_are_handed_on(study: Study) -> None:
+    fill(study, queries=2, systems=2)
+    anna, ben, carl = (new_rater(study, code) for code in ("anna", "ben", "carl"))
+    past = now() - timedelta(seconds=1)
+    # Responses 1 and 2 belong to one query, 3 and 4 to the other.
+    rows: list[tuple[int, int, str, str, Any]] = [
+        (anna, 1, "QR", "main", past),
+        (anna, 2, "QR", "main", past),
+        (anna, 1, "CC", "check", past),
+        (anna, 2, "CC", "check", None),
+        (anna, 3, "CC", "check", past),
+        (carl, 1, "CC", "check", past),
+        (ben, 2, "QR", "calibration", None),
+    ]
+    for rater, response, key, purpose, until in rows:
+        assign_one(
+            study, rater, response, construct_keys=[key], purpose=purpose, leased_until=until
+        )
+    with study.write() as connection:
+        lock_slots(connection)
+        handed_on = take_slots(connection, study, ben)
+    assert [slot.response_id for slot in handed_on] == [1]
+    released = [row.id for row in assignments(study) if row.released_at is not None]
+    check = assignments(study, anna, "check")[0]
+    assert released == [check.id]
 
 
 def test_who_joins_has_the_calibration_of_the_others_first(any_study: Study) -> None:
