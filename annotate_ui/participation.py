@@ -1,6 +1,6 @@
-"""Who may work: raters who have left, campaigns that are paused, and the locks of a save.
+"""Participation: raters who have left, paused campaigns, and the locks of a save.
 
-While a campaign is paused, nothing new is opened; open pages can be finished and saved.
+While a campaign is paused, no new page is opened; open pages can be finished and saved.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ from study.study import Study
 DepartureKind = Literal["withdrew", "removed"]
 
 LONGEST_MESSAGE = 500
-"""Characters of what raters are told."""
+"""Maximum length of the message of a pause, in characters."""
 
 
 def paused(connection: Connection) -> str | None:
-    """Return what raters are told while the campaign is paused; None: it is not paused."""
+    """Return the message of the pause, which may be empty; None: the campaign is not paused."""
     p = table(Pause)
     newest = connection.execute(
         select(p.c.paused, p.c.message).order_by(p.c.id.desc()).limit(1)
@@ -29,25 +29,25 @@ def paused(connection: Connection) -> str | None:
 
 
 def pause(study: Study, message: str | None = None) -> None:
-    """Open nothing new to raters until `resume`; an earlier message is replaced.
+    """Pause the campaign until `resume`; an earlier message is replaced.
 
     Raises
     ------
     StudyError
         The message is too long.
     """
-    told = (message or "").strip()
-    if len(told) > LONGEST_MESSAGE:
+    text = (message or "").strip()
+    if len(text) > LONGEST_MESSAGE:
         raise StudyError(
-            f"The message has {len(told)} characters; raters are told {LONGEST_MESSAGE} at most."
+            f"The message has {len(text)} characters; the maximum is {LONGEST_MESSAGE}."
         )
     with study.write() as connection:
-        if paused(connection) != told:
-            connection.execute(insert(table(Pause)).values(paused=True, message=told or None))
+        if paused(connection) != text:
+            connection.execute(insert(table(Pause)).values(paused=True, message=text or None))
 
 
 def resume(study: Study) -> bool:
-    """Take the campaign up again; return whether it was paused."""
+    """Resume the campaign; return whether it was paused."""
     with study.write() as connection:
         if paused(connection) is None:
             return False
@@ -65,7 +65,7 @@ _NEWEST_DEPARTURE = (
 
 
 def has_left(connection: Connection, rater_id: int) -> bool:
-    """Say whether a rater withdrew or was removed, and was not readmitted since."""
+    """Whether a rater withdrew or was removed, and was not readmitted since."""
     newest = connection.execute(_NEWEST_DEPARTURE, {"rater": rater_id}).scalar()
     return newest is not None and newest != "readmitted"
 

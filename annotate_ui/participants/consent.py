@@ -1,7 +1,7 @@
-"""What stands before the work: consent, then the instructions.
+"""Consent and instructions, which raters answer before they rate.
 
-Answers are rows that stay; the newest one about a text counts. A text that is changed has another
-hash, so it asks again.
+Answers are never deleted; the newest one to a text counts. A changed text has another hash and
+needs a new answer.
 """
 
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ from study.schema import Consent, Rater, table
 from study.study import Study
 
 LONGEST = 200_000
-"""Bytes of a text. Nobody reads as much before they agree; such a file is named by mistake."""
-_HELD = "_texts_of_raters"
+"""Maximum size of a text in bytes; a larger file is probably a mistake."""
+_CACHE_KEY = "_texts_of_raters"
 
 
 @dataclass(frozen=True)
 class RaterText:
-    """A Markdown text, with the hash by which an answer says which text it was given to."""
+    """A Markdown text, with the hash that identifies it in answers."""
 
     markdown: str
     sha256: str
@@ -41,22 +41,22 @@ class Texts:
 def texts_of(study: Study) -> Texts:
     """Return the texts of a study, which are read once for each opening of it.
 
-    A server that runs goes on with the texts it began with, as it does with the settings.
+    A running server keeps the texts it has read, like the settings.
 
     Raises
     ------
     StudyError
         A file that study.toml names is missing, empty, too long or not UTF-8.
     """
-    held: Texts | None = study.__dict__.get(_HELD)
-    if held is None:
+    texts: Texts | None = study.__dict__.get(_CACHE_KEY)
+    if texts is None:
         rating = study.config.rating
-        held = Texts(
+        texts = Texts(
             _read(study.folder, "consent", rating.consent),
             _read(study.folder, "instructions", rating.instructions),
         )
-        study.__dict__[_HELD] = held
-    return held
+        study.__dict__[_CACHE_KEY] = texts
+    return texts
 
 
 def _read(folder: Path, setting: str, name: str | None) -> RaterText | None:
@@ -73,9 +73,9 @@ def _read(folder: Path, setting: str, name: str | None) -> RaterText | None:
     except OSError as error:
         raise StudyError(f"{named} can't be read ({error.strerror}).") from None
     if len(content) > LONGEST:
-        raise StudyError(f"{named} has {len(content)} bytes; {LONGEST} are the most.")
+        raise StudyError(f"{named} has {len(content)} bytes; the maximum is {LONGEST}.")
     try:
-        # Editors on Windows begin a file with a mark that is no text.
+        # Editors on Windows may begin a file with a byte order mark.
         markdown = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StudyError(
@@ -90,14 +90,14 @@ Gate = Literal["consent", "instructions"]
 
 
 def open_gate(connection: Connection, study: Study, rater_id: int) -> Gate | None:
-    """Return what the rater has to answer before they may go on; None: nothing.
+    """Return the page that the rater must answer before rating; None: no page.
 
     Parameters
     ----------
     connection
         A transaction on the study's database.
     study
-        Its settings say which texts there are.
+        Its settings name the texts.
     rater_id
         The rater's key in the database.
     """
@@ -110,7 +110,7 @@ def open_gate(connection: Connection, study: Study, rater_id: int) -> Gate | Non
 
 
 def answer_to(connection: Connection, rater_id: int, text: RaterText) -> bool | None:
-    """Return a rater's newest answer to a text; None: there is none."""
+    """Return a rater's newest answer to a text; None: it does not exist."""
     c = table(Consent)
     found: bool | None = connection.execute(
         select(c.c.agreed)
@@ -122,7 +122,7 @@ def answer_to(connection: Connection, rater_id: int, text: RaterText) -> bool | 
 
 
 def declined(connection: Connection, rater_ids: Iterable[int]) -> set[int]:
-    """Return who of these raters did not agree to the text that they were asked about last."""
+    """Return those of these raters whose newest answer was to decline."""
     c = table(Consent)
     rows = connection.execute(
         select(c.c.rater_id, c.c.agreed).where(c.c.rater_id.in_(list(rater_ids))).order_by(c.c.id)
@@ -132,10 +132,10 @@ def declined(connection: Connection, rater_ids: Iterable[int]) -> set[int]:
 
 
 def answer(study: Study, rater_id: int, text: RaterText, *, agreed: bool) -> bool:
-    """Store a rater's answer to a text, and return what holds now.
+    """Store a rater's answer to a text, and return the answer that counts.
 
-    Who has agreed stays so: the way back from there is to leave the study. The same answer twice
-    is stored once.
+    An agreement cannot be withdrawn here, only by leaving the study. The same answer is stored
+    once.
     """
     with study.write() as connection:
         w = table(Rater)

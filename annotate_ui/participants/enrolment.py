@@ -1,4 +1,4 @@
-"""Joining by an enrolment link: whoever opens it becomes a rater, until the quota is met."""
+"""Joining by an enrolment link: visitors become raters until the quota is met."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ from annotate_ui.participants.enrolment_links import (
     renew_link,
     state_of,
 )
-from annotate_ui.participants.invitation import alone, make_raters, personal_link
+from annotate_ui.participants.invitation import lock_raters, make_raters, personal_link
 from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, was_made
 from annotate_ui.participation import paused
 from study.errors import StudyError
@@ -39,12 +39,12 @@ __all__ = [
 ]
 
 LONGEST_ID = 200
-"""Characters of an id under which a recruiter knows somebody."""
+"""Maximum length of a recruiter's id, in characters."""
 Refused = Literal["unknown", "closed", "paused", "full", "joined", "bad_id"]
 
 
 class EnrolmentRefusedError(StudyError):
-    """Nobody was enrolled; `reason` says why."""
+    """The enrolment was refused; `reason` identifies why."""
 
     def __init__(self, reason: Refused, message: str) -> None:
         super().__init__(message)
@@ -53,16 +53,16 @@ class EnrolmentRefusedError(StudyError):
 
 @dataclass(frozen=True)
 class Enrolled:
-    """A rater who joined, with the session's invitation and the link that is theirs alone."""
+    """A rater who joined, with the invitation of the session and the personal link."""
 
     rater_id: int
     invitation_id: int
     personal_link: str
-    """Can't be shown a second time."""
+    """It cannot be shown again."""
 
 
 def joined_by(connection: Connection, token: str, rater_id: int) -> tuple[bool, str | None]:
-    """Say whether a rater joined by the link behind a token, and under which external id."""
+    """Whether a rater joined by the link behind a token, and under which external id."""
     n, link = table(Enrolment), link_behind(connection, token)
     if link is None:
         return False, None
@@ -79,7 +79,7 @@ def enrol(
     *,
     personal_token: str | None = None,
 ) -> Enrolled:
-    """Make a rater of whoever holds an enrolment link's token.
+    """Add a rater who joins by the token of an enrolment link.
 
     Parameters
     ----------
@@ -88,23 +88,23 @@ def enrol(
     token
         The last part of the link's address.
     external_id
-        The id under which a recruiter knows them. It opens nothing: who comes with the id of
-        somebody who has joined is refused.
+        The recruiter's id of the person. It gives no access: an id that has joined already is
+        refused.
     personal_token
-        The secret of the personal link, 256 bits that nobody else can know; made at random unless
-        given. Who comes with it again is the rater who joined with it, so that a form that was
-        sent twice makes one rater.
+        The secret of the personal link, 256 random bits; default: a new one. A second request
+        with the same secret returns the same rater, so that a form that is sent twice adds one
+        rater.
 
     Raises
     ------
     EnrolmentRefusedError
         The link is unknown or closed, the campaign is paused, the quota is met, or the id has
-        joined already or is none.
+        joined already or is not valid.
     """
     external_id = checked_id(external_id)
     with study.write() as connection:
-        # One at a time from here on: what is counted holds until the rater is there.
-        alone(connection)
+        # One at a time, so that the counts stay correct until the rater is stored.
+        lock_raters(connection)
         link = link_behind(connection, token)
         if link is None:
             raise EnrolmentRefusedError("unknown", "No enrolment link has this token.")
@@ -113,9 +113,9 @@ def enrol(
         if link.closed_at is not None:
             raise EnrolmentRefusedError("closed", f"The enrolment link {link.name!r} is closed.")
         if paused(connection) is not None:
-            raise EnrolmentRefusedError("paused", "The campaign is paused; nobody joins now.")
+            raise EnrolmentRefusedError("paused", "The campaign is paused; no one can join now.")
         n = table(Enrolment)
-        # Of any link: one person who is recruited twice is still one person.
+        # Of any link: a person who is recruited twice is one rater.
         known = select(n.c.id).where(n.c.external_id == external_id)
         if external_id is not None and connection.execute(known).first() is not None:
             raise EnrolmentRefusedError("joined", "This id has joined the study already.")
@@ -129,7 +129,7 @@ def enrol(
         )
         made = new_token(connection, rater_id, personal_token)
         enrolled = _enrolled(connection, study, made)
-        # Whoever enrols is let in at once.
+        # Enrolling starts a session at once.
         mark_used(connection, enrolled.invitation_id)
         return enrolled
 
@@ -137,7 +137,7 @@ def enrol(
 def _enrolled(connection: Connection, study: Study, personal_token: str) -> Enrolled:
     found = rater_of_token(connection, personal_token)
     if found is None:
-        raise EnrolmentRefusedError("joined", "The link of whoever joined like this is revoked.")
+        raise EnrolmentRefusedError("joined", "The personal link of this rater was revoked.")
     return Enrolled(*found, personal_link(study, personal_token))
 
 
@@ -158,9 +158,9 @@ def checked_id(external_id: str | None) -> str | None:
         raise EnrolmentRefusedError("bad_id", "The external id can't be stored.") from None
     if len(found) > LONGEST_ID:
         raise EnrolmentRefusedError(
-            "bad_id", f"The external id has {len(found)} characters; {LONGEST_ID} are the most."
+            "bad_id", f"The external id has {len(found)} characters; the maximum is {LONGEST_ID}."
         )
     if found.startswith(("{", "$", "%")):
-        # Everybody would come with the same one, and the first would shut the others out.
+        # All visitors would have the same id, and only the first could join.
         raise EnrolmentRefusedError("bad_id", "The external id is a placeholder.")
     return found

@@ -1,4 +1,4 @@
-"""Enrolment links: made, renewed, closed, and how far their quotas are met."""
+"""Enrolment links: creating, renewing, closing, and counting who joined."""
 
 import re
 import secrets
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, Row, insert, select, update
 
 from annotate_ui.participants.consent import declined
-from annotate_ui.participants.invitation import alone
+from annotate_ui.participants.invitation import lock_raters
 from annotate_ui.participants.tokens import hash_token
 from annotate_ui.participants.withdrawal import finished
 from annotate_ui.participation import departures
@@ -25,14 +25,14 @@ MOST_RATERS = 100_000
 
 @dataclass(frozen=True)
 class LinkState:
-    """An enrolment link and how many came by it."""
+    """An enrolment link and how many raters joined by it."""
 
     name: str
     quota: int
     joined: int
-    """Everybody who joined by it."""
+    """All raters who joined by it."""
     counted: int
-    """Without those who did not agree, or left, before they had finished a response."""
+    """Those who count: without raters who declined or left before finishing a response."""
     queries_each: int | None
     languages: tuple[str, ...]
     made: datetime
@@ -40,11 +40,11 @@ class LinkState:
 
     @property
     def open(self) -> bool:
-        """Whether somebody may still join by it."""
+        """Whether raters can still join by it."""
         return self.closed is None and self.counted < self.quota
 
     def as_json(self) -> dict[str, Any]:
-        """Return the link as values that JSON can hold."""
+        """Return the link as JSON values."""
         return {
             "name": self.name,
             "quota": self.quota,
@@ -65,16 +65,16 @@ def make_link(
     queries_each: int | None = None,
     languages: Iterable[str] = (),
 ) -> tuple[EnrolmentLink, str]:
-    """Make a link by which up to `quota` people may join; return it with its address.
+    """Create a link by which up to `quota` people may join; return it with its address.
 
     Parameters
     ----------
     study
         The study that they join.
     name
-        What the owner calls the link; nobody else sees it.
+        The owner's name for the link; raters do not see it.
     quota
-        Raters who may join. Who leaves without a finished response is not counted.
+        Raters who may join. Raters who leave without a finished response do not count.
     queries_each
         Queries that each of them is handed at most; None: as many as there are.
     languages
@@ -83,7 +83,7 @@ def make_link(
     Raises
     ------
     StudyError
-        The name is taken or none, or a number or language can't be used.
+        The name exists already, or the name, a number or a language is not valid.
     """
     codes = _languages(languages)
     try:
@@ -97,14 +97,14 @@ def make_link(
         )
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
-        said = fault["msg"].removeprefix("Value error, ")
-        raise StudyError(f"Enrolment link: {fault['loc'][0]}: {said}.") from None
+        problem = fault["msg"].removeprefix("Value error, ")
+        raise StudyError(f"Enrolment link: {fault['loc'][0]}: {problem}.") from None
     if quota > MOST_RATERS:
-        raise StudyError(f"Enrolment link: a quota of {quota}; {MOST_RATERS} are the most.")
+        raise StudyError(f"Enrolment link: a quota of {quota}; the maximum is {MOST_RATERS}.")
     e = table(EnrolmentLink)
     token = secrets.token_urlsafe(32)
     with study.write() as connection:
-        alone(connection)
+        lock_raters(connection)
         if connection.execute(select(e.c.id).where(e.c.name == noun.name)).first() is not None:
             raise StudyError(
                 f"{study.folder} has an enrolment link {noun.name!r} already. Choose another "
@@ -116,12 +116,12 @@ def make_link(
 
 
 def renew_link(study: Study, name: str) -> str:
-    """Give a link a new address, which is returned; the old one ends. A closed link opens again.
+    """Replace the address of a link and return the new one. A closed link opens again.
 
     Raises
     ------
     StudyError
-        There is no such link.
+        The link does not exist.
     """
     e = table(EnrolmentLink)
     token = secrets.token_urlsafe(32)
@@ -134,18 +134,18 @@ def renew_link(study: Study, name: str) -> str:
 
 
 def close_link(study: Study, name: str) -> bool:
-    """Let nobody join by this link any more; return whether somebody could until now.
+    """Close a link to new raters; return whether it was open.
 
-    Raters who joined by it go on.
+    Raters who joined by it can continue.
 
     Raises
     ------
     StudyError
-        There is no such link.
+        The link does not exist.
     """
     e = table(EnrolmentLink)
     with study.write() as connection:
-        alone(connection)
+        lock_raters(connection)
         link = _named(connection, study, name)
         if link.closed_at is not None:
             return False
@@ -154,7 +154,7 @@ def close_link(study: Study, name: str) -> bool:
 
 
 def list_links(study: Study) -> list[LinkState]:
-    """Return every enrolment link with how many joined by it, in the order of their making."""
+    """Return every enrolment link with how many joined by it, oldest first."""
     e = table(EnrolmentLink)
     with study.read() as connection:
         links = connection.execute(select(e).order_by(e.c.id)).all()
@@ -162,33 +162,33 @@ def list_links(study: Study) -> list[LinkState]:
 
 
 def link_state(connection: Connection, token: str) -> LinkState | None:
-    """Return the link behind a token, open or not; None: there is none."""
+    """Return the link behind a token, open or not; None: it does not exist."""
     link = link_behind(connection, token)
     return None if link is None else state_of(connection, link)
 
 
 def link_behind(connection: Connection, token: str) -> Row[Any] | None:
-    """Return the stored link behind a token; None: there is none."""
+    """Return the stored link behind a token; None: it does not exist."""
     e = table(EnrolmentLink)
     return connection.execute(select(e).where(e.c.token_hash == hash_token(token))).one_or_none()
 
 
 def state_of(connection: Connection, link: Row[Any]) -> LinkState:
-    """Return a stored link with how many came by it."""
+    """Return a stored link with how many raters joined by it."""
     n, a = table(Enrolment), table(Assignment)
     joined = set(connection.execute(select(n.c.rater_id).where(n.c.link_id == link.id)).scalars())
     gone = set(departures(connection, joined)) | declined(connection, joined)
-    stayed_for = set()
+    finishers = set()
     if gone:
         theirs = a.c.rater_id.in_(gone) & (a.c.purpose != "training")
         done = finished(connection, theirs)
         rows = connection.execute(select(a.c.id, a.c.rater_id).where(theirs))
-        stayed_for = {row.rater_id for row in rows if row.id in done}
+        finishers = {row.rater_id for row in rows if row.id in done}
     return LinkState(
         name=link.name,
         quota=link.quota,
         joined=len(joined),
-        counted=len(joined - (gone - stayed_for)),
+        counted=len(joined - (gone - finishers)),
         queries_each=link.queries_each,
         languages=tuple(link.attributes.get("languages", ())),
         made=link.created_at,
@@ -202,7 +202,7 @@ def _named(connection: Connection, study: Study, name: str) -> Row[Any]:
     if name in links:
         return links[name]
     hint = nearest(name, links) or f"`ccrs enrol {study.folder} --list` shows them."
-    raise StudyError(f"{name!r} is no enrolment link of {study.folder}. {hint}")
+    raise StudyError(f"{name!r} is not an enrolment link of {study.folder}. {hint}")
 
 
 def _languages(languages: Iterable[str]) -> list[str]:
@@ -210,7 +210,7 @@ def _languages(languages: Iterable[str]) -> list[str]:
     for code in codes:
         if not re.fullmatch(LANGUAGE_TAG, code):
             raise StudyError(
-                f"{code!r} is no language. Write codes as in HTML, such as --languages de,en."
+                f"{code!r} is not a language code. Use codes as in HTML, such as --languages de,en."
             )
     return list(dict.fromkeys(codes))
 

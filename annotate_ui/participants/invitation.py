@@ -1,4 +1,4 @@
-"""Who is let in: links are made, listed and revoked."""
+"""Personal links of raters: creating, listing and revoking them."""
 
 import csv
 import os
@@ -36,17 +36,17 @@ _MOST_NEW = 1000
 
 @dataclass(frozen=True)
 class Invited:
-    """A rater and the link that lets them in. The link can't be shown a second time."""
+    """A rater and their personal link, which cannot be shown again."""
 
     rater: str
     link: str
     assignments: int
-    """How many the rater has; 0: there is nothing of their own to rate."""
+    """Number of the rater's assignments; 0: they can only take open slots."""
 
 
 @dataclass(frozen=True)
 class RaterLink:
-    """What is known of a rater's newest link."""
+    """The state of a rater's newest link."""
 
     rater: str
     live: bool
@@ -59,7 +59,7 @@ class RaterLink:
     """They withdrew or were removed, and their links ended with that."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the link as values that JSON can hold."""
+        """Return the link as JSON values."""
         made, used = (None if at is None else at.isoformat() for at in (self.made, self.used))
         return {
             "rater": self.rater,
@@ -79,17 +79,18 @@ def invite(
     renew: bool = False,
     out: Path | None = None,
 ) -> list[Invited]:
-    """Make a link for each of these raters, and for `new` raters who are made here.
+    """Create a link for each of these raters, and for `new` raters who are added.
 
     Without codes and without `new`: for every rater who has assignments and no live link.
     `renew` revokes the live links that the named raters have. With `out` the links are written
-    to that file (CSV, readable by its owner only) before they count, so that none is live that
-    nobody has.
+    to that file (CSV, readable by its owner only) before they become live, so that each live link
+    is known to the owner.
 
     Raises
     ------
     StudyError
-        A rater is unknown or has a live link already, or the file can't be made. No link is made.
+        A rater is unknown or has a live link already, or the file cannot be written. No link is
+        created.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def invite(
     written = False
     try:
         with study.write() as connection:
-            alone(connection)
+            lock_raters(connection)
             raters = _raters(connection)
             gone = departures(connection)
             if codes or new:
@@ -127,7 +128,7 @@ def invite(
                 write_links(out, [(one.rater, one.link) for one in invited], study.folder)
                 written = True
     except BaseException:
-        # The file is ours only once it was written: one that was there before stays.
+        # Only a file that was written here is removed.
         if written and out is not None:
             out.unlink(missing_ok=True)
         raise
@@ -171,7 +172,7 @@ def list_links(study: Study) -> list[RaterLink]:
 
 
 def open_slots(study: Study) -> int:
-    """Return how many assignments wait for a rater who is not known yet."""
+    """Return the number of assignments without a rater."""
     t = table(Assignment)
     waiting = select(func.count()).where(t.c.rater_id.is_(None), t.c.channel == OWN_CHANNEL)
     with study.read() as connection:
@@ -216,11 +217,11 @@ def _known(raters: dict[str, _Rater], code: str, study: Study) -> _Rater:
         return raters[code]
     if not raters:
         raise StudyError(
-            f"{code!r} is no rater of {study.folder}, which has none yet. Assign responses to "
+            f"{code!r} is not a rater of {study.folder}, which has none yet. Assign responses to "
             f"raters with `ccrs assign {study.folder}`, or make raters with --new N."
         )
     hint = nearest(code, raters) or f"`ccrs invite {study.folder} --list` shows the raters."
-    raise StudyError(f"{code!r} is no rater of {study.folder}. {hint}")
+    raise StudyError(f"{code!r} is not a rater of {study.folder}. {hint}")
 
 
 def _refuse_departed(chosen: Iterable[_Rater], gone: Mapping[int, str], study: Study) -> None:
@@ -250,11 +251,11 @@ def _revoke_or_refuse(
 def make_raters(
     connection: Connection, count: int, attributes: Mapping[str, Any] | None = None
 ) -> list[tuple[str, int]]:
-    """Add raters named rater-1, rater-2, ..., going on after the highest there is.
+    """Add raters rater-1, rater-2, ..., continuing after the highest existing number.
 
-    The caller holds `alone`. Returned are their codes and their keys in the database.
+    The caller has called `lock_raters`. Return their codes and database keys.
     """
-    # Who was imported under such a name is somebody else.
+    # Imported scorers with such a name are other people.
     taken = scorer_names(connection)
     numbers = [code.removeprefix(_NEW) for code in taken if code.startswith(_NEW)]
     highest = max((int(n) for n in numbers if n.isascii() and n.isdecimal()), default=0)
@@ -274,14 +275,14 @@ def make_personal_link(connection: Connection, study: Study, rater_id: int) -> s
 
 
 def personal_link(study: Study, token: str) -> str:
-    """Return the link that holds a rater's token."""
+    """Return the personal link with this token."""
     # The fragment of an address reaches no server, no proxy's log and no Referer header.
     return f"{study.config.rating.base_url.rstrip('/')}/join#{token}"
 
 
-def alone(connection: Connection) -> None:
-    """Keep others from adding raters or inviting until this transaction ends."""
-    # SQLite's writers are alone anyway. Rating goes on meanwhile: it takes no such lock.
+def lock_raters(connection: Connection) -> None:
+    """Serialize adding and inviting raters until the transaction ends."""
+    # SQLite has a single writer anyway. Saving ratings does not take this lock.
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE rater IN SHARE ROW EXCLUSIVE MODE")
 
@@ -292,11 +293,11 @@ def write_links(path: Path, links: Iterable[tuple[str, str]], study_folder: Path
     Raises
     ------
     StudyError
-        The file exists, can't be made, or would lie inside the study's folder.
+        The file exists, cannot be written, or is inside the study's folder.
     """
     if path.resolve().is_relative_to(study_folder.resolve()):
         raise StudyError(
-            f"{path} lies inside the study's folder, which may be mailed or deposited; links let "
+            f"{path} is inside the study's folder, which may be mailed or deposited; links let "
             "people in. Name a file elsewhere."
         )
     try:
@@ -305,7 +306,7 @@ def write_links(path: Path, links: Iterable[tuple[str, str]], study_folder: Path
         raise StudyError(f"{path} already exists; name another file.") from None
     except OSError as error:
         raise StudyError(
-            f"{path} can't be made ({error.strerror}); name a file in a folder of yours."
+            f"{path} cannot be written ({error.strerror}); name a file in a folder of yours."
         ) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:

@@ -1,7 +1,7 @@
-"""Markdown of the owner's own, as HTML that can do nothing but be read.
+"""Markdown texts of the owner as HTML without active content.
 
-Two fences, either of which is enough: the parser takes no HTML, and what it makes is cleaned
-against a short list. There are no images, since a page of raters asks no other server for anything.
+Two safeguards, each sufficient: the parser accepts no HTML, and its output is cleaned with a short
+list of elements. Images are not allowed, since raters' pages make no requests to other servers.
 """
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ _TAGS = {
 }
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 _SCHEMES = {"http", "https", "mailto"}
-# Deeper, a text is an attempt at the parser rather than an outline.
+# Deeper nesting only serves to slow down the parser.
 _DEEPEST = 20
 
 
@@ -27,7 +27,7 @@ def markdown(text: str) -> Markup:
     """Return a Markdown text as HTML for a page whose own heading is of the first rank.
 
     Headings move down by one rank. HTML in the text is shown as text; an image is left out, and
-    a link leads to http, https or a mail address only, in a window of its own.
+    a link leads to http, https or a mail address only, in a new window.
     """
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
     parser.enable(["table", "strikethrough"])

@@ -1,7 +1,7 @@
-"""What stands behind a link's token.
+"""The tokens of personal links.
 
-A token is 256 random bits, shown once. The database keeps its SHA-256, which is of no use to
-whoever reads it: so many bits can't be guessed from their hash.
+A token is 256 random bits, shown once. The database stores its SHA-256, from which a token of
+this length cannot be guessed.
 """
 
 import secrets
@@ -13,7 +13,7 @@ from study.schema import Invitation, now, table
 
 
 def new_token(connection: Connection, rater_id: int, token: str | None = None) -> str:
-    """Return a new token that lets a rater in from now on: this one, or a random one."""
+    """Store and return a token for a rater: the given one, or a random one."""
     token = token or secrets.token_urlsafe(32)
     connection.execute(
         insert(table(Invitation)).values(
@@ -24,7 +24,7 @@ def new_token(connection: Connection, rater_id: int, token: str | None = None) -
 
 
 def rater_of_token(connection: Connection, token: str) -> tuple[int, int] | None:
-    """Return the ids of rater and invitation behind a token; None if it lets nobody in."""
+    """Return the ids of rater and invitation behind a token; None: it is unknown or revoked."""
     t = table(Invitation)
     row = connection.execute(
         select(t.c.rater_id, t.c.id).where(
@@ -35,14 +35,14 @@ def rater_of_token(connection: Connection, token: str) -> tuple[int, int] | None
 
 
 def was_made(connection: Connection, token: str) -> bool:
-    """Say whether a token ever let somebody in, revoked or not."""
+    """Whether a token was ever created, revoked or not."""
     t = table(Invitation)
     made = select(t.c.id).where(t.c.token_hash == hash_token(token))
     return connection.execute(made).first() is not None
 
 
 def mark_used(connection: Connection, invitation_id: int) -> None:
-    """Note when an invitation was first used."""
+    """Record the first use of an invitation."""
     t = table(Invitation)
     connection.execute(
         update(t).where(t.c.id == invitation_id, t.c.used_at.is_(None)).values(used_at=now())
@@ -50,7 +50,7 @@ def mark_used(connection: Connection, invitation_id: int) -> None:
 
 
 def revoke_tokens(connection: Connection, rater_id: int) -> int:
-    """Let none of a rater's tokens in any more; return how many did until now."""
+    """Revoke all tokens of a rater; return how many were live."""
     t = table(Invitation)
     done = connection.execute(
         update(t).where(t.c.rater_id == rater_id, t.c.revoked_at.is_(None)).values(revoked_at=now())
@@ -60,5 +60,5 @@ def revoke_tokens(connection: Connection, rater_id: int) -> int:
 
 def hash_token(token: str) -> bytes:
     """Return the SHA-256 of a token, under which it is stored."""
-    # Whatever a stranger sends is hashed; half a surrogate pair is no reason to fail.
+    # Visitors may send anything; lone surrogates must not raise an error.
     return sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -1,7 +1,7 @@
-"""Raters leave, by themselves or by the owner's decision, and may be let in again.
+"""Raters who withdraw or are removed, and who may be readmitted.
 
-What they finished stays theirs and counts. What they began and did not finish goes back, so that
-somebody else may be given it; values that were saved in it stay, too.
+Finished work stays theirs and counts. Unfinished work is released, so that other raters can get
+it; the values that were saved in it stay, too.
 """
 
 from collections import defaultdict
@@ -20,10 +20,10 @@ from study.study import Study
 
 
 def leave(study: Study, rater_id: int, kind: DepartureKind) -> int | None:
-    """End a rater's part in the study; return how many assignments and comparisons went back.
+    """End a rater's part in the study; return the number of released assignments and comparisons.
 
     Their links and sessions end, and unfinished assignments and comparisons of these pages are
-    released. One who has left already is left alone, and None is returned.
+    released. For a rater who has already left, nothing changes and None is returned.
 
     Parameters
     ----------
@@ -53,15 +53,15 @@ def leave(study: Study, rater_id: int, kind: DepartureKind) -> int | None:
 
 
 def readmit(study: Study, rater_code: str) -> int:
-    """Let a rater in again who left, or who did not pass the training; return their key.
+    """Readmit a rater who left, or who did not pass the training; return their key.
 
-    What was released when they left and has not been handed on is theirs again. Their old link
-    stays revoked: `ccrs invite STUDY RATER` makes another.
+    Work that was released when they left and has not been handed on is theirs again. Their old
+    link stays revoked: `ccrs invite STUDY RATER` creates another one.
 
     Raises
     ------
     StudyError
-        There is no such rater.
+        The rater does not exist.
     """
     with study.write() as connection:
         rater_id = rater_key(connection, study, rater_code)
@@ -83,13 +83,13 @@ def rater_key(connection: Connection, study: Study, code: str) -> int:
     Raises
     ------
     StudyError
-        There is none; the nearest code is named.
+        The rater is unknown; the nearest code is suggested.
     """
     w = table(Rater)
     known = {row.code: row.id for row in connection.execute(select(w.c.code, w.c.id))}
     if code not in known:
         hint = nearest(code, known) or f"`ccrs invite {study.folder} --list` shows the raters."
-        raise StudyError(f"{code!r} is no rater of {study.folder}. {hint}")
+        raise StudyError(f"{code!r} is not a rater of {study.folder}. {hint}")
     return int(known[code])
 
 
@@ -105,11 +105,11 @@ def finished(connection: Connection, where: ColumnElement[bool]) -> set[int]:
 
 
 def _unfinished(connection: Connection, rater_id: int) -> list[int]:
-    """Return the assignments that a rater holds on these pages and has not finished."""
+    """Return the unfinished assignments of a rater on these pages."""
     a = table(Assignment)
     mine = (a.c.rater_id == rater_id) & (a.c.channel == OWN_CHANNEL)
     done = finished(connection, mine)
-    # What was handed on is another's work already.
+    # Slots that were handed on belong to other raters already.
     rows = connection.execute(select(a.c.id).where(mine, is_live()))
     return [row.id for row in rows if row.id not in done]
 
@@ -138,10 +138,10 @@ def _left_at(connection: Connection, rater_id: int) -> datetime | None:
 
 
 def _take_back(connection: Connection, rater_id: int, left_at: datetime) -> None:
-    """Hold again what was released at that moment, the slots handed on since excepted."""
+    """Undo the releases of that time, except for slots that were handed on since."""
     a, c = table(Assignment), table(Comparison)
-    kept: tuple[tuple[Any, ColumnElement[bool] | None], ...] = ((a, ~is_handed_on()), (c, None))
-    for one, further in kept:
-        again = update(one).where(one.c.rater_id == rater_id, one.c.released_at == left_at)
-        again = again if further is None else again.where(further)
-        connection.execute(again.values(released_at=None))
+    released: tuple[tuple[Any, ColumnElement[bool] | None], ...] = ((a, ~is_handed_on()), (c, None))
+    for target, condition in released:
+        undo = update(target).where(target.c.rater_id == rater_id, target.c.released_at == left_at)
+        undo = undo if condition is None else undo.where(condition)
+        connection.execute(undo.values(released_at=None))

@@ -1,4 +1,4 @@
-"""The newest revision of a rating or comparison, as pages show it."""
+"""Answers to ratings and comparisons: as they are submitted, and as they are stored."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ def _none_when_blank(text: str | None) -> str | None:
 
 
 class Submission(BaseModel):
-    """A value, or the reason why there is none, with the revision that it is based on."""
+    """A value, or the reason why it is missing, with the revision that it is based on."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -72,10 +72,10 @@ class StoredAnswer:
     saved_at: datetime
     late: bool
     unchanged: bool = False
-    """Nothing was written: the same content was stored already."""
+    """Nothing was written, since the same content was already stored."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the page's script needs to know, as values that JSON can hold."""
+        """Return what the page's script needs to know, as JSON values."""
         return {
             "construct": self.construct,
             "revision": self.revision,
@@ -90,7 +90,7 @@ class StoredAnswer:
         }
 
 
-# Made once: every page and many a save run these.
+# Built once: building a statement takes longer than running it.
 _RATINGS = select(facts.newest_ratings(table(Rating).c.assignment_id == bindparam("assignment")))
 _DECISION = select(newest_decisions(table(Decision).c.comparison_id == bindparam("comparison")))
 
@@ -102,7 +102,7 @@ def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, Stor
 
 
 def newest_decision(connection: Connection, comparison_id: int) -> StoredAnswer | None:
-    """Return the newest decision of a comparison; None where there is none."""
+    """Return the newest decision of a comparison; None if there is none."""
     row = connection.execute(_DECISION, {"comparison": comparison_id}).one_or_none()
     return None if row is None else as_stored(row)
 

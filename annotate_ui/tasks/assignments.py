@@ -1,4 +1,4 @@
-"""A rater's assignments, with what has been done of each."""
+"""The assignments of a rater with their progress."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _OF_PURPOSE: dict[str, Phase] = {
     "training": "training",
     "calibration": "calibration",
     "main": "main",
-    # A check is part of the work that it checks, and looks like it.
+    # A check looks like a part of the main work.
     "check": "main",
     "repeat": "repeats",
     "adjudication": "adjudication",
@@ -43,7 +43,7 @@ def phase_of(purpose: str) -> Phase:
 
 @dataclass(frozen=True)
 class AssignedItem:
-    """An assignment of a rater, with what has been done of it."""
+    """An assignment of a rater with its progress."""
 
     id: int
     public_id: str
@@ -57,7 +57,7 @@ class AssignedItem:
     """In the order to rate; constructs that study.toml no longer has are left out."""
     leased_until: datetime | None
     replaced: bool
-    """It was handed on or taken back unfinished; what was saved counts nonetheless."""
+    """It was handed on or released unfinished; its saved values count nonetheless."""
     rated: frozenset[str]
     """Constructs that have a rating of any status."""
     opened: Mapping[int, tuple[Sees, ...]]
@@ -74,12 +74,12 @@ class AssignedItem:
         return self.rated.issuperset(self.construct_keys)
 
     @property
-    def told(self) -> bool:
+    def feedback_shown(self) -> bool:
         """Whether its feedback was shown."""
         return FEEDBACK in self.opened
 
 
-# Made once: every page asks for these, and making a statement takes longer than running it.
+# Built once: every page needs these, and building a statement takes longer than running it.
 _a, _r, _g, _v = table(Assignment), table(Response), table(Rating), table(Reveal)
 _BETWEEN = "\n"
 _MINE = (_a.c.rater_id == bindparam("rater")) & (_a.c.channel == OWN_CHANNEL)
@@ -184,8 +184,8 @@ def _named(text: str | None) -> frozenset[str]:
 def _opened(text: str | None) -> Mapping[int, tuple[Sees, ...]]:
     """Read stages with their fields, such as `1["question", "response"]`."""
     found = {}
-    for told in text.split(_BETWEEN) if text else ():
-        number, bracket, fields = told.partition("[")
+    for stage in text.split(_BETWEEN) if text else ():
+        number, bracket, fields = stage.partition("[")
         found[int(number)] = tuple(json.loads(bracket + fields))
     return MappingProxyType(found)
 

@@ -1,4 +1,4 @@
-"""The question at the end: did the rater recognize which system wrote a response?"""
+"""The last page: did the rater recognize a system? And the completion code."""
 
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -46,20 +46,20 @@ _PLACE = "{code}"
 
 @dataclass(frozen=True)
 class Completion:
-    """What the last page shows, beside its thanks."""
+    """The completion code and link of the last page."""
 
     code: str | None
     url: str | None
-    """A plain link; nothing is sent there unless the rater follows it."""
+    """A link; no request is sent there unless the rater follows it."""
 
 
 def completion(rating: RatingSpec) -> Completion | None:
-    """Return code and way back as study.toml names them; None: it names neither.
+    """Return the code and address of study.toml; None: it has neither.
 
     Raises
     ------
     StudyError
-        The address has a place for a code and there is none.
+        The address has a placeholder for a code, but no code is set.
     """
     code, url = rating.completion_code, rating.completion_url
     if code is None and url is None:
@@ -67,8 +67,8 @@ def completion(rating: RatingSpec) -> Completion | None:
     if url is not None and _PLACE in url:
         if code is None:
             raise StudyError(
-                f"rating.completion_url in study.toml has a place for {_PLACE}; set "
-                "rating.completion_code, or take the place out."
+                f"rating.completion_url in study.toml contains {_PLACE}; set "
+                "rating.completion_code, or remove the placeholder."
             )
         url = url.replace(_PLACE, quote(code, safe=""))
     return Completion(code, url)

@@ -1,4 +1,4 @@
-"""What the page of a comparison shows: the texts that its construct may see, and what is stored."""
+"""The content of a comparison page: the texts that its construct may see, and the answer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,10 +30,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Option:
-    """A point of the scale, as it is offered on this page."""
+    """A point of the scale on this page."""
 
     value: float
-    """In terms of a and b, as it is stored."""
+    """The stored value, which refers to responses a and b."""
     better: int
     """Which response it calls better: 1, 2, or 0 for neither."""
     strength: int
@@ -44,7 +44,7 @@ class Option:
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """A comparison as its page shows it. A field that the construct does not see is None."""
+    """A comparison as its page shows it. None: the construct does not see the field."""
 
     public_id: str
     number: int
@@ -70,17 +70,17 @@ class ComparisonView:
 def show_comparison(
     connection: Connection, study: Study, rater_id: int, public_id: str
 ) -> ComparisonView:
-    """Return what a rater may see of a comparison; nothing else is read from the database.
+    """Return what a rater may see of a comparison; no other field is read from the database.
 
     Raises
     ------
     NotYoursError
-        There is no such comparison, or it was not opened by this rater.
+        The comparison does not exist, or it was not opened by this rater.
     """
     mine = rater_comparisons(connection, study.config, rater_id)
     place = next((i for i, one in enumerate(mine) if one.public_id == public_id), None)
     if place is None or not mine[place].opened:
-        raise NotYoursError("This page was not opened for you.")
+        raise NotYoursError
     here = mine[place]
     spec = study.config.construct_spec(here.construct_key)
     if spec is None:

@@ -161,7 +161,7 @@ class ComparisonPayload:
         Raises
         ------
         NotYoursError
-            There is no such comparison, or this rater did not open it, or it was taken back.
+            The comparison does not exist, or this rater did not open it, or it was taken back.
         InvalidError
             Another construct is compared here, or the study no longer has it.
         """
@@ -184,7 +184,7 @@ class ComparisonTarget(AnswerTarget):
     comparison: Row[Any]
 
     def check(self) -> None:
-        """Refuse a value that is not among the options of the scale of preferences."""
+        """Refuse a value that is not an option of the scale of preferences."""
         value = self.submission.value
         if value is not None and value not in points(self.study.config.preferences.scale):
             raise InvalidError(f"{value:g} is not one of the options.", "value")
@@ -212,17 +212,17 @@ class ComparisonTarget(AnswerTarget):
 
 def _comparison(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:
     c = table(Comparison)
-    # The rater is part of the question: another rater's comparison does not exist here.
+    # Restricted to the rater: other raters' comparisons must not be visible.
     opened = select(c).where(
         c.c.public_id == public_id,
         c.c.rater_id == rater_id,
         c.c.opened_at.is_not(None),
         is_live_comparison(),
     )
-    # An address may hold anything, also what a database can't compare with.
+    # An address may contain characters that a database cannot compare.
     row = connection.execute(opened).one_or_none() if public_id.isalnum() else None
     if row is None:
-        raise NotYoursError("There is no such page for you. Go on from the start page.")
+        raise NotYoursError
     return row
 
 

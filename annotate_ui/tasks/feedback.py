@@ -27,7 +27,7 @@ _NUMBERING = 0x6F7468657273
 
 @dataclass(frozen=True)
 class Expected:
-    """The range in which a trained rater's value lies, and why."""
+    """The expected range of a value in training, and the reason for it."""
 
     low: float
     high: float
@@ -55,13 +55,13 @@ class JudgeView:
     value: float | None
     missing_reason: str | None
     reason: str | None
-    """What it wrote before its score, on one line and shortened."""
+    """Its text before the score, on one line and shortened."""
     scale: tuple[float, float] | None
     """The ends of its scale, where that is another than the construct's."""
 
 
 @dataclass(frozen=True)
-class SaidView:
+class AnswerView:
     """The rater's answer for a construct, with the expected values or the answers of others."""
 
     construct: ConstructView
@@ -78,7 +78,7 @@ class SaidView:
 
 @dataclass(frozen=True)
 class FeedbackView:
-    """What the page after a response shows."""
+    """The content of a feedback page."""
 
     public_id: str
     purpose: str
@@ -87,7 +87,7 @@ class FeedbackView:
     language: str
     question: str | None
     response: str | None
-    said: tuple[SaidView, ...]
+    answers: tuple[AnswerView, ...]
     training: TrainingState | None
     """At the end of an attempt: how it went."""
 
@@ -118,14 +118,14 @@ def show_feedback(
         # Only what the stages of this response have shown already.
         question=texts.question if "question" in shown else None,
         response=texts.text if "response" in shown else None,
-        said=_said(connection, study, page, work, rater_id),
+        answers=_answers(connection, study, page, work, rater_id),
         training=_of_attempt(connection, study, work, page, rater_id),
     )
 
 
-def _said(
+def _answers(
     connection: Connection, study: Study, page: TaskPage, work: Work, rater_id: int
-) -> tuple[SaidView, ...]:
+) -> tuple[AnswerView, ...]:
     item = page.item
     stored = newest_ratings(connection, item.id)
     first = _blind(connection, [item.id])
@@ -145,9 +145,9 @@ def _said(
             if spec is None:
                 continue
             now = stored.get(key)
-            given: dict[str, Any] = {}
+            values: dict[str, Any] = {}
             if now is not None:
-                given = {
+                values = {
                     "revision": now.revision,
                     "value": now.value,
                     "status": now.status,
@@ -159,8 +159,8 @@ def _said(
             value = None if before is None else before.value
             span = expected.get(key)
             views.append(
-                SaidView(
-                    construct=construct_view(spec, study.config, **given),
+                AnswerView(
+                    construct=construct_view(spec, study.config, **values),
                     first_value=value,
                     first_status=None if before is None else before.status,
                     stage=step.stage.number,
@@ -206,7 +206,7 @@ def _expected(connection: Connection, response_id: int) -> dict[str, Any]:
 def _others(
     connection: Connection, study: Study, response_id: int, rater_id: int
 ) -> dict[str, tuple[OtherView, ...]]:
-    """Return what other people's values of the response are that count, by construct."""
+    """Return the values of other raters that count, by construct."""
     a = table(Assignment)
     rows = connection.execute(
         select(a.c.id, a.c.rater_id)
@@ -221,44 +221,44 @@ def _others(
     blind = _blind(connection, [row.id for row in rows])
     raters = sorted({row.rater_id for row in rows})
     rng = np.random.default_rng([study.config.seed, _NUMBERING, response_id, rater_id])
-    # Numbers differ by response, so that nobody is recognized by theirs.
+    # Numbers differ by response, so that raters cannot be recognized.
     order = [raters[i] for i in rng.permutation(len(raters))]
     found: dict[str, list[OtherView]] = defaultdict(list)
     by_assignment: dict[int, int] = {row.id: row.rater_id for row in rows}
-    for (assignment, key), said in blind.items():
+    for (assignment, key), rating in blind.items():
         found[key].append(
             OtherView(
                 order.index(by_assignment[assignment]) + 1,
-                said.value,
-                said.status,
-                said.reason,
-                said.comment,
-                tuple(said.flags),
+                rating.value,
+                rating.status,
+                rating.reason,
+                rating.comment,
+                tuple(rating.flags),
             )
         )
     return {key: tuple(sorted(some, key=lambda one: one.number)) for key, some in found.items()}
 
 
 def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, JudgeView]:
-    """Return what the run that adjudicators may see said of the response, by construct."""
+    """Return the scores of the run that adjudicators may see, by construct."""
     name = study.config.rating.adjudicators_see
     if name is None:
         return {}
     versions = study.construct_versions(connection)
     found = {}
-    for said in answers_that_count(connection, [response_id]):
-        spec = study.config.construct_spec(said.construct_key)
-        if spec is None or (said.run, said.construct_version) != (
+    for score in answers_that_count(connection, [response_id]):
+        spec = study.config.construct_spec(score.construct_key)
+        if spec is None or (score.run, score.construct_version) != (
             name,
-            versions[said.construct_key],
+            versions[score.construct_key],
         ):
             continue
-        own = study.config.scale(said.construct_key, name) or spec.scale
-        ends = (own.min, own.max)
-        found[said.construct_key] = JudgeView(
-            said.value,
-            said.missing_reason,
-            None if said.reason is None else quoted(said.reason, _LONGEST_REASON),
+        scale = study.config.scale(score.construct_key, name) or spec.scale
+        ends = (scale.min, scale.max)
+        found[score.construct_key] = JudgeView(
+            score.value,
+            score.missing_reason,
+            None if score.reason is None else quoted(score.reason, _LONGEST_REASON),
             None if ends == (spec.scale.min, spec.scale.max) else ends,
         )
     return found

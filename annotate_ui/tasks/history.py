@@ -1,4 +1,4 @@
-"""What a rater has done: steps with their values and comparisons, newest first."""
+"""The history of a rater: rated steps and comparisons, newest first."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,8 +21,8 @@ from study.settings.study_toml import StudyConfig
 
 
 @dataclass(frozen=True)
-class Decided:
-    """A comparison that was made."""
+class HistoryComparison:
+    """A comparison in the history."""
 
     public_id: str
     query_id: int
@@ -32,7 +32,7 @@ class Decided:
     language: str
     """Of the construct's name."""
     option: Option | None
-    """What was chosen, in the order in which the page shows the two; None where nothing was, or
+    """The choice, in the order in which the page shows the responses; None: there is none, or
     the scale no longer offers it."""
     status: str
     reason: str | None
@@ -40,7 +40,9 @@ class Decided:
     saved_at: datetime
 
 
-def decided(connection: Connection, config: StudyConfig, rater_id: int) -> list[Decided]:
+def decided_comparisons(
+    connection: Connection, config: StudyConfig, rater_id: int
+) -> list[HistoryComparison]:
     """Return the comparisons that a rater has made; what was decided last comes first."""
     mine = rater_comparisons(connection, config, rater_id)
     c, d = table(Comparison), table(Decision)
@@ -55,7 +57,7 @@ def decided(connection: Connection, config: StudyConfig, rater_id: int) -> list[
         spec = config.construct_spec(one.construct_key)
         offered = options(config, swapped=one.swapped)
         chosen = next((option for option in offered if option.value == row.value), None)
-        entry = Decided(
+        entry = HistoryComparison(
             public_id=one.public_id,
             query_id=one.query_id,
             number=number,
@@ -68,7 +70,7 @@ def decided(connection: Connection, config: StudyConfig, rater_id: int) -> list[
             revision=row.revision,
             saved_at=row.created_at,
         )
-        # Order comes from the decisions' own, never from a clock.
+        # Ordered by the decisions' ids, which do not depend on a clock.
         found.append((row.id, entry))
     found.sort(key=lambda pair: pair[0], reverse=True)
     return [entry for _, entry in found]
@@ -89,8 +91,8 @@ class HistoryValue:
 
 
 @dataclass(frozen=True)
-class Done:
-    """A step with at least one answer."""
+class HistoryStep:
+    """A step in the history, with at least one answer."""
 
     public_id: str
     stage: int
@@ -102,19 +104,19 @@ class Done:
     part_count: int
     response_number: int
     response_count: int
-    given: tuple[HistoryValue, ...]
+    answers: tuple[HistoryValue, ...]
 
     @property
     def saved_at(self) -> datetime:
         """When it was worked on last."""
-        return max(one.saved_at for one in self.given)
+        return max(one.saved_at for one in self.answers)
 
 
 @dataclass(frozen=True)
 class History:
     """One page of what a rater has done."""
 
-    done: tuple[Done | Decided, ...]
+    done: tuple[HistoryStep | HistoryComparison, ...]
     page: int
     pages: int
     left_out: bool
@@ -124,10 +126,10 @@ class History:
 def history(
     connection: Connection, config: StudyConfig, rater_id: int, page: int = 1, size: int = 50
 ) -> History:
-    """Return a page of what a rater has rated and compared, newest first.
+    """Return a page of what a rater has rated and comparisons, newest first.
 
-    What was first said of a query is left out while the rater is at its repeat: whoever reads it
-    then would copy it, and nothing would be learned of how far a rater agrees with themselves.
+    While a rater repeats a query, its first values are left out: the rater could copy them, and
+    the repeat would not measure agreement with themselves.
     """
     work = rater_work(connection, config, rater_id)
     # From the first page of the repeat to its last, also while none of it is open.
@@ -146,17 +148,17 @@ def history(
         if step.item.query_id in again and not step.item.repeat:
             left_out = True
             continue
-        # Order comes from the ratings' own, never from a clock.
+        # Ordered by the ratings' ids, which do not depend on a clock.
         last = max(rating_id for _, (rating_id, _) in mine)
         found.append(
             (last, _done(config, page_of_step, step, [(key, stored) for key, (_, stored) in mine]))
         )
     found.sort(key=lambda one: one[0], reverse=True)
-    compared = decided(connection, config, rater_id)
-    shown = [one for one in compared if one.query_id not in again]
-    left_out = left_out or len(shown) < len(compared)
+    comparisons = decided_comparisons(connection, config, rater_id)
+    shown = [one for one in comparisons if one.query_id not in again]
+    left_out = left_out or len(shown) < len(comparisons)
     # Both lists keep their own order, whatever the clock did.
-    lists: tuple[list[Done | Decided], ...] = ([one for _, one in found], [*shown])
+    lists: tuple[list[HistoryStep | HistoryComparison], ...] = ([one for _, one in found], [*shown])
     everything = list(merge(*lists, key=lambda one: one.saved_at, reverse=True))
     pages = max(1, -(-len(everything) // size))
     page = min(max(1, page), pages)
@@ -166,11 +168,11 @@ def history(
 
 def _done(
     config: StudyConfig, page: TaskPage, step: Step, mine: list[tuple[str, StoredAnswer]]
-) -> Done:
-    given = []
+) -> HistoryStep:
+    answers = []
     for key, stored in mine:
         spec = config.construct_spec(key)
-        given.append(
+        answers.append(
             HistoryValue(
                 name=key if spec is None else spec.name,
                 language=config.rating.language,
@@ -181,7 +183,7 @@ def _done(
                 saved_at=stored.saved_at,
             )
         )
-    return Done(
+    return HistoryStep(
         public_id=step.item.public_id,
         stage=step.stage.number,
         in_training=step.item.purpose == "training",
@@ -191,14 +193,14 @@ def _done(
         part_count=step.part_count,
         response_number=step.response_number,
         response_count=step.response_count,
-        given=tuple(given),
+        answers=tuple(answers),
     )
 
 
 def _letter(page: TaskPage, step: Step) -> str | None:
     place = page.steps.index(step)
-    beside = step.item.layout == "side_by_side" and place < len(ascii_uppercase)
-    return ascii_uppercase[place] if beside else None
+    lettered = step.item.layout == "side_by_side" and place < len(ascii_uppercase)
+    return ascii_uppercase[place] if lettered else None
 
 
 def _newest(

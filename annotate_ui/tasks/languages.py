@@ -1,4 +1,4 @@
-"""Which queries a rater can read."""
+"""The languages of queries, and those that raters read."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from study.settings.study_toml import StudyConfig
 def language_of(attributes: Mapping[str, Any], config: StudyConfig) -> str:
     """Return the language of a query's texts: its attribute `language`, else the study's."""
     named = attributes.get("language")
-    # Data may hold anything here; only what HTML takes as a language goes into a page.
+    # Data may contain anything here; a page needs a valid language code.
     if isinstance(named, str) and re.fullmatch(LANGUAGE_TAG, named):
         return named
     return config.rating.language
@@ -25,7 +25,7 @@ def languages_of(
 ) -> frozenset[str] | None:
     """Return the languages that a rater reads, as primary subtags; None: all.
 
-    What study.toml says of the rater goes before what is stored with them.
+    The rater's languages in study.toml take precedence over those stored with the rater.
     """
     w = table(Rater)
     row = connection.execute(select(w.c.code, w.c.attributes).where(w.c.id == rater_id)).one()
@@ -41,9 +41,9 @@ def languages_of(
 
 
 def can_read(languages: frozenset[str] | None, attributes: dict[str, Any]) -> bool:
-    """Say whether who reads these languages can be given a query; one without language goes to all.
+    """Whether a rater of these languages can read a query; a query without language suits all.
 
-    "de-AT" is German to whoever reads "de".
+    A rater who reads "de" can read "de-AT".
     """
     named = attributes.get("language")
     if languages is None or not isinstance(named, str) or not named:

@@ -18,21 +18,21 @@ Words = Callable[..., str]
 
 @dataclass(frozen=True)
 class Notice:
-    """Why there is no next page now, and what to do."""
+    """Why no next page can be opened now, and what to do."""
 
     title: str
     text: str
     at: datetime | None = None
-    """When things go on, in UTC; the text then holds `%(time)s` for it, and `%%` for a percent
-    sign."""
+    """When the rater can continue, in UTC; `%(time)s` in the text stands for it, and `%%` for a
+    percent sign."""
 
 
 def notice(
     why: str, connection: Connection, study: Study, rater_id: int, work: Work, _: Words
 ) -> Notice | None:
-    """Return what the overview says; None where the reason no longer holds.
+    """Return the message of the overview; None where the reason no longer applies.
 
-    An address that was kept says nothing that is not so any more.
+    A rater may have bookmarked the address that contains the reason.
     """
     if why == "paused":
         return _paused(paused(connection), _)

@@ -1,6 +1,6 @@
-"""What raters who take open slots are given besides: calibration before, checks in between.
+"""Further work of raters who take open slots: calibration first, attention checks in between.
 
-Raters who are named beforehand have both from the assignment.
+Raters who are named in the assignment get both from there.
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from annotate_ui.tasks.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import (
-    Taken,
+    TakenSlot,
     free_query,
     most_queries,
     next_position,
@@ -26,7 +26,7 @@ from study.study import Study
 
 # Any numbers that no other draw of the same seed uses.
 _CALIBRATING, _CHECKING = 0x63616C69, 0x63686563
-# A rater whose number of queries is not known meets a check about every so many.
+# Number of queries per check for a rater whose number of queries is not bounded.
 _QUERIES_A_CHECK = 5
 
 
@@ -39,10 +39,10 @@ class _Piece:
 
 
 def calibrate(connection: Connection, study: Study, rater_id: int) -> int:
-    """Give a rater who has come for open slots the study's calibration; return how many responses.
+    """Assign the study's calibration to a rater of open slots; return the number of responses.
 
-    It is what other raters have as calibration, each query once, in an order of the rater's own;
-    for the first who comes it is drawn as the assignment draws it.
+    It is the calibration of the other raters, each query once, in a random order; for the first
+    rater it is drawn as the assignment draws it.
     """
     a = table(Assignment)
     mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose.in_(("main", "calibration")))
@@ -66,12 +66,12 @@ def calibrate(connection: Connection, study: Study, rater_id: int) -> int:
 
 
 def check(
-    connection: Connection, study: Study, rater_id: int, taken: Sequence[Taken]
+    connection: Connection, study: Study, rater_id: int, taken: Sequence[TakenSlot]
 ) -> int | None:
-    """Add a check to the slots of a query that a rater was just handed, now and then.
+    """Add a check to the slots of a query that a rater just took, at random.
 
-    Who is to have a known number of queries has all their checks by the end of it. Returns the
-    response that is the check, if there is one.
+    A rater whose number of queries is bounded gets all checks within them. Return the response
+    that is the check, or None.
     """
     if not _is_due(connection, study, rater_id, taken):
         return None
@@ -115,7 +115,7 @@ def _row(
 
 
 def _calibration_of_others(connection: Connection) -> dict[int, list[_Piece]]:
-    """Return query to what of it anybody has as calibration."""
+    """Return the calibration of all raters, by query."""
     a, r = table(Assignment), table(Response)
     found: dict[int, dict[tuple[int, int], _Piece]] = defaultdict(dict)
     for row in connection.execute(
@@ -130,7 +130,7 @@ def _calibration_of_others(connection: Connection) -> dict[int, list[_Piece]]:
 
 
 def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_Piece]]:
-    """Draw the calibration of a study in which nobody has any yet."""
+    """Draw the calibration of a study in which no rater has any yet."""
     design = study.config.design
     if not design.calibration or not design.ratings:
         return {}
@@ -173,28 +173,30 @@ def _readable(
     return {query: pieces for query, pieces in found.items() if query in able}
 
 
-def _is_due(connection: Connection, study: Study, rater_id: int, taken: Sequence[Taken]) -> bool:
+def _is_due(
+    connection: Connection, study: Study, rater_id: int, taken: Sequence[TakenSlot]
+) -> bool:
     a = table(Assignment)
-    wanted = study.config.design.checks
-    if not wanted or taken[0].repeat:
+    number = study.config.design.checks
+    if not number or taken[0].repeat:
         return False
-    made = connection.execute(
+    assigned = connection.execute(
         select(func.count()).where(a.c.rater_id == rater_id, a.c.purpose == "check", is_live())
     ).scalar_one()
-    if made >= wanted:
+    if assigned >= number:
         return False
     most = most_queries(connection, rater_id)
     share = 1 / _QUERIES_A_CHECK
     if most is not None:
         left = most - len(queries_held(connection, rater_id)) + 1
-        share = (wanted - made) / max(left, 1)
+        share = (number - assigned) / max(left, 1)
     rng = np.random.default_rng([study.config.seed, _CHECKING, rater_id, taken[0].query_id])
     return bool(rng.random() < share)
 
 
 def _check_for(
-    connection: Connection, study: Study, rater_id: int, taken: Sequence[Taken]
-) -> tuple[int, Taken] | None:
+    connection: Connection, study: Study, rater_id: int, taken: Sequence[TakenSlot]
+) -> tuple[int, TakenSlot] | None:
     """Return a damaged copy of one of these responses, and that response."""
     from study.assignment.checks import LEAST_WORDS, Copies, expected_lower
     from study.assignment.reading_time import WordCounts
@@ -204,13 +206,13 @@ def _check_for(
     falling = expected_lower(study.config.constructs)
     originals = {one.response_id: one for one in taken if set(falling) & set(one.construct_keys)}
     mine = select(a.c.response_id).where(a.c.rater_id == rater_id)
-    there = connection.execute(
+    existing = connection.execute(
         select(c.c.original_id, c.c.damaged_id)
         .where(c.c.original_id.in_(originals), c.c.damaged_id.not_in(mine))
         .order_by(c.c.id)
     ).first()
-    if there is not None:
-        return int(there.damaged_id), originals[there.original_id]
+    if existing is not None:
+        return int(existing.damaged_id), originals[existing.original_id]
     texts = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(originals)))
     long_enough = {row.id for row in texts if len(row.text.split()) >= LEAST_WORDS}
     measured = [answer.id for answer in sampling_frame(connection).answers]

@@ -1,4 +1,4 @@
-"""What a rater does and sees: steps, the pages that show them, and the passes that they make up."""
+"""Steps of a rater's work, the pages that show them, and the passes that group them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Step:
     item: AssignedItem
     stage: Stage
     construct_keys: tuple[str, ...]
-    """What is rated here, in order."""
+    """Constructs that are rated here, in order."""
     query_number: int
     query_count: int
     """Of the training's attempt in training, else of everything but training."""
@@ -26,7 +26,7 @@ class Step:
     """Place of the stage among those of the pass, from 1."""
     part_count: int
     fields_before: tuple[Sees, ...]
-    """What the stage before shows."""
+    """Fields that the previous stage shows."""
 
     @property
     def done(self) -> bool:
@@ -45,16 +45,16 @@ class Step:
 
     @property
     def is_left(self) -> bool:
-        """Whether the rater has still to do it."""
+        """Whether it is not done yet."""
         return not self.done and not self.item.replaced
 
 
 @dataclass(frozen=True)
 class TaskPage:
-    """What the rater sees at once: a step, several side by side, or feedback."""
+    """One page: a step, several steps side by side, or feedback."""
 
     steps: tuple[Step, ...]
-    """Without any: the feedback on `item`."""
+    """Empty: the page shows the feedback on `item`."""
     item: AssignedItem
     """The first response of the page."""
 
@@ -80,8 +80,8 @@ class TaskPage:
 
     @property
     def opened(self) -> bool:
-        """Whether something that it shows was sent to the rater."""
-        return any(step.opened for step in self.steps) if self.steps else self.item.told
+        """Whether any of its content was sent to the rater."""
+        return any(step.opened for step in self.steps) if self.steps else self.item.feedback_shown
 
     @property
     def unopened(self) -> tuple[Step, ...]:
@@ -90,10 +90,10 @@ class TaskPage:
 
     @property
     def is_left(self) -> bool:
-        """Whether the rater has still to do it, or to see it."""
+        """Whether it is not done, or its feedback not seen, yet."""
         if self.steps:
             return any(step.is_left for step in self.steps)
-        return not self.item.told and not self.item.replaced
+        return not self.item.feedback_shown and not self.item.replaced
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,7 @@ class Pass:
 
     @cached_property
     def pages(self) -> tuple[TaskPage, ...]:
-        """What the rater sees, in order.
-
-        Made when asked for: of the many queries of a rater's work a request needs one or two.
-        """
+        """The pages in order, created on first access: a request needs only one or two passes."""
         return tuple(self._pages())
 
     @property
@@ -125,35 +122,35 @@ class Pass:
 
     @property
     def is_left(self) -> bool:
-        """Whether something of it is still to do."""
-        told = self.phase in WITH_FEEDBACK
+        """Whether any of it is not done yet."""
+        with_feedback = self.phase in WITH_FEEDBACK
         return any(
-            not item.replaced and (not item.complete or (told and not item.told))
+            not item.replaced and (not item.complete or (with_feedback and not item.feedback_shown))
             for item in self.items
         )
 
     @property
     def begun(self) -> bool:
-        """Whether something of it was shown to the rater."""
+        """Whether any of it was shown to the rater."""
         return any(item.opened for item in self.items)
 
     def _pages(self) -> Iterable[TaskPage]:
         before: tuple[Sees, ...] = ()
         for part, stage in enumerate(self.stages, start=1):
             steps = self._steps(stage, part, before)
-            beside = [step for step in steps if step.item.layout == "side_by_side"]
-            if beside:
-                yield TaskPage(tuple(beside), beside[0].item)
+            side_by_side = [step for step in steps if step.item.layout == "side_by_side"]
+            if side_by_side:
+                yield TaskPage(tuple(side_by_side), side_by_side[0].item)
             for step in steps:
                 if step.item.layout != "side_by_side":
                     yield TaskPage((step,), step.item)
             before = stage.fields
         if self.phase in WITH_FEEDBACK:
-            # Once a query is done with, so that no value is given after feedback on another's.
+            # After all steps of the query: feedback on one response must not precede values.
             yield from (TaskPage((), item) for item in self.items)
 
     def _steps(self, stage: Stage, part: int, before: tuple[Sees, ...]) -> list[Step]:
-        asked = [i for i in self.items if stage.construct_keys.intersection(i.construct_keys)]
+        items = [i for i in self.items if stage.construct_keys.intersection(i.construct_keys)]
         return [
             Step(
                 item,
@@ -162,10 +159,10 @@ class Pass:
                 self.number,
                 self.count,
                 place,
-                len(asked),
+                len(items),
                 part,
                 len(self.stages),
                 before,
             )
-            for place, item in enumerate(asked, start=1)
+            for place, item in enumerate(items, start=1)
         ]

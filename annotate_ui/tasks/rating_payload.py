@@ -11,7 +11,7 @@ from annotate_ui.tasks.answers import RatingInput, newest_ratings
 from annotate_ui.tasks.comparisons import fields_compared
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.save import AnswerTarget, Revision
-from annotate_ui.tasks.slot_queue import hold_for_good, renew, renewed_by_now
+from annotate_ui.tasks.slot_queue import end_lease, renew, renewed_by_now
 from annotate_ui.tasks.stages import in_order, stages_of
 from study.facts.slots import OWN_CHANNEL, is_handed_on, lease_is_over
 from study.schema import Assignment, Rating, RatingBase, Response, Reveal, table
@@ -19,12 +19,12 @@ from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
 
-# Made once: every save runs these.
+# Built once: every save runs these.
 _a, _r, _v, _g = table(Assignment), table(Response), table(Reveal), table(Rating)
 _ASSIGNMENT = (
     select(_a, _r.c.query_id)
     .join_from(_a, _r, _a.c.response_id == _r.c.id)
-    # The rater is part of the question: another rater's assignment does not exist here.
+    # Restricted to the rater: other raters' assignments must not be visible.
     .where(_a.c.public_id == bindparam("public_id"), _a.c.rater_id == bindparam("rater"))
     .where(_a.c.channel == OWN_CHANNEL)
 )
@@ -60,15 +60,15 @@ class RatingPayload:
         Raises
         ------
         NotYoursError
-            There is no such step, or it was not opened by this rater.
+            The step does not exist, or it was not opened by this rater.
         InvalidError
             The construct is not rated at this step.
         """
         assignment = _assignment(connection, rater_id, self.public_id)
         shown = _reveals(connection, rater_id, assignment)
-        step = next((v for v in shown if v.own and v.stage == self.stage), None)
+        step = next((v for v in shown if v.of_assignment and v.stage == self.stage), None)
         if step is None:
-            raise NotYoursError("This page was not opened for you. Go on from the start page.")
+            raise NotYoursError
         construct = _construct(study, assignment, self.stage, self.submission.construct_key)
         return RatingTarget(
             study, rater_id, self.submission, construct, assignment, tuple(shown), step
@@ -81,7 +81,7 @@ class _Shown:
     stage: int
     fields: tuple[Sees, ...]
     repeat: int
-    own: bool
+    of_assignment: bool
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class RatingTarget(AnswerTarget):
             **{name: columns[name] for name in RatingBase.model_fields if name in columns},
             flags=list(self.submission.flags),
             revealed=list(in_order(seen)),
-            # Only what was opened after this step tells that the step was over.
+            # Only a stage that was opened after this one ends this step.
             after_reveal=any(
                 v.stage > step.stage and v.id > step.id and v.repeat == assignment.repeat
                 for v in self.shown
@@ -153,10 +153,10 @@ class RatingTarget(AnswerTarget):
 
 def _assignment(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:
     key = {"public_id": public_id, "rater": rater_id}
-    # An address may hold anything, also what a database can't compare with.
+    # An address may contain characters that a database cannot compare.
     row = connection.execute(_ASSIGNMENT, key).one_or_none() if public_id.isalnum() else None
     if row is None:
-        raise NotYoursError("There is no such page for you. Go on from the start page.")
+        raise NotYoursError
     return row
 
 
@@ -185,7 +185,7 @@ def _construct(study: Study, assignment: Row[Any], stage: int, key: str) -> Cons
 
 
 def _compared_since(newest: Row[Any] | None, more: set[Sees]) -> bool:
-    """Say whether a comparison has shown more fields since the newest revision was saved."""
+    """Whether a comparison has shown more fields since the newest revision was saved."""
     if newest is None:
         return False
     return bool(newest.after_reveal) or not more.issubset(newest.revealed)
@@ -211,7 +211,7 @@ def _renew(
     rated = set(newest_ratings(connection, assignment.id))
     known = {construct.key for construct in study.config.constructs}
     if rated.issuperset(known.intersection(assignment.construct_keys)):
-        hold_for_good(connection, assignment.id)
+        end_lease(connection, assignment.id)
 
 
 def _handed_on(connection: Connection, assignment_id: int) -> bool:

@@ -1,23 +1,28 @@
-"""Why a request of a rater is refused. Each says what to do, in words for the rater."""
+"""Reasons for which a request of a rater is refused, with messages for the rater."""
 
 from annotate_ui.tasks.answers import StoredAnswer
 from study.errors import StudyError
 
 
 class RefusalError(StudyError):
-    """A request of a rater that was not carried out; nothing was stored."""
+    """A request of a rater that was refused; nothing was stored."""
 
     code = "refused"
-    """A word for the page's script."""
+    """Identifies the reason to the page's script."""
     status = 400
-    """The HTTP status that says so."""
+    """The HTTP status of the response."""
 
 
 class NotYoursError(RefusalError):
-    """There is no such page for this rater."""
+    """The page does not exist, or was not opened for this rater."""
 
     code = "not_found"
     status = 404
+
+    def __init__(
+        self, message: str = "This page was not opened for you. Go on from the start page."
+    ) -> None:
+        super().__init__(message)
 
 
 class LeftError(RefusalError):
@@ -26,9 +31,12 @@ class LeftError(RefusalError):
     code = "signed_out"
     status = 401
 
+    def __init__(self) -> None:
+        super().__init__("You have left the study. What you finished is kept.")
+
 
 class InvalidError(RefusalError):
-    """The content can't be stored; `field` is the part at fault."""
+    """The content cannot be stored; `field` names the invalid part."""
 
     code = "invalid"
     status = 422
@@ -39,14 +47,14 @@ class InvalidError(RefusalError):
 
 
 class KeyReusedError(RefusalError):
-    """An idempotency key came with another content."""
+    """An idempotency key was used for different content."""
 
     code = "key_reused"
     status = 409
 
 
 class StaleError(RefusalError):
-    """The rating has changed since; `current` is what is stored, None if nothing is."""
+    """The rating was changed elsewhere; `current` is the stored answer, if any."""
 
     code = "stale"
     status = 409

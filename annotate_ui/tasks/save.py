@@ -1,7 +1,7 @@
 """Saving an answer: a revision is never lost, stored twice or overwritten.
 
-Ratings and comparisons are saved by one function, `save_within`; a `Payload` says what is saved
-and where it belongs.
+Ratings and comparisons are saved by one function, `save_within`; a `Payload` is what is saved
+and the task that it belongs to.
 """
 
 import json
@@ -60,15 +60,15 @@ class Payload(Protocol):
 
 
 def save(study: Study, rater_id: int, payload: Payload) -> StoredAnswer:
-    """Store a rater's answer as the next revision, in a transaction of its own.
+    """Store a rater's answer as the next revision, in its own transaction.
 
-    A key that was stored before is answered with what it stored, and content that is stored
-    already is not written again.
+    A key that was stored before returns the answer that it stored; content that is already stored
+    is not written again.
 
     Raises
     ------
     NotYoursError
-        There is no such page, or this rater did not open it, or it was taken back.
+        The page does not exist, or this rater did not open it, or it was taken back.
     LeftError
         The rater has left the study.
     InvalidError
@@ -76,7 +76,7 @@ def save(study: Study, rater_id: int, payload: Payload) -> StoredAnswer:
     KeyReusedError
         The key was stored with other content.
     StaleError
-        The answer has changed since the rater saw it; the error holds what is stored.
+        The answer has changed since the rater saw it; the error contains the stored answer.
     """
     with study.write() as connection:
         return save_within(connection, study, rater_id, payload)
@@ -88,7 +88,7 @@ def save_within(
     """Do what `save` does, within a writing transaction that the caller has opened."""
     lock_rater(connection, rater_id)
     if has_left(connection, rater_id):
-        raise LeftError("You have left the study. What you finished is kept.")
+        raise LeftError
     submission = payload.submission
     target = payload.find(connection, study, rater_id)
     _check_status(submission)
@@ -141,11 +141,11 @@ def rules_hash(spec: ConstructSpec) -> str:
 def _check_status(submission: Submission) -> None:
     rated = submission.status == "rated"
     if rated != (submission.value is not None):
-        raise InvalidError("Give a value, or say that you cannot judge.", "value")
+        raise InvalidError("Give a value, or choose that you cannot judge.", "value")
     if submission.status == "skipped" and submission.reason is None:
-        raise InvalidError("Say in a few words why this is skipped.", "reason")
+        raise InvalidError("Give a short reason for skipping.", "reason")
     if rated and submission.reason is not None:
-        raise InvalidError("A reason is given only where there is no value.", "reason")
+        raise InvalidError("A reason is allowed only without a value.", "reason")
 
 
 def _content(source: Row[Any] | Submission) -> tuple[Any, ...]:

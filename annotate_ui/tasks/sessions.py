@@ -1,7 +1,7 @@
 """Sessions: stretches of work, each ended by a pause between two saves.
 
-Times come from the clock, which may jump. Set back, it ends no session; set forward, it ends one
-early, and nothing else: no rating depends on it.
+The clock may jump. Set back, it ends no session; set forward, it ends a session early. No rating
+depends on it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from annotate_ui.tasks.steps import Work
 from study.schema import Assignment, Comparison, Decision, Rating, Response, now, table
 from study.settings.study_toml import StudyConfig
 
-# More values than anybody gives in a session.
+# More values than a rater enters in one session.
 _MOST = 2000
 
 
@@ -31,7 +31,7 @@ class Session:
     """When the last value was saved; None: none in this session."""
 
     def is_over(self, config: StudyConfig) -> bool:
-        """Say whether the rater has worked as long as a session may last."""
+        """Whether the rater has worked as long as a session may last."""
         most = config.rating.session_minutes
         return most is not None and self.active_seconds >= most * 60
 
@@ -60,12 +60,12 @@ def session_of(connection: Connection, config: StudyConfig, rater_id: int) -> Se
 
 
 def is_pause(config: StudyConfig, earlier: datetime, later: datetime) -> bool:
-    """Say whether a session ends between two moments without a save between them."""
+    """Whether a session ends between two moments without a save between them."""
     return later - earlier >= timedelta(minutes=config.rating.break_minutes)
 
 
 def session_ended_since(config: StudyConfig, saves: Sequence[datetime]) -> bool:
-    """Say whether a session ended between the first of these saves, in order, and now."""
+    """Whether a session ended between the first of these saves, in order, and now."""
     return any(is_pause(config, *two) for two in pairwise([*saves, now()]))
 
 
@@ -95,18 +95,18 @@ def _saves(connection: Connection, rater_id: int) -> Iterator[tuple[datetime, fl
 
 @dataclass(frozen=True)
 class Repeats:
-    """What can be repeated now, and from when the rest."""
+    """The repeat that can be opened now, and when the others can."""
 
     page: TaskPage | None
-    """Whose turn it is; None: nothing is due."""
+    """The page of the repeat that is next; None: none is due."""
     due_from: datetime | None
-    """When the first repeat that is not due yet will be; None: none waits."""
+    """When the first repeat that is not yet due will be due; None: there is none."""
 
 
 def repeats(connection: Connection, config: StudyConfig, work: Work, rater_id: int) -> Repeats:
-    """Return the repeat whose turn it is.
+    """Return the repeat that is next.
 
-    A pass that was begun goes on whatever the clock says. Others come in their order, those that
+    A pass that was begun is continued at any time. Others come in their order, those that
     are due before those that are not.
     """
     left = [one for one in work.passes if one.phase == "repeats" and one.is_left]
@@ -140,7 +140,7 @@ def _saves_by_query(connection: Connection, rater_id: int) -> _QuerySaves:
 
 
 def _due(config: StudyConfig, query_id: int, repeat: int, saves: _QuerySaves) -> datetime | None:
-    """Return from when a repeat may be given; None: now."""
+    """Return the time from which a repeat may be opened; None: now."""
     places = [
         place
         for place, (query, which, _) in enumerate(saves)

@@ -1,9 +1,9 @@
 """Open slots: handed out under a lease, and never to more raters than there are slots.
 
-A slot is an assignment without a rater. Whoever takes it holds it until the lease runs out; each
-save renews the lease, and a finished assignment is held for good. A slot whose lease ran out may
-be handed on: the next rater gets a row of their own that names the expired one, so what the first
-rater saved, or still saves, stays theirs.
+A slot is an assignment without a rater. A rater who takes it has it until the lease expires; each
+save renews the lease, and a finished assignment has no lease any more. A slot whose lease expired
+may be handed on: the next rater gets a new row that names the expired one, so values that the
+first rater saved, or still saves, stay theirs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ def lease_end(study: Study) -> datetime:
 
 
 def renewed_by_now(study: Study, leased_until: datetime) -> bool:
-    """Say whether a save need not renew a lease: little of it has passed.
+    """Whether a save need not renew a lease: little of it has passed.
 
     A lease that ends later than one that is given now was given before the clock was set back.
     """
@@ -52,7 +52,7 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     In the order of rounds and slots it is the first query with a free slot for constructs of a
     response which this rater was never given, in a language of theirs. Queries of which the rater
     was shown no later stage go before others; who has as many queries as they may have gets
-    further responses to those only. Adjudicators are handed none: they see what others said.
+    further responses to those only. Adjudicators get no slots, since they see the values of others.
     """
     a = table(Assignment)
     adjudicates = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose == "adjudication")
@@ -79,8 +79,8 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A slot that a rater was handed."""
+class TakenSlot:
+    """A slot that a rater was given."""
 
     query_id: int
     response_id: int
@@ -93,10 +93,10 @@ class Taken:
     leased_until: datetime
 
 
-def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Taken]:
+def take_slots(connection: Connection, study: Study, rater_id: int) -> list[TakenSlot]:
     """Give the rater one free slot for each response of a query; return them in order.
 
-    The caller holds `lock_slots`.
+    The caller has called `lock_slots`.
     """
     a = table(Assignment)
     first = free_query(connection, study, rater_id)
@@ -110,7 +110,7 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Take
             a.c.repeat == first.repeat,
             a.c.round == first.round,
         )
-        # Slots that nobody has begun go before those that come back.
+        # Slots that were never taken come before those whose lease expired.
         .order_by(a.c.rater_id.is_not(None), a.c.position, a.c.id)
     )
     chosen = []
@@ -127,7 +127,7 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Take
         slot = chosen[index]
         position = place + 1 + 2 * offset
         keys = tuple(slot.construct_keys)
-        one = Taken(
+        new = TakenSlot(
             first.query_id,
             slot.response_id,
             keys,
@@ -137,14 +137,14 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Take
             position,
             until,
         )
-        taken.append(one)
-        held = {"rater_id": rater_id, "leased_until": until, "position": position}
+        taken.append(new)
+        values = {"rater_id": rater_id, "leased_until": until, "position": position}
         if slot.rater_id is None:
-            connection.execute(update(a).where(a.c.id == slot.id).values(**held))
+            connection.execute(update(a).where(a.c.id == slot.id).values(**values))
             continue
         copied = {name: slot._mapping[name] for name in _HANDED_ON_WITH}
         connection.execute(
-            insert(a).values(**copied, **held, replaces_id=slot.id, config_hash=study.config_hash)
+            insert(a).values(**copied, **values, replaces_id=slot.id, config_hash=study.config_hash)
         )
     _release_checks(connection, first.query_id, {s.rater_id for s in chosen if s.rater_id})
     return taken
@@ -164,9 +164,9 @@ _HANDED_ON_WITH = (
 
 
 def renew(connection: Connection, study: Study, rater_id: int, query_id: int) -> None:
-    """Hold the rater's unfinished slots of a query anew, those handed on excepted.
+    """Renew the leases of the rater's unfinished slots of a query, unless handed on.
 
-    The caller holds `lock_slots` if one of them may have run out.
+    The caller has called `lock_slots` if one of them may have run out.
     """
     a, r = table(Assignment), table(Response)
     connection.execute(
@@ -181,10 +181,10 @@ def renew(connection: Connection, study: Study, rater_id: int, query_id: int) ->
     )
 
 
-def hold_for_good(connection: Connection, assignment_id: int) -> None:
+def end_lease(connection: Connection, assignment_id: int) -> None:
     """End the lease of a finished assignment: it is never handed on.
 
-    One that was taken back, was not handed on, and is finished all the same, is its rater's again.
+    One that was released and not handed on, but is finished nonetheless, is its rater's again.
     """
     a = table(Assignment)
     whole = {"leased_until": None, "released_at": None}
@@ -192,7 +192,7 @@ def hold_for_good(connection: Connection, assignment_id: int) -> None:
 
 
 def next_position(connection: Connection, rater_id: int) -> int:
-    """Return the place behind all that the rater has."""
+    """Return the position after all assignments of the rater."""
     a = table(Assignment)
     last = connection.execute(
         select(a.c.position).where(a.c.rater_id == rater_id).order_by(a.c.position.desc()).limit(1)
@@ -262,7 +262,7 @@ def _shown_later_stages(connection: Connection, rater_id: int) -> set[int]:
 
 
 def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]) -> None:
-    """Take back the checks among work that was handed on: they check nothing any more."""
+    """Release the checks of raters whose slots of a query were handed on."""
     a, r = table(Assignment), table(Response)
     for rater_id in raters:
         connection.execute(

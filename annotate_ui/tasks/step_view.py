@@ -1,4 +1,4 @@
-"""What a step shows: the texts that its stage allows, and the constructs to rate."""
+"""The content of a rating page: the texts that its stage allows, and the constructs to rate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ class ColumnView:
 def show_page(
     connection: Connection, config: StudyConfig, page: TaskPage
 ) -> tuple[StepView, tuple[ColumnView, ...]]:
-    """Return what the rater may see of a page; nothing else is read from the database."""
+    """Return what the rater may see of a page; no other field is read from the database."""
     steps = [step for step in page.steps if step.opened]
     first = steps[0]
     # Responses side by side were opened together, but study.toml may have changed since.
@@ -145,14 +145,14 @@ def show_page(
         new_fields=tuple(field for field in fields if field not in first.fields_before),
         language=language_of(query.attributes, config),
         layout=first.item.layout,
-        # Nothing in a page tells a check from the work that it checks.
+        # A page must not reveal that a response is a check.
         purpose="main" if first.item.purpose == "check" else first.item.purpose,
         question=query.question if "question" in fields else None,
         passages=shared,
         reference=next(iter(query.references), "") if "reference" in fields else None,
     )
     columns = []
-    for step, own in zip(steps, passages, strict=True):
+    for step, own_passages in zip(steps, passages, strict=True):
         address = f"/rate/{step.item.public_id}/{step.stage.number}"
         columns.append(
             ColumnView(
@@ -160,7 +160,7 @@ def show_page(
                 public_id=step.item.public_id,
                 stage=step.stage.number,
                 response=texts[step.item.response_id] if "response" in step.shown else None,
-                passages=own if shared is None else None,
+                passages=own_passages if shared is None else None,
                 constructs=show_constructs(connection, config, step),
                 save_url=f"{address}/save",
                 passages_url=f"{address}/passages",
@@ -180,9 +180,9 @@ def show_constructs(
         if spec is None:
             continue
         rating = stored.get(key)
-        given: dict[str, Any] = {}
+        stored_values: dict[str, Any] = {}
         if rating is not None:
-            given = {
+            stored_values = {
                 "revision": rating.revision,
                 "value": rating.value,
                 "status": rating.status,
@@ -191,11 +191,11 @@ def show_constructs(
                 "chosen_flags": rating.flags,
                 "input_kind": rating.input_kind,
             }
-        views.append(construct_view(spec, config, index=index, **given))
+        views.append(construct_view(spec, config, index=index, **stored_values))
     return tuple(views)
 
 
-def construct_view(spec: ConstructSpec, config: StudyConfig, **given: Any) -> ConstructView:
+def construct_view(spec: ConstructSpec, config: StudyConfig, **stored: Any) -> ConstructView:
     """Return a construct as a page shows it."""
     return ConstructView(
         key=spec.key,
@@ -209,19 +209,19 @@ def construct_view(spec: ConstructSpec, config: StudyConfig, **given: Any) -> Co
         step=spec.scale.step,
         # The five of CCRS are in English, whatever the language of the texts.
         language="en" if spec in CCRS else config.rating.language,
-        **given,
+        **stored,
     )
 
 
 def record_opened(study: Study, rater_id: int, public_id: str, stage: int, position: int) -> None:
-    """Record that the rater unfolded a passage. Again: nothing happens.
+    """Record that the rater unfolded a passage; repeated calls change nothing.
 
     Raises
     ------
     NotYoursError
-        There is no such step, or it was not opened by this rater.
+        The step does not exist, or it was not opened by this rater.
     InvalidError
-        The step shows no such passage.
+        The step does not show this passage.
     """
     p, seen = table(ResponsePassage), table(OpenedPassage)
     with study.write() as connection:
@@ -253,12 +253,12 @@ def _opened(
         .join_from(a, v, v.c.assignment_id == a.c.id)
         .where(a.c.public_id == public_id, a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
     )
-    # An address may hold anything, also what a database can't compare with.
+    # An address may contain characters that a database cannot compare.
     rows = connection.execute(mine).all() if public_id.isalnum() else []
     for row in rows:
         if row.stage == stage:
             return row, row.fields
-    raise NotYoursError("This page was not opened for you. Go on from the start page.")
+    raise NotYoursError
 
 
 def _shared(

@@ -2,7 +2,7 @@
 
 A rater does a stage for all their responses to a query before the next stage opens; then comes
 the next query. This is a pass; a query met again in another round, as a repeat, or in another
-part of the work has a pass of its own. Responses come one at a time, or beside each other.
+part of the work has its own pass. Responses are shown one at a time, or side by side.
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,18 +39,18 @@ class Progress:
 
 @dataclass(frozen=True)
 class Work:
-    """Everything that a rater was given, in order."""
+    """All passes of a rater, in order."""
 
     passes: tuple[Pass, ...]
 
     @cached_property
     def pages(self) -> tuple[TaskPage, ...]:
-        """What the rater sees, in order."""
+        """The pages of the work, in order."""
         return tuple(page for one in self.passes for page in one.pages)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """What is asked, in order."""
+        """The steps of the work, in order."""
         return tuple(step for page in self.pages for step in page.steps)
 
     @property
@@ -125,7 +125,7 @@ class Work:
 
     @property
     def progress(self) -> Progress:
-        """Count what is done; slots that were handed on count with what they hold."""
+        """Count the values that are done; slots that were handed on count with their values."""
         queries: dict[tuple[int, int], bool] = {}
         done = total = 0
         for one in self.passes:

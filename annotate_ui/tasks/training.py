@@ -1,4 +1,4 @@
-"""Training: responses whose values are known, with feedback, until a rater meets enough of them."""
+"""Training: responses with expected values and feedback, until enough values are in range."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ class TrainingState:
     why: Why
     """`not_asked`: the study has no training. `no_material`: it asks for one and has no response
     for it that this rater can read. `readmitted`: the owner let them through. `attempts_used` and
-    `material_used`: why there is no further attempt."""
+    `material_used`: why no further attempt is possible."""
     attempt: int
     """Attempts that were begun."""
     attempts: int
@@ -62,12 +62,12 @@ class TrainingState:
     """Of each finished attempt."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the state as values that JSON can hold."""
+        """Return the state as JSON values."""
         return {**asdict(self), "shares": list(self.shares)}
 
 
 def training_state(connection: Connection, study: Study, rater_id: int) -> TrainingState:
-    """Return how far a rater is with the training. Nothing is stored."""
+    """Return how far a rater is with the training."""
     design = study.config.design
     attempts = _attempts(connection, study, rater_id) if design.training else []
     shares = tuple(one.share for one in attempts if one.share is not None)
@@ -98,7 +98,7 @@ def _why(
         why = "not_asked"
     elif any(one.share is not None and one.share >= design.pass_mark for one in attempts):
         why = "passed"
-    elif _let_through(connection, rater_id):
+    elif _was_readmitted(connection, rater_id):
         why = "readmitted"
     elif not attempts or attempts[-1].share is not None:
         left = len(_new_material(connection, study, rater_id))
@@ -169,7 +169,7 @@ def _attempts(connection: Connection, study: Study, rater_id: int) -> list[_Atte
     """Return the attempts that a rater began, in their order."""
     a, e = table(Assignment), table(ExpectedValue)
     known = {construct.key for construct in study.config.constructs}
-    given = connection.execute(
+    assigned = connection.execute(
         select(a.c.id, a.c.round, a.c.response_id, a.c.construct_keys)
         .where(
             a.c.rater_id == rater_id,
@@ -179,31 +179,31 @@ def _attempts(connection: Connection, study: Study, rater_id: int) -> list[_Atte
         )
         .order_by(a.c.round, a.c.id)
     ).all()
-    if not given:
+    if not assigned:
         return []
     ranges: dict[tuple[int, str], tuple[float, float]] = {}
     for row in connection.execute(
         select(e.c.response_id, e.c.construct_key, e.c.low, e.c.high).where(
-            e.c.purpose == "training", e.c.response_id.in_({row.response_id for row in given})
+            e.c.purpose == "training", e.c.response_id.in_({row.response_id for row in assigned})
         )
     ):
         ranges[row.response_id, row.construct_key] = row.low, row.high
-    said = _first_said(connection, rater_id)
+    values = _blind_values(connection, rater_id)
     counts: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for row in given:
+    for row in assigned:
         count = counts[row.round]
         for key in known.intersection(row.construct_keys):
-            answered = (row.id, key) in said
+            answered = (row.id, key) in values
             count[2] += not answered
             if (row.response_id, key) in ranges:
                 low, high = ranges[row.response_id, key]
-                value = said.get((row.id, key))
+                value = values.get((row.id, key))
                 count[0] += value is not None and low <= value <= high
                 count[1] += 1
     return [_Attempt(met, expected, missing == 0) for met, expected, missing in counts.values()]
 
 
-def _first_said(connection: Connection, rater_id: int) -> dict[tuple[int, str], float | None]:
+def _blind_values(connection: Connection, rater_id: int) -> dict[tuple[int, str], float | None]:
     """Return a rater's answers to each training response before its feedback was shown."""
     a, g = table(Assignment), table(Rating)
     mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose == "training")
@@ -266,8 +266,8 @@ def _queries_of(connection: Connection, rater_id: int) -> set[int]:
     )
 
 
-def _let_through(connection: Connection, rater_id: int) -> bool:
-    """Say whether the owner let a rater in who had not left: past the training, then."""
+def _was_readmitted(connection: Connection, rater_id: int) -> bool:
+    """Whether the owner readmitted a rater who had not left: the training is then waived."""
     d = table(Departure)
     kinds = connection.execute(
         select(d.c.kind).where(d.c.rater_id == rater_id).order_by(d.c.id)

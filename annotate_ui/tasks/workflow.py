@@ -1,4 +1,4 @@
-"""Opening what comes next: the moment at which a rater is shown more, which is recorded."""
+"""Opening the next page of a rater, which is recorded as a reveal."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,11 +37,11 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Opened:
-    """What came of asking for what is next."""
+    """The result of asking for the next page."""
 
     kind: Kind
-    """`later`: repeats that are not due yet; `break`: the session is over; `waiting`: whatever is
-    left is with other raters."""
+    """`later`: repeats that are not due yet; `break`: the session is over; `waiting`: other
+    raters have the remaining slots."""
     page: TaskPage | None = None
     """Of a step, of several side by side, or of feedback."""
     comparison: str | None = None
@@ -51,7 +51,7 @@ class Opened:
 
     @property
     def step(self) -> Step | None:
-        """The first step of the page that is still to do; None where nothing is asked."""
+        """The first unfinished step of the page; None: the page has no step."""
         if self.page is None or self.page.is_feedback:
             return None
         left = (step for step in self.page.steps if step.is_left)
@@ -59,11 +59,11 @@ class Opened:
 
 
 def open_next(study: Study, rater_id: int) -> Opened:
-    """Open whatever is next for a rater, and record that it is shown.
+    """Open the next page of a rater and record that it is shown.
 
     The order is: training with its feedback, calibration, the main work, comparisons, repeats,
-    adjudication. A rater whose own work is done is handed open slots, if there are any. Asked
-    twice, the same is opened once.
+    adjudication. A rater whose own work is done is handed open slots, if there are any. Repeated
+    requests open the same page.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def open_next(study: Study, rater_id: int) -> Opened:
     with study.write() as connection:
         lock_rater(connection, rater_id)
         if has_left(connection, rater_id):
-            raise LeftError("You have left the study. What you finished is kept.")
+            raise LeftError
         if paused(connection) is not None:
             return Opened("paused")
         gate = open_gate(connection, study, rater_id)
@@ -86,7 +86,7 @@ def open_next(study: Study, rater_id: int) -> Opened:
 
 
 def all_done(connection: Connection, study: Study, rater_id: int) -> bool:
-    """Say whether a rater has worked, and nothing is left for them: now, or later."""
+    """Whether a rater has worked and has nothing left to do, now or later."""
     work = rater_work(connection, study.config, rater_id)
     made, comparisons = comparisons_done(connection, study, rater_id)
     if made < comparisons or not (work.has_worked or made):
@@ -99,7 +99,7 @@ def all_done(connection: Connection, study: Study, rater_id: int) -> bool:
 
 
 def _next(connection: Connection, study: Study, rater_id: int) -> Opened:
-    """Return what is next, and give the rater what they are to have for it."""
+    """Return what is next, after assigning what it needs."""
     work = rater_work(connection, study.config, rater_id)
     found = (
         _training(connection, study, rater_id, work)
@@ -111,8 +111,8 @@ def _next(connection: Connection, study: Study, rater_id: int) -> Opened:
     )
     if found is not None:
         return found
-    # A rater who has worked is done, though slots of others may come free: nobody waits for a
-    # completion code until strangers have finished.
+    # A rater who has worked is done, even if slots of others may become free later: raters get
+    # their completion code without waiting for others.
     made, _ = comparisons_done(connection, study, rater_id)
     return Opened("end" if work.has_worked or made else "waiting")
 
@@ -122,7 +122,7 @@ def _training(connection: Connection, study: Study, rater_id: int, work: Work) -
     if page is None and not study.config.design.training:
         return None
     state = training_state(connection, study, rater_id)
-    # Who was let through need not finish an attempt, but what is open may be.
+    # A readmitted rater need not finish an attempt, but may finish an open page.
     if page is not None and (not state.passed or page.is_feedback or page.opened):
         return _shown(connection, study, rater_id, page)
     if state.passed:
@@ -208,7 +208,7 @@ def _record(connection: Connection, page: TaskPage) -> None:
         }
         for step in page.unopened
     ]
-    if page.is_feedback and not page.item.told:
+    if page.is_feedback and not page.item.feedback_shown:
         # It shows no field of the query; its stage records that later values are not blind.
         rows = [{"assignment_id": page.item.id, "stage": FEEDBACK, "fields": []}]
     if rows:

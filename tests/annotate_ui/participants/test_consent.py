@@ -73,7 +73,7 @@ def test_a_changed_text_asks_again_and_the_answers_of_before_stay(any_study: Stu
         (None, "is missing"),
         (b"caf\xe9", "not UTF-8 at byte 4"),
         (b" \n", "is empty"),
-        (b"x" * (LONGEST + 1), "are the most"),
+        (b"x" * (LONGEST + 1), "the maximum is"),
     ],
     ids=["missing", "latin-1", "empty", "long"],
 )

@@ -199,7 +199,7 @@ def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
         ({"quota": 0}, "quota"),
         ({"quota": 10**6}, "100000"),
         ({"queries_each": 0}, "queries_each"),
-        ({"languages": ["german!"]}, "no language"),
+        ({"languages": ["german!"]}, "not a language code"),
     ],
     ids=["taken", "blank", "none", "many", "queries", "language"],
 )

@@ -122,7 +122,7 @@ def test_an_unknown_rater_is_named_with_the_nearest_and_nothing_is_done(study: S
     fill(study)
     assign(study, "anna", "ben")
     invite(study)
-    with pytest.raises(StudyError, match=r"'ana' is no rater of .*Did you mean 'anna'"):
+    with pytest.raises(StudyError, match=r"'ana' is not a rater of .*Did you mean 'anna'"):
         invite(study, ["ana"])
     with pytest.raises(StudyError, match="Did you mean 'ben'"):
         revoke(study, "anna", "Ben")
@@ -216,7 +216,7 @@ def test_a_file_of_links_is_the_owners_alone_and_replaces_nothing(
         invite(study, new=1, out=tmp_path / "link.csv")
     with pytest.raises(StudyError, match="inside the study's folder"):
         invite(study, new=1, out=study.folder / "links.csv")
-    with pytest.raises(StudyError, match="can't be made"):
+    with pytest.raises(StudyError, match="cannot be written"):
         invite(study, new=1, out=tmp_path / "absent" / "links.csv")
     nothing = tmp_path / "nothing.csv"
     assert invite(study, out=nothing) == []

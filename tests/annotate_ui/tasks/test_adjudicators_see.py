@@ -52,9 +52,9 @@ def test_only_where_the_owner_asked_and_after_the_blind_value(any_study: Study) 
     steps = [finish_step(any_study, anna, 55.0) for _ in range(2)]
     assert open_next(any_study, anna).kind == "feedback"
     item = steps[0].item.public_id
-    assert [one.judge for one in shown(any_study, anna, item).said] == [None, None]
+    assert [one.judge for one in shown(any_study, anna, item).answers] == [None, None]
     configure(any_study, rating={"adjudicators_see": "the-judge"})
-    qr, ac = shown(any_study, anna, item).said
+    qr, ac = shown(any_study, anna, item).answers
     assert qr.judge is not None
     assert (qr.judge.value, qr.judge.missing_reason, qr.judge.scale) == (97.0, None, None)
     assert qr.judge.reason is not None
@@ -84,13 +84,13 @@ def test_values_of_others_are_those_of_the_main_rating(any_study: Study) -> None
             )
             connection.execute(
                 insert(table(Rating)).values(
-                    **rating.model_dump(), revision=1, assignment_id=row.id, config_hash="x"
+                    **rating.model_dump(), assignment_id=row.id, config_hash="x"
                 )
             )
     assign_one(any_study, anna, 1, construct_keys=["QR"], purpose="adjudication")
     item = finish_step(any_study, anna, 55.0).item.public_id
     assert open_next(any_study, anna).kind == "feedback"
-    (answer,) = shown(any_study, anna, item).said
+    (answer,) = shown(any_study, anna, item).answers
     assert [other.value for other in answer.others] == [30.0]
 
 

@@ -1,7 +1,7 @@
 """What a rater has done, as they may look at it."""
 
 from annotate_ui.tasks.comparisons import ComparisonPayload
-from annotate_ui.tasks.history import Decided, Done, History, history
+from annotate_ui.tasks.history import History, HistoryComparison, HistoryStep, history
 from annotate_ui.tasks.save import save
 from annotate_ui.tasks.workflow import open_next
 from study import Study
@@ -16,7 +16,7 @@ def shown(study: Study, rater: int, page: int = 1, size: int = 50) -> History:
 
 
 def places(found: History) -> list[tuple[int, int, int]]:
-    rated = [one for one in found.done if isinstance(one, Done)]
+    rated = [one for one in found.done if isinstance(one, HistoryStep)]
     return [(one.query_number, one.response_number, one.part) for one in rated]
 
 
@@ -31,8 +31,12 @@ def test_the_newest_comes_first_and_others_see_nothing(any_study: Study) -> None
     assert places(shown(any_study, ben)) == []
     rate(any_study, anna, first, "QR", 11, base=1)
     newest = shown(any_study, anna).done[0]
-    assert isinstance(newest, Done)
-    assert (newest.response_number, newest.given[0].value, newest.given[0].revision) == (1, 11, 2)
+    assert isinstance(newest, HistoryStep)
+    assert (newest.response_number, newest.answers[0].value, newest.answers[0].revision) == (
+        1,
+        11,
+        2,
+    )
     assert newest.public_id == first.item.public_id
 
 
@@ -61,7 +65,7 @@ def test_first_values_are_left_out_while_they_are_given_again(any_study: Study) 
     assert (places(during), during.left_out) == ([], True)
     rate(any_study, anna, step, "QR", 20)
     after = shown(any_study, anna)
-    values = [one.given[0].value for one in after.done if isinstance(one, Done)]
+    values = [one.answers[0].value for one in after.done if isinstance(one, HistoryStep)]
     assert (values, after.left_out) == ([20, 10], False)
 
 
@@ -75,9 +79,9 @@ def test_decisions_stand_among_the_values_and_hide_with_them(any_study: Study) -
     save(any_study, anna, ComparisonPayload(open_one(any_study, anna), choice("QR", 2.0)))
     rate(any_study, anna, step, "QR", 11, base=1)
     found = shown(any_study, anna)
-    assert [isinstance(one, Decided) for one in found.done] == [False, True]
+    assert [isinstance(one, HistoryComparison) for one in found.done] == [False, True]
     compared = found.done[1]
-    assert isinstance(compared, Decided)
+    assert isinstance(compared, HistoryComparison)
     assert (compared.number, compared.total, compared.revision) == (1, 1, 1)
     assert compared.option is not None
     assert (compared.option.better, compared.option.strength) == (2, 2)

@@ -140,7 +140,7 @@ def test_only_an_opened_step_of_ones_own_can_be_rated(any_study: Study, rater: i
         with pytest.raises(NotYoursError) as caught:
             save(any_study, ben, RatingPayload(public_id, 1, commit("QR", 1.0)))
         said.append(str(caught.value))
-    assert said == ["There is no such page for you. Go on from the start page."] * 2
+    assert said == ["This page was not opened for you. Go on from the start page."] * 2
     with pytest.raises(InvalidError, match="not rated at this step"):
         save(any_study, rater, RatingPayload(step.item.public_id, 1, commit("AC", 1.0)))
     with pytest.raises(InvalidError, match="'XX' is not rated here"):
@@ -182,8 +182,8 @@ def test_the_same_value_under_a_new_construct_version_is_a_new_revision(
         (commit("QR", -1.0), "outside"),
         (commit("QR"), "Give a value"),
         (commit("QR", 5.0, status="cannot_judge"), "Give a value"),
-        (commit("QR", status="skipped"), "Say in a few words"),
-        (commit("QR", 5.0, reason="why"), "where there is no value"),
+        (commit("QR", status="skipped"), "Give a short reason"),
+        (commit("QR", 5.0, reason="why"), "only without a value"),
         (commit("QR", 5.0, flags=["too long"]), "Question Relevance has no remark"),
     ],
 )

@@ -144,7 +144,7 @@ def test_who_left_and_came_back_has_not_passed(any_study: Study, anna: int) -> N
     assert open_next(any_study, anna).kind == "step"
 
 
-def test_let_through_in_the_middle_one_need_not_finish(any_study: Study, anna: int) -> None:
+def test_was_readmitted_in_the_middle_one_need_not_finish(any_study: Study, anna: int) -> None:
     teach(any_study, 2)
     finish_step(any_study, anna, 1)
     d = table(Departure)
@@ -173,7 +173,7 @@ def test_feedback_shows_what_is_expected_and_what_follows_it_does_not_count(
     rate(any_study, anna, first, "QR", 60, base=1)
     assert [row.after_reveal for row in ratings(any_study)] == [False, False, True]
     view = feedback(any_study, anna, second.item.public_id)
-    by_key = {one.construct.key: one for one in view.said}
+    by_key = {one.construct.key: one for one in view.answers}
     qr, ac = by_key["QR"], by_key["AC"]
     assert (qr.first_value, qr.construct.value) == (61, 60)
     assert qr.expected is not None

@@ -305,9 +305,9 @@ def test_an_adjudicator_is_blind_first_and_never_sees_a_judge(any_study: Study) 
         page = work.feedback_of(steps[0].item.public_id)
         assert page is not None
         view = show_feedback(connection, any_study, work, page, anna)
-    assert [sorted(o.value or 0 for o in one.others) for one in view.said] == [[20.0, 90.0]] * 2
-    assert {o.number for one in view.said for o in one.others} == {1, 2}
-    assert [one.expected for one in view.said] == [None, None]
+    assert [sorted(o.value or 0 for o in one.others) for one in view.answers] == [[20.0, 90.0]] * 2
+    assert {o.number for one in view.answers for o in one.others} == {1, 2}
+    assert [one.expected for one in view.answers] == [None, None]
     # An informed value is a further one.
     rate(any_study, anna, steps[0], "QR", 30.0, base=1)
     mine = [row for row in ratings(any_study) if row.assignment_id == steps[0].item.id]
