@@ -1,8 +1,8 @@
 """Simulate the ratings and judge scores of the example study.
 
-Reads `responses.jsonl` and `quality.csv`, writes `scores.csv`. Nobody rated these responses and
-no language model scored them: every value of a rater or of the judge is drawn here, around the
-hand-written quality of each response, with the planted facts that stand as constants below.
+Reads `responses.jsonl` and `quality.csv`, writes `scores.csv`. No person rated these responses
+and no language model scored them: every value of a rater or of the judge is drawn here, around the
+hand-written quality of each response, with the planted facts that are constants below.
 Only EM is computed from the texts. The same seed gives the same file, byte for byte.
 
     python data/example/simulate.py
@@ -80,7 +80,7 @@ METRIC: Final = "EM"
 
 
 class Text(NamedTuple):
-    """What the simulation needs to know of one response."""
+    """A response, as far as the simulation uses it."""
 
     response_id: str
     query_id: str
@@ -110,7 +110,7 @@ def read_texts(path: Path = HERE / "responses.jsonl") -> list[Text]:
             item["response_id"], item["query_id"], item["response"], tuple(item["references"])
         )
         if texts.setdefault(text.response_id, text) != text:
-            raise ValueError(f"{path.name}: {text.response_id} stands for two different texts")
+            raise ValueError(f"{path.name}: {text.response_id} has two different texts")
     return list(texts.values())
 
 
@@ -138,7 +138,7 @@ def _to_step(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:
 def rater_values(
     quality: NDArray[np.float64], query: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """What each rater would say, in points, shape (raters, responses, constructs)."""
+    """The value of each rater, in points, shape (raters, responses, constructs)."""
     shared = rng.normal(0.0, QUERY_EFFECT_SD, (query.max() + 1, quality.shape[1]))[query]
     out = []
     for rater, severity in RATER_SEVERITY.items():
@@ -173,7 +173,7 @@ def rater_missing(n_responses: int, rng: np.random.Generator) -> NDArray[np.str_
 def judge_values(
     quality: NDArray[np.float64], query: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """What the judge would answer, in points, shape (responses, constructs)."""
+    """The score of the judge, in points, shape (responses, constructs)."""
     members = np.bincount(query)
     out = np.empty_like(quality)
     for column, construct in enumerate(CONSTRUCTS):

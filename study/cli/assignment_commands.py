@@ -83,14 +83,14 @@ def adjudicate(
 
 
 def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
-    """Return what was chosen, and what turned out other than asked, as lines of text."""
+    """Return the chosen numbers, and deviations from the requested ones, as lines of text."""
     text = [f"{done.rater} adjudicates {', '.join(done.constructs)}."]
     if done.widest:
         spread = "" if done.narrowest is None else f", from {done.narrowest:.0%} of the scale up"
         text.append(f"Widest ranges: {done.widest} of {done.rated} rated responses{spread}.")
     if done.widest < widest:
         text.append(
-            f"Only {done.widest} of the {widest} asked for: on the others people do not differ, or "
+            f"Only {done.widest} of the {widest} requested: on the others people do not differ, or "
             "only one has rated."
         )
     if done.inclusion_prob is not None:
@@ -99,18 +99,18 @@ def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
             f"(probability {done.inclusion_prob:.3g})."
         )
     if done.random < sample:
-        text.append(f"Only {done.random} of the {sample} asked for: there are no more.")
+        text.append(f"Only {done.random} of the {sample} requested: there are no more.")
     elif done.random > sample:
         text.append(
-            "More than asked for, so that those drawn before still are a random sample of all."
+            "More than requested, so that those drawn before are still a random sample of all."
         )
     if done.sees is not None:
         text.append(
-            f"After the blind value they see what {done.sees} said, too (rating.adjudicators_see)."
+            f"After the blind value they see the scores of {done.sees} (rating.adjudicators_see)."
         )
     if done.already_assigned:
         text.append(f"Left out, since they were {done.rater}'s to rate: {done.already_assigned}.")
-    text.append(f"New assignments: {done.new}. Earlier ones with another probability: ")
+    text.append(f"New assignments: {done.new}. Earlier ones with a changed probability: ")
     text[-1] += f"{done.raised}."
     return text
 

@@ -1,4 +1,4 @@
-"""The commands of a study's own: init, import, status, export, upgrade, fetch."""
+"""The commands init, import, status, export, upgrade and fetch."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ from study.cli.options import AS_JSON, STUDY, print_result, progress
 @click.option(
     "--settings",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Use this file as study.toml, for example with constructs of your own.",
+    help="Use this file as study.toml, for example with other constructs.",
 )
 @AS_JSON
 def init(folder: Path, settings: Path | None, as_json: bool) -> None:
@@ -71,7 +71,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     "ranges",
     multiple=True,
     metavar="CONTROL=LOW:HIGH",
-    help="Least and greatest value of such a control, such as stars=1:5, where they are not its "
+    help="Lowest and highest value of such a control, such as stars=1:5, where they are not its "
     "construct's; values are mapped linearly. Repeatable.",
 )
 @click.option(
@@ -79,18 +79,18 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     "raters",
     multiple=True,
     metavar="USER=CODE",
-    help="Who a user of a Label Studio export is, by the user's number; USER= leaves them out. "
-    "Repeatable.",
+    help="Rater code of a user of a Label Studio export, by the user's number; USER= leaves the "
+    "user out. Repeatable.",
 )
 @click.option(
     "--rater-prefix",
     metavar="TEXT",
-    help="What the codes of other users begin with, before their number. Default: ls-.",
+    help="Prefix of the codes of other users, before their number. Default: ls-.",
 )
 @click.option(
     "--allow-unmatched",
     is_flag=True,
-    help="Keep scores of unknown responses aside and count them, instead of refusing the file.",
+    help="Leave out scores of unknown responses and count them, instead of refusing the file.",
 )
 @click.option(
     "--revise",
@@ -175,7 +175,7 @@ def import_(
                         progress=advance,
                     )
             except InputError as error:
-                # A program learns what came in before, and every fault of the file that did not.
+                # A program gets the summaries of earlier files, and all faults of this one.
                 if as_json:
                     faults = [asdict(fault) for fault in error.faults]
                     print_result(

@@ -34,7 +34,7 @@ def show_status(status: Status) -> None:
         console.print(Text(f"  {system}: {outputs} outputs"))
     if status.training or status.checks:
         console.print(
-            f"Beside them {status.training} to train raters with, {status.checks} to check them."
+            f"In addition: {status.training} to train raters with, {status.checks} to check them."
         )
     if status.responses_without_passages:
         console.print(f"{status.responses_without_passages} responses have no passages.")
@@ -53,7 +53,7 @@ def show_status(status: Status) -> None:
     if status.edited:
         console.print(
             f"{status.edited} rating{' was' if status.edited == 1 else 's were'} changed after "
-            "the rater had been shown more. What was said before counts; the report has both."
+            "the rater had seen more. The earlier value counts; the report shows both."
         )
     console.print(Text(f"Next: {status.next_step}"))
 
@@ -80,7 +80,7 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
         )
     if rating.recognized:
         answers = ", ".join(f"{count} {answer}" for answer, count in rating.recognized.items())
-        console.print(f"Raters who say that they recognized a system: {answers}.")
+        console.print(f"Raters who reported that they recognized a system: {answers}.")
 
 
 def _raters(raters: list[RaterProgress]) -> Table:
@@ -183,8 +183,8 @@ def _show_totals(console: Console, plan: "Assigned") -> None:
         console.print(f"Further assignments: {purposes}.")
     if plan.updated:
         console.print(
-            f"Inclusion probabilities that are others now: {counted(plan.updated, 'assignment')} "
-            "of before."
+            f"Existing assignments with a changed inclusion probability: "
+            f"{counted(plan.updated, 'assignment')}."
         )
 
 
@@ -302,5 +302,5 @@ def _show_left_out(console: Console, plan: "Assigned") -> None:
 
 
 def _hours(hours: float) -> str:
-    # What is there is never shown as nothing.
+    # A positive number is never shown as 0.
     return "<0.1" if 0 < hours < 0.05 else f"{hours:.1f}"

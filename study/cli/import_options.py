@@ -18,18 +18,18 @@ T = TypeVar("T")
 def unique_by_name(
     option: str, texts: Iterable[str], read: Callable[[str], tuple[str, T]]
 ) -> dict[str, T]:
-    """Return what a repeatable option says, by name.
+    """Return the values of a repeatable option by name.
 
     Raises
     ------
     UsageError
-        A text is not of its form, or two say different things of one name.
+        A text is malformed, or a name has two values.
     """
     values: dict[str, T] = {}
     for text in texts:
         name, value = read(text)
         if values.setdefault(name, value) != value:
-            raise click.UsageError(f"{option} says two things of {name!r}: keep one of them.")
+            raise click.UsageError(f"{option} has two values for {name!r}: keep one of them.")
     return values
 
 
@@ -44,7 +44,7 @@ def kind(text: str) -> tuple[str, str]:
 
 
 def control(text: str) -> tuple[str, str]:
-    """Read NAME=CONSTRUCT, or NAME= for none; a name may hold signs of equality itself."""
+    """Read NAME=CONSTRUCT, or NAME= for none; a name may contain equals signs."""
     name, equals, construct = text.rpartition("=")
     if not equals or not name.strip():
         raise click.UsageError(f"--control {text}: write NAME=CONSTRUCT, such as quality=AC.")
@@ -67,7 +67,7 @@ def control_range(text: str) -> tuple[str, tuple[float, float]]:
 
 
 def user(text: str) -> tuple[str, str]:
-    """Read USER=CODE, or USER= for nobody."""
+    """Read USER=CODE, or USER= for a user who is left out."""
     number, equals, code = text.partition("=")
     if not equals or not number.isascii() or not number.isdigit():
         raise click.UsageError(f"--rater {text}: write the user's number, as in 5=anna.")
@@ -81,9 +81,9 @@ def prompt_for_constructs(
     mapped: dict[str, str],
     answers: dict[str, str],
 ) -> dict[str, str]:
-    """Ask for the construct of each control of a file that nobody has said, of any file, so far.
+    """Ask for the construct of each control of a file that is not mapped yet.
 
-    What is answered goes into `answers`.
+    Answers are added to `answers`, so that each control is asked for only once.
     """
     open_controls: list[str] = []
     # Other faults of the file are reported when it is imported.

@@ -21,7 +21,7 @@ def backup(folder: Path, out: Path | None, as_json: bool) -> None:
     """Copy STUDY into one compressed file.
 
     Raters can go on meanwhile: the copy is of one moment, and is read back before it gets its
-    name. It holds everything, personal data included: protect it like the study itself.
+    name. It contains everything, including personal data: protect it like the study itself.
 
     \b
     Examples:
@@ -87,7 +87,7 @@ def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> 
     "--out",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="New zip file; default: STUDY-archive.zip beside STUDY.",
+    help="New zip file; default: STUDY-archive.zip next to STUDY.",
 )
 @click.option("--comments", is_flag=True, help="Include raters' comments and reasons.")
 @AS_JSON
@@ -168,7 +168,7 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
         lines.append(f"Unfinished and free for others now: {counted(done.reopened, 'response')}.")
     lines += list(done.notes)
     if done.copies:
-        lines.append("These may still hold the person's data; delete or replace them:")
+        lines.append("These may still contain the person's data; delete or replace them:")
         lines += [f"  {copy.path} ({copy.why})" for copy in done.copies]
     lines.append("Files that were exported, reported on or mailed elsewhere are not known here.")
     lines.append(f"Next: ccrs backup {folder}, or ccrs assign {folder} where ratings are missing")
@@ -182,7 +182,7 @@ def _confirm(rater: str, counts: dict[str, int], sever: bool, as_json: bool) -> 
     rows = ", ".join(f"{count:,} of {name}" for name, count in counts.items())
     click.echo(f"To be {content}, for good: {rows} (rows by table).")
     if click.prompt("Type the rater's code to confirm", default="", show_default=False) != rater:
-        raise click.UsageError("That is another code. Nothing was erased.")
+        raise click.UsageError("The code differs. Nothing was erased.")
 
 
 def _at_a_terminal() -> bool:

@@ -118,7 +118,7 @@ def main() -> None:
     from study.errors import StudyError
 
     for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal's encoding lacks is shown escaped; it never stops a command.
+        # Characters that the terminal's encoding lacks are escaped, so that they stop no command.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     for line in _shadowed():
@@ -126,7 +126,7 @@ def main() -> None:
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
     except BrokenPipeError:
-        # The reader of the output has closed it, as `head` does. Nothing more can be written.
+        # The reader of the output has closed it, as `head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
@@ -151,7 +151,7 @@ def main() -> None:
 
 
 def _shadowed() -> Iterator[str]:
-    """Warn where a folder of the user's hides one of our packages."""
+    """Yield a warning for each folder of the user that hides one of our packages."""
     home = Path(__file__).resolve().parents[2]
     for package in ("analysis", "judge", "annotate_ui"):
         spec = find_spec(package)
@@ -161,5 +161,5 @@ def _shadowed() -> Iterator[str]:
         if places and all(place.parent != home for place in places):
             yield (
                 f"Warning: {places[0]} hides ccrs-study's own package {package!r}. "
-                "Rename that folder, or run from another one."
+                "Rename that folder, or run the command from another one."
             )

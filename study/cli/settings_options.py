@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SettingsCommand(click.Command):
-    """A command with options of its own, and one for each of its settings.
+    """A command with declared options, and one option for each of its settings.
 
     `settings` returns the latter. It is called when a command line is parsed or help is shown, so
     that the models of the settings are not imported before.
@@ -28,8 +28,8 @@ class SettingsCommand(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters: the command's own, then the options of the settings."""
-        *own, help_option = super().get_params(ctx)
-        return [*own, *self._settings(), help_option]
+        *declared, help_option = super().get_params(ctx)
+        return [*declared, *self._settings(), help_option]
 
 
 def setting_option(

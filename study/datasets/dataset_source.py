@@ -29,10 +29,10 @@ _CHUNK = 1 << 16
 
 
 def https_opener() -> OpenerDirector:
-    """Return an opener that knows HTTPS alone, so that no redirect can lead elsewhere."""
+    """Return an opener for HTTPS only, so that no redirect can leave HTTPS."""
     opener = OpenerDirector()
     for handler in (
-        ProxyHandler(),  # HTTPS_PROXY and its kin, as everywhere
+        ProxyHandler(),  # HTTPS_PROXY and similar variables
         UnknownHandler(),
         HTTPSHandler(),
         HTTPDefaultErrorHandler(),
@@ -44,15 +44,15 @@ def https_opener() -> OpenerDirector:
 
 
 def download(address: str, *, size: int, advance: Callable[[int], None]) -> bytes:
-    """Return what lies at `address`, cut after `size` + 1 bytes.
+    """Return the content of `address`, cut after `size` + 1 bytes.
 
-    `advance` is called with the number of bytes received. The caller compares the digest: more than
-    `size` bytes, or fewer, can't be the file that was meant.
+    `advance` is called with the number of bytes received. The caller checks the digest, which fails
+    for a file of another size.
 
     Raises
     ------
     OSError
-        Unreachable, refused, silent for too long, or broken off.
+        The server cannot be reached, refuses, does not answer in time, or ends the transfer early.
     """
     request = Request(address, headers={"User-Agent": "ccrs-study"})  # noqa: S310  (HTTPS only)
     deadline = monotonic() + _FILE_SECONDS
@@ -71,7 +71,7 @@ def download(address: str, *, size: int, advance: Callable[[int], None]) -> byte
         error.close()
         raise
     except HTTPException as error:
-        raise OSError(f"the server's answer broke off ({type(error).__name__})") from error
+        raise OSError(f"the server ended the transfer early ({type(error).__name__})") from error
     return bytes(content)
 
 
@@ -83,12 +83,12 @@ HOST = "https://raw.githubusercontent.com"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file at its place in the repository, with the content that it must have."""
+    """A file of the repository, with the digest and size that it must have."""
 
     path: str
     sha256: str
     size: int
-    """Bytes; no more than these are ever read from the network."""
+    """Bytes; at most one more is read from the network."""
 
     @property
     def name(self) -> str:
@@ -98,18 +98,18 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class DatasetSource:
-    """A data set's home: what it is, who made it, under which license."""
+    """The source of a data set: repository, license and citation."""
 
     title: str
     repository: str
     """owner/name on GitHub."""
     commit: str
     root: str
-    """Folder of the repository that holds the files; a copy may begin there."""
+    """Folder of the repository with the files; a local copy may begin there."""
     files: tuple[SourceFile, ...]
     license: str
     notice: str
-    """What the license asks to be kept with a copy."""
+    """The notice that the license requires in copies."""
     citation: str
 
     def address(self, file: SourceFile) -> str:
@@ -118,7 +118,7 @@ class DatasetSource:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over the names and digests of all files: what an import is known by."""
+        """SHA-256 over the names and digests of all files, which identifies an import."""
         lines = "".join(f"{file.sha256}  {file.path}\n" for file in self.files)
         return sha256(lines.encode()).hexdigest()
 
@@ -135,18 +135,18 @@ class TieBreak:
 
 @dataclass(frozen=True)
 class Contents:
-    """What the files of a data set say, in rows for the importing door."""
+    """The content of a data set's files, as rows to import."""
 
     rows: Sequence[LocatedRow]
     tie_breaks: Sequence[TieBreak] = ()
     rules: Mapping[str, int] = field(default_factory=dict)
-    """How things were read or joined, with how often."""
+    """Rule by which something was read or joined, with how often."""
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set that can be made into a study."""
+    """A data set that can be turned into a study."""
 
     name: str
     source: DatasetSource
@@ -155,7 +155,7 @@ class Dataset:
     contents: Callable[[Mapping[str, bytes]], Contents]
     """From the bytes of each file, by name."""
     published: "Callable[[Study], Sequence[str]] | None" = None
-    """Lines of text: a published table of the data's makers, computed again from the study."""
+    """Return a published table, computed from the study, as lines of text."""
 
 
 def collect(dataset: Dataset, folder: Path | None, advance: Advance) -> dict[str, bytes]:
@@ -184,8 +184,8 @@ def _downloaded(dataset: Dataset, advance: Advance) -> dict[str, bytes]:
             content = download(address, size=file.size, advance=_from(done, total, advance))
         except OSError as error:
             raise StudyError(
-                f"{address} can't be downloaded: {_reason(error)}. Nothing was made. Without a "
-                f"network, get the files by another way (the folder {source.root} of "
+                f"{address} cannot be downloaded: {_reason(error)}. No study was created. Without "
+                f"a network, obtain the files otherwise (the folder {source.root} of "
                 f"github.com/{source.repository} at commit {source.commit}) and run "
                 f"`ccrs fetch {dataset.name} --from FOLDER`."
             ) from error
@@ -193,7 +193,7 @@ def _downloaded(dataset: Dataset, advance: Advance) -> dict[str, bytes]:
         if digest != file.sha256:
             raise StudyError(
                 f"{address} is not the pinned file: its SHA-256 is {digest}, expected "
-                f"{file.sha256}. Nothing was made. Something on the way may have changed it; "
+                f"{file.sha256}. No study was created. It may have been changed in transit; "
                 "try again from another network."
             )
         contents[file.name] = content
@@ -225,7 +225,7 @@ def _copied(dataset: Dataset, folder: Path, advance: Advance) -> dict[str, bytes
         raise StudyError(
             "\n".join(
                 [
-                    f"{folder} does not hold the files of {dataset.name}; nothing was made.",
+                    f"{folder} does not contain the files of {dataset.name}; no study was created.",
                     *(f"  {fault}" for fault in faults),
                     f"They are in the folder {source.root} of github.com/{source.repository} at "
                     f"commit {source.commit}. A checkout that changes line ends (git's "
@@ -241,6 +241,6 @@ def _from(done: int, total: int, advance: Advance) -> Callable[[int], None]:
 
 
 def _reason(error: OSError) -> str:
-    # urllib wraps what went wrong in a URLError, whose own text is its representation.
+    # urllib wraps the cause in a URLError, whose text is only its representation.
     cause = getattr(error, "reason", None)
     return str(cause if isinstance(cause, OSError) else error) or type(error).__name__

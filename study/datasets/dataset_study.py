@@ -35,9 +35,9 @@ def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:
     Raises
     ------
     ValueError
-        A value lies outside its construct's scale.
+        A value is outside its construct's scale.
     KeyError
-        The study has no such response or construct.
+        The response or construct is unknown.
     """
     if not values:
         return
@@ -102,7 +102,7 @@ DATASETS = {
 
 @dataclass(frozen=True)
 class FetchSummary:
-    """What was fetched, what the study now holds, and what its makers ask for."""
+    """The result of a fetch: the study's content, and the source with license and citation."""
 
     name: str
     title: str
@@ -110,14 +110,14 @@ class FetchSummary:
     added: dict[str, int]
     """By noun in the plural (`queries`, `responses`, `scores`, ...)."""
     rules: dict[str, int]
-    """How the files were read and joined: the rule, and how often it was used."""
+    """Rule by which the files were read and joined, with how often."""
     left_out: dict[str, int]
     warnings: tuple[str, ...]
     home: str
     license: str
     citation: str
     published: tuple[str, ...] = ()
-    """A published table, computed again from the study, as lines of text."""
+    """A published table, computed from the study, as lines of text."""
 
     def lines(self) -> list[str]:
         """Return the summary as lines of text that can be read independently."""
@@ -130,12 +130,12 @@ class FetchSummary:
             f"From: {self.home}",
             f"License: {self.license}",
             f"Cite: {self.citation}",
-            f"All of this is kept in {Path(self.folder) / 'SOURCE.md'}.",
+            f"All of this is in {Path(self.folder) / 'SOURCE.md'}.",
             *self.published,
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the summary as values that JSON can hold."""
+        """Return the summary as plain objects for JSON."""
         lists = {"warnings": list(self.warnings), "published": list(self.published)}
         return {**asdict(self), **lists}
 
@@ -147,14 +147,14 @@ def fetch(
     source: Path | str | None = None,
     progress: Advance | None = None,
 ) -> FetchSummary:
-    """Make a study of the data set `name` in `folder`.
+    """Create a study from the data set `name` in `folder`.
 
     Parameters
     ----------
     name
         A key of `DATASETS`.
     folder
-        Where the study goes; absent, or an empty folder.
+        Folder of the study; it is absent or empty.
     source
         A folder with the data set's files, in its repository's layout or all at its top, to be
         used instead of the network. The same digests are checked.
@@ -164,8 +164,8 @@ def fetch(
     Raises
     ------
     StudyError
-        Unknown data set, a folder in use, a file that can't be had or is not the pinned one.
-        Nothing is left behind then.
+        The data set is unknown, the folder is not empty, or a file is not available or not the
+        pinned one. Nothing is created then.
     """
     folder = Path(folder)
     dataset = _dataset(name)
@@ -189,9 +189,7 @@ def _dataset(name: str) -> Dataset:
     if name not in DATASETS:
         hint = nearest(name, DATASETS)
         names = ", ".join(DATASETS)
-        raise StudyError(
-            f"There is no data set {name!r}. {hint} Known: {names}.".replace("  ", " ")
-        )
+        raise StudyError(f"Unknown data set {name!r}. {hint} Known: {names}.".replace("  ", " "))
     dataset: Dataset = import_module(DATASETS[name]).DATASET
     return dataset
 
@@ -264,7 +262,7 @@ def _source_page(dataset: Dataset, summary: FetchSummary) -> str:
         "|---|---|",
         *(f"| {file.path} | {file.sha256} |" for file in source.files),
         "",
-        "## How they became this study",
+        "## How they were imported",
         "",
         *(f"- Added: {noun}: {count}" for noun, count in summary.added.items()),
         *(f"- Read: {rule}: {count}" for rule, count in summary.rules.items()),

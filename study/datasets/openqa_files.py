@@ -103,7 +103,7 @@ def rated_answers(files: Mapping[str, bytes]) -> list[RatedAnswer]:
 def system_outputs(
     files: Mapping[str, bytes], questions: Collection[str]
 ) -> Iterator[SystemOutput]:
-    """Yield the outputs to `questions`; most files hold the whole test set of 3,610."""
+    """Yield the outputs to `questions`; most files contain the whole test set of 3,610."""
     for name, system in SYSTEMS.items():
         for line, text in enumerate(files[name].decode("utf-8").split("\n"), start=1):
             if not text.strip():

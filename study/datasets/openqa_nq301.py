@@ -99,11 +99,11 @@ def list_matches(study: "Study", scorer: str) -> "Series[float]":
 PLAIN = "outputs that equal a rated answer letter by letter"
 NORMALIZED = "outputs that equal a rated answer after SQuAD normalization"
 NUMBER = "outputs that equal a rated answer as a number (a spreadsheet made 7 of 07)"
-NONE = "outputs of {system} that match no rated answer: kept, unrated"
+NONE = "outputs of {system} that match no rated answer: stored, unrated"
 LIST = "outputs that are lists, of which the first element was rated"
-NO_SYSTEM = "rated answers that match no output: kept, without a system"
-TWICE = "an answer twice in the tables, told apart by the outputs (1991 and 1991.)"
-SPELLING = "answers that some table spells otherwise: joined by row, the human table's kept"
+NO_SYSTEM = "rated answers that match no output: stored, without a system"
+TWICE = "an answer twice in the tables, distinguished by the outputs (1991 and 1991.)"
+SPELLING = "answers that a table spells differently: joined by row, with the human table's spelling"
 
 
 @dataclass
@@ -162,10 +162,10 @@ def link(
 
 
 def match(text: str, rated: Sequence[str]) -> tuple[str, str] | None:
-    """Return the rated answer that `text` is, and the rule that says so; None if there is none.
+    """Return the rated answer that matches `text`, and the rule of the match; None if none does.
 
-    Of several that are equal after normalization, the one that differs in case alone is taken,
-    else the first.
+    Of several that are equal after normalization, it is the one that differs only in case, else
+    the first.
     """
     if text in rated:
         return text, PLAIN
@@ -182,10 +182,10 @@ def match(text: str, rated: Sequence[str]) -> tuple[str, str] | None:
 def _lost_spelling(
     answer: RatedAnswer, answers: Sequence[RatedAnswer], outputs: Sequence[SystemOutput]
 ) -> str:
-    """Return the output that the second of two equal answers stands for.
+    """Return the output that belongs to the second of two equal answers.
 
-    It differs from the answer by what normalization removes, and no row of the table spells it
-    that way: the table lost the difference.
+    It differs from the answer by what normalization removes, and no row of the table has its
+    spelling: the table lost the difference.
     """
     rated = {other.text for other in answers if other.question == answer.question}
     return next(

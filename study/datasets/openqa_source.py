@@ -126,7 +126,7 @@ SOURCE = DatasetSource(
 )
 
 SETTINGS = """\
-# A public data set, made into a study by `ccrs fetch openqa-nq301`; see SOURCE.md.
+# A public data set, imported by `ccrs fetch openqa-nq301`; see SOURCE.md.
 
 name = "OpenQA-eval NQ301"
 seed = 0
@@ -141,7 +141,7 @@ rules = ["The references are examples: another correct answer is acceptable too.
 scale = { min = 0, max = 1, step = 1, level = "nominal" }
 
 # Two people rated every answer (seven cells are blank). A third one rated where they disagreed,
-# and some more; those values are kept as adjudicating ratings and are no part of the table.
+# and some more; those values are stored as adjudicating ratings, outside the score table.
 [scorers.annotator1]
 kind = "human"
 

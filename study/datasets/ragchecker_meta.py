@@ -133,7 +133,7 @@ SOURCE = DatasetSource(
 )
 
 SETTINGS = """\
-# A public data set, made into a study by `ccrs fetch ragchecker-meta`; see SOURCE.md.
+# A public data set, imported by `ccrs fetch ragchecker-meta`; see SOURCE.md.
 
 name = "RAGChecker meta-evaluation"
 seed = 0
@@ -150,8 +150,8 @@ scale = { min = 0, max = 1, level = "interval" }
 [[constructs]]
 key = "completeness"
 name = "Completeness"
-question = "Which response says more of what the reference answer says?"
-anchors = { "0" = "nothing of the reference is said", "1" = "all of it is said" }
+question = "Which response includes more of the content of the reference answer?"
+anchors = { "0" = "no claim of the reference is included", "1" = "all are included" }
 sees = ["question", "response", "reference"]
 scale = { min = 0, max = 1, level = "interval" }
 

@@ -105,7 +105,7 @@ def test_an_option_says_one_thing_of_a_name(
 ) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, QR=2)))
     done = CliRunner().invoke(import_, [str(study.folder), str(path), *options])
-    assert f"{options[0]} says two things of" in done.output
+    assert f"{options[0]} has two values for" in done.output
     assert done.exit_code == 2
 
 
