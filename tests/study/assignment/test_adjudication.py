@@ -254,7 +254,7 @@ def test_the_command_says_what_it_chose_and_what_comes_next(study: Study) -> Non
     done = CliRunner().invoke(cli, [*words, "--widest", "2", "--json"])
     assert json.loads(done.output)["new"] == 5
     again = CliRunner().invoke(cli, [*words, "--widest", "50"])
-    assert "asked for: on the others people do not differ" in again.output
+    assert "requested: on the others people do not differ" in again.output
     assert f"Next: ccrs invite {study.folder} dora" in again.output
     nothing = CliRunner().invoke(cli, words[:4])
     assert (plan.exit_code, done.exit_code, again.exit_code, nothing.exit_code) == (0, 0, 0, 2)

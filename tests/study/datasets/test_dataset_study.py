@@ -124,7 +124,7 @@ def test_a_file_that_is_gone_is_named_with_the_remedy(
     home: dict[str, bytes], tmp_path: Path
 ) -> None:
     home.popitem()
-    with pytest.raises(StudyError, match=r"deep/verdicts.txt can't be downloaded.*404.*--from"):
+    with pytest.raises(StudyError, match=r"deep/verdicts.txt cannot be downloaded.*404.*--from"):
         fetch("colors", tmp_path / "study")
 
 
