@@ -15,12 +15,14 @@ from sqlalchemy import select
 from study.datasets.dataset_source import Contents, Dataset, TieBreak
 from study.datasets.lexical import exact_match, normalized, token_f1
 from study.datasets.openqa_files import (
+    CONSTRUCT,
+    SETTINGS,
+    SOURCE,
     RatedAnswer,
     SystemOutput,
     rated_answers,
     system_outputs,
 )
-from study.datasets.openqa_source import CONSTRUCT, SETTINGS, SOURCE
 from study.importing.rows import LocatedRow, ResponseRow, ScoreRow
 from study.schema import Query, Response, table
 from study.types import ScorerKind
