@@ -31,8 +31,8 @@ MEANING = {
     "system": "system that gave the response; a response of several systems has a row for each, "
     "with the same values",
     "construct": "key of what was measured",
-    "scorer": "code of a rater, name of a judge run or of a metric; CODE (adjudicated) for what a "
-    "rater said as adjudicator",
+    "scorer": "code of a rater, name of a judge run or of a metric; CODE (adjudicated) for a "
+    "rater's values as adjudicator",
     "scorer_kind": "human, adjudicated, judge or metric",
     "repeat": "0, or 1, 2, ... for a further value of the same scorer",
     "value": "points on the scale of the construct or, where it has one, of the scorer; empty "
@@ -44,7 +44,7 @@ MEANING = {
     "stratum": "stratum it was drawn from; empty when there were none",
     "source": "where the value was given: own pages, another named place, or imported",
     "response_words": "number of words of the response, parted by white space",
-    "position": "the rater's how-manieth value it was, counted from 1; empty where not known",
+    "position": "position of the value in the rater's sequence, from 1; empty if unknown",
     "layout": "what its rater saw on a page: single, one response, or side_by_side, all to a "
     "query; empty for what was not rated here",
     "response_a": "id of the first response of a comparison",
@@ -56,7 +56,7 @@ MEANING = {
     "passages": "what the response was given, in rank order: texts, or objects with text and "
     "document; a JSON array in CSV",
 }
-_PREFERENCE_VALUE = "points on the scale of preferences; positive says that response_b is better"
+_PREFERENCE_VALUE = "points on the scale of preferences; positive means that response_b is better"
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "responses": RESPONSE_COLUMNS,
@@ -66,7 +66,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 
 def codebook(config: StudyConfig, rows: Mapping[str, int], form: str) -> dict[str, Any]:
-    """Return the codebook as values that JSON can hold; `rows` are counts by table."""
+    """Return the codebook as values for JSON; `rows` are counts by table."""
     mark = (MARK,) if form == "csv" else ()
     return {
         "codebook_version": 1,
@@ -163,7 +163,7 @@ class ExportSummary:
         return written + [f"Left out: {n} {what}." for what, n in self.left_out.items()]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the summary as values that JSON can hold."""
+        """Return the summary as values for JSON."""
         return {**asdict(self), "folder": str(self.folder)}
 
 
@@ -182,15 +182,15 @@ def export_study(
     Raises
     ------
     StudyError
-        Files of an export are there already and `overwrite` is not set, or the format is none.
+        Files of an export exist and `overwrite` is not set, or the format is unknown.
     """
     if format not in _WRITERS:
-        raise StudyError(f"There is no export format {format!r}; write csv or parquet.")
+        raise StudyError(f"{format!r} is not an export format; use csv or parquet.")
     folder = Path(folder)
-    there = [folder / name for name in _names() if (folder / name).exists()]
-    if there and not overwrite:
+    existing = [folder / name for name in _names() if (folder / name).exists()]
+    if existing and not overwrite:
         raise StudyError(
-            f"{there[0]} already exists. Choose another folder, or replace it with --overwrite."
+            f"{existing[0]} already exists. Choose another folder, or replace it with --overwrite."
         )
     folder.mkdir(parents=True, exist_ok=True)
     scores, preferences = study.score_table(), study.preference_table()
@@ -214,7 +214,7 @@ def export_study(
             # Under another name until all is written: an export is whole, or not there.
             parts[name] = folder / f"{name}.{format}.part"
             counts[name] = _WRITERS[format](parts[name], COLUMNS[name], rows)
-    for path in there:
+    for path in existing:
         path.unlink()
     for name, part in parts.items():
         if counts[name]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import Connection, case, func, select
 
-from study.facts.ratings import counted_ratings
+from study.facts.ratings import MEASURING, counted_ratings, rated_again
 from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live_comparison, is_released
 from study.schema import (
     Assignment,
@@ -107,7 +107,8 @@ class CampaignRecords:
     `assignment`, `construct`, `value`, `status`, `late`, `seen_more`, `order` (rises as ratings
     were first entered), `active_seconds` (sum over revisions), `saved_at`, `rater_id`, `rater`,
     `response`, `query`, `purpose`, `round`, `repeat`; `after_reveal`: first entered after the
-    reveal, so that it is kept and not counted; `counts`: neither that nor withdrawn."""
+    reveal, so that it is kept and not counted; `counts`: neither that, nor withdrawn, nor a second
+    rating of the same response by its rater."""
 
 
 def read_records(connection: Connection, versions: Mapping[str, int]) -> CampaignRecords:
@@ -294,7 +295,13 @@ def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFram
     flags = {"late": "bool", "seen_more": "bool", "after_reveal": "bool"}
     frame = frame.astype({"value": "float64", "active_seconds": "float64", **flags})
     current = frame["construct_version"] == frame["construct"].map(versions)
-    frame["counts"] = current & ~frame["after_reveal"] & (frame["status"] != "withdrawn")
+    withdrawn = frame["status"] == "withdrawn"
+    # As in the score table. Ratings of training or checks are not compared with others.
+    measuring = frame[frame["purpose"].isin(MEASURING)].sort_values(["assignment", "order"])
+    of_scorers = measuring.rename(columns={"rater_id": "scorer"})
+    again = rated_again(of_scorers, withdrawn[measuring.index])
+    second = frame.index.isin(again.index[again])
+    frame["counts"] = current & ~frame["after_reveal"] & ~withdrawn & ~second
     return frame
 
 

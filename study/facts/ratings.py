@@ -149,9 +149,6 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     None where it does) and `edited` (whether the last value is another than the one before the
     reveal).
 
-    Of two assignments of a rater for the same response and repeat, the earlier one counts, or the
-    later where the earlier is withdrawn.
-
     Raises
     ------
     StudyError
@@ -163,14 +160,31 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     rows["left_out"] = None
     if edits != "last":
         rows.loc[rows["entered_after_reveal"], "left_out"] = _TOO_LATE
-    same = ["response", "construct", "construct_version", "scorer", "repeat"]
-    withdrawn_last = rows["missing_reason"].eq("withdrawn").sort_values(kind="stable").index
-    again = rows.loc[withdrawn_last].duplicated(same)
-    rows.loc[again[again].index, "left_out"] = _AGAIN
+    again = rated_again(rows, rows["missing_reason"].eq("withdrawn"))
+    rows.loc[again, "left_out"] = _AGAIN
     # Values from other places are stored in the order in which they were fetched, not rated.
     own = rows["first_id"].where(rows["source"].eq(OWN_CHANNEL))
     rows["position"] = own.groupby(rows["scorer"]).rank(method="first")
     return rows.drop(columns=["entered_after_reveal", "first_id"])
+
+
+def rated_again(ratings: pd.DataFrame, withdrawn: "pd.Series[bool]") -> "pd.Series[bool]":
+    """Return which ratings do not count, since the scorer rated the same in another assignment.
+
+    Of two assignments of a rater for the same response and repeat, the earlier one counts, or the
+    later one if the earlier is withdrawn.
+
+    Parameters
+    ----------
+    ratings
+        `response`, `construct`, `construct_version`, `scorer`, `repeat`, in the order of their
+        assignments.
+    withdrawn
+        Whether each of them is withdrawn.
+    """
+    key = ["response", "construct", "construct_version", "scorer", "repeat"]
+    withdrawn_last = withdrawn.sort_values(kind="stable").index
+    return ratings.loc[withdrawn_last, key].duplicated().reindex(ratings.index)
 
 
 def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:

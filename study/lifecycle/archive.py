@@ -1,4 +1,4 @@
-"""A study to mail or deposit: what was measured, without what lets people in or names them."""
+"""An archive: a study to mail or deposit, without credentials and what identifies people."""
 
 import json
 import os
@@ -55,7 +55,7 @@ _TOGETHER = 2000
 
 @dataclass(frozen=True)
 class Archive:
-    """What was packed."""
+    """Result of packing an archive."""
 
     path: Path
     bytes: int
@@ -64,7 +64,7 @@ class Archive:
     left_out: dict[str, int]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return it as values for JSON."""
         return {
             "path": str(self.path),
             "bytes": self.bytes,
@@ -89,7 +89,7 @@ def archive(
     Raises
     ------
     StudyError
-        The file exists, can't be made or would lie in the study's folder.
+        The file exists, can't be created or would be in the study's folder.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     out = Path(out)
@@ -99,8 +99,8 @@ def archive(
         raise StudyError(f"{out.parent} is not a folder; create it first.")
     if out.resolve().is_relative_to(study.folder.resolve()):
         raise StudyError(
-            f"{out} lies inside the study's folder, which keeps no copies of itself. Name another "
-            "place."
+            f"{out} is inside the study's folder, which must not contain copies of "
+            "itself. Name another place."
         )
     ledger = ErasureLog.of(study)
     with (
@@ -180,21 +180,21 @@ def _count(left_out: dict[str, int], what: str, number: int) -> None:
 
 
 def _whole(path: Path) -> None:
-    """Write a database into one file that holds nothing but its rows."""
+    """Write a database into one file without deleted data."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
         connection.execute("VACUUM")
 
 
 def _settings(study: Study) -> str:
-    """Return study.toml without what lets people in or names them.
+    """Return study.toml without credentials and what identifies people.
 
-    Its comments go too: they are the owner's own words and may name raters.
+    Its comments are removed too, since they may name raters.
     """
     import tomlkit
 
     raw = tomllib.loads((study.folder / "study.toml").read_text(encoding="utf-8-sig"))
-    # Raters' languages are theirs; an address may name people and machines.
+    # Languages may identify raters; an address may name people and machines.
     raw.pop("raters", None)
     raw["database"] = _DATABASE
     if "label_studio" in raw:

@@ -1,4 +1,4 @@
-"""A copy of a study in one file, taken while people rate."""
+"""A backup: a copy of a study in one file, made while people may be rating."""
 
 import os
 import re
@@ -42,17 +42,17 @@ from study.study import Study
 
 @dataclass(frozen=True)
 class Backup:
-    """What was backed up."""
+    """Result of a backup."""
 
     path: Path
     bytes: int
     rows: dict[str, int]
     """By table."""
     files: tuple[str, ...]
-    """Those beside study.toml that it names."""
+    """Files that study.toml names."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return it as values for JSON."""
         return {
             "path": str(self.path),
             "bytes": self.bytes,
@@ -66,8 +66,8 @@ def backup(
 ) -> Backup:
     """Copy a study, its settings and the files that these name into one compressed file.
 
-    The copy is of one moment, holds everything committed before, and is read back before it gets
-    its name. `ccrs serve` and other writers continue meanwhile.
+    The copy has the state of one moment, with everything committed before, and is read back before
+    it gets its name. `ccrs serve` and other writers continue meanwhile.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ def backup(
     Raises
     ------
     StudyError
-        The file exists, would lie inside the study's folder, or there is no room for it.
+        The file exists, would be inside the study's folder, or does not fit on the disk.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     path = _place(study, out)
     ledger = ErasureLog.of(study)
-    beside = text_files(study)
+    texts = text_files(study)
     with study.read() as connection:
         about = {
             "study": identity(connection),
@@ -96,7 +96,7 @@ def backup(
             "made_by": f"ccrs-study {version('ccrs-study')}",
         }
         members = {SETTINGS: study.folder / "study.toml"}
-        members |= {f"{FILES}{name}": source for name, source in beside.items()}
+        members |= {f"{FILES}{name}": source for name, source in texts.items()}
         members |= prompt_files(study)
     with ledger.noted("backup", path), _room(path, study) as folder:
         if study.engine.dialect.name == "sqlite":
@@ -110,16 +110,16 @@ def backup(
         manifest = write_backup_file(
             path, {**members, name: database}, {**about, "database": kind, "rows": rows}, advance
         )
-    return Backup(path, path.stat().st_size, manifest.rows, tuple(beside))
+    return Backup(path, path.stat().st_size, manifest.rows, tuple(texts))
 
 
 def text_files(study: Study) -> dict[str, Path]:
-    """Return the files beside study.toml that it names, by name.
+    """Return the files that study.toml names, by name.
 
     Raises
     ------
     StudyError
-        One of them is missing or no file.
+        One of them is missing or not a file.
     """
     files = {}
     for name in named_files(study.config):
@@ -160,7 +160,7 @@ def _place(study: Study, out: Path | str | None) -> Path:
         path = path / f"{stem}-{now():%Y%m%dT%H%M%SZ}{SUFFIX}"
     if path.resolve().is_relative_to(study.folder.resolve()):
         raise StudyError(
-            f"{path} lies inside the study's folder, and would be lost with it. Name another "
+            f"{path} is inside the study's folder, and would be lost with it. Name another "
             "folder with --out, best on another disk."
         )
     if not path.parent.is_dir():

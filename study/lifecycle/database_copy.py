@@ -23,7 +23,7 @@ _PAGES = 4096
 def copy_sqlite(source: Path, target: Path, advance: Advance) -> None:
     """Copy the state of a database at one moment into one file without a separate log.
 
-    Writers go on: the copy is of what was committed when it began.
+    Writers continue: the copy has what was committed when it began.
 
     Raises
     ------
@@ -61,11 +61,11 @@ def check_sqlite(path: Path, what: str) -> None:
     Raises
     ------
     StudyError
-        With what SQLite says of it.
+        With the message of SQLite.
     """
     try:
         with closing(sqlite3.connect(f"file:{path.as_posix()}?mode=ro", uri=True)) as connection:
-            # Nothing that a file brings with it is run.
+            # No function that the file defines is run.
             connection.execute("PRAGMA trusted_schema=OFF")
             problems = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
             broken = connection.execute("PRAGMA foreign_key_check").fetchone()
@@ -143,7 +143,7 @@ def need(program: str) -> str:
     program_path = shutil.which(program)
     if program_path is None:
         raise StudyError(
-            f"{program} is not installed, and a PostgreSQL study is copied by nothing else. "
+            f"{program} is not installed, which is needed to copy a PostgreSQL study. "
             "Install PostgreSQL's client programs, of the server's version or later."
         )
     return program_path
@@ -206,13 +206,13 @@ def check_schema(path: Path, source: Path) -> None:
             fits = kind == "index" and of in known
         if not fits:
             raise StudyError(
-                f"{source}: the database holds the {kind} {str(name)[:100]!r}, which no study has. "
-                "Nothing was restored."
+                f"{source}: the database contains the {kind} {str(name)[:100]!r}, "
+                "which no study has. Nothing was restored."
             )
     tables = {name for kind, name, *_ in rows if kind == "table" and name in Noun.metadata.tables}
-    there = {name for kind, name, *_ in rows if kind == "trigger"}
+    triggers = {name for kind, name, *_ in rows if kind == "trigger"}
     for name in sorted(tables - MUTABLE):
-        if not there.issuperset({f"{name}_refuses_update", f"{name}_refuses_delete"}):
+        if not triggers.issuperset({f"{name}_refuses_update", f"{name}_refuses_delete"}):
             raise StudyError(
                 f"{source}: rows of the table {name!r} could be changed in its database, which no "
                 "study allows. Nothing was restored."

@@ -11,8 +11,15 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from study.facts.ratings import answered_constructs
 from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live_comparison, is_released
 from study.lifecycle.erasure_log import ErasureKind, ErasureLog, RemainingCopy, remaining_copies
-from study.lifecycle.personal_data import Person, count_rows, names, people, person, rows_of
-from study.lifecycle.pseudonymize import pseudonymize
+from study.lifecycle.personal_data import (
+    Person,
+    count_rows,
+    names,
+    people,
+    person,
+    pseudonymize,
+    rows_of,
+)
 from study.lifecycle.secure_delete import exclusive_write, rewrite_database
 from study.progress import Advance
 from study.schema import (
@@ -41,25 +48,25 @@ from study.schema.creation import append_only_suspended
 from study.study import Study
 
 _TOUCHED_BESIDE: tuple[type[Noun], ...] = (InterimAnalysis, ImportedFile, Pause, Erasure)
-# Not a name that `ccrs invite` counts on from.
+# Not a name from which `ccrs invite` continues to count.
 _SEVERED = "severed-"
 
 
 @dataclass(frozen=True)
 class Erased:
-    """What an erasure did. It names nobody."""
+    """Result of an erasure. It names no person."""
 
     kind: ErasureKind
     rows: dict[str, int]
     """Rows by table that were removed or changed."""
     reopened: int
-    """Unfinished responses that wait for somebody else now."""
+    """Unfinished responses that are open to other raters again."""
     copies: tuple[RemainingCopy, ...]
-    """What may still hold the person's data."""
+    """Files that may still contain the person's data."""
     notes: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return it as values for JSON."""
         return {**asdict(self), "copies": [copy.as_json() for copy in self.copies]}
 
 
@@ -69,7 +76,7 @@ def stored_about(study: Study, code: str) -> dict[str, int]:
     Raises
     ------
     StudyError
-        The study holds nothing about anybody of that code.
+        The study stores nothing about a person with this code.
     """
     with study.read() as connection:
         return count_rows(connection, person(connection, study, code))
@@ -78,30 +85,31 @@ def stored_about(study: Study, code: str) -> dict[str, int]:
 def erase(
     study: Study, code: str, *, sever: bool = False, progress: Advance | None = None
 ) -> Erased:
-    """Remove everything that the study holds about a person, or sever it from them.
+    """Remove everything that the study stores about a person, or sever it from them.
 
     Severing keeps values under a new random code, which is not shown; comments, reasons in their
-    own words, consents, links, ids and attributes go. Imported values of the same name are theirs
-    too. One row without a name says that it was done; a list outside the study has backups follow
-    suit when they are restored. Then the file is rewritten, so that no deleted byte stays in
-    it. It is safe while `ccrs serve` runs: the person's sessions end at the next request.
+    own words, consents, links, ids and attributes go. Imported values of the same name are
+    included. A row without a name records the erasure; a list outside the study makes sure that
+    it is repeated when a backup is restored. Then the database file is rewritten, so that it
+    contains no deleted bytes. Erasing is safe while `ccrs serve` runs: the person's sessions end
+    at the next request.
 
     Raises
     ------
     StudyError
-        The study holds nothing about that code, or the list of erasures can't be kept (nothing
-        changed); or the file could not be rewritten (the data is gone from the tables).
+        The study stores nothing about this code, or the list of erasures can't be written
+        (nothing is changed); or the file could not be rewritten (the data is gone from the tables).
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     ledger, kind, at = ErasureLog.of(study), _kind(sever), now()
     noted = False
     try:
         with exclusive_write(study, _tables()) as connection:
-            who = person(connection, study, code)
-            rows, reopened = erase_person(connection, study, who, kind)
+            rater = person(connection, study, code)
+            rows, reopened = erase_person(connection, study, rater, kind)
             connection.execute(insert(table(Erasure)).values(kind=kind, created_at=at))
-            # Before the commit: a crash in between must not leave a backup that brings them back.
-            ledger.note_erasure(kind, at, names_of(who, rows))
+            # Before the commit: after a crash in between, a backup must not restore the person.
+            ledger.note_erasure(kind, at, names_of(rater, rows))
             noted = True
     except BaseException:
         if noted and not _recorded(study, at):
@@ -114,25 +122,25 @@ def erase(
 
 
 def erase_person(
-    connection: Connection, study: Study, who: Person, kind: ErasureKind
+    connection: Connection, study: Study, rater: Person, kind: ErasureKind
 ) -> tuple[dict[str, int], int]:
     """Erase inside a transaction; return the rows by table, and how many slots were opened."""
     with append_only_suspended(connection, _tables()):
         if kind == "severed":
-            return _sever(connection, who)
-        return _remove(connection, study, who)
+            return _sever(connection, rater)
+        return _remove(connection, study, rater)
 
 
-def names_of(who: Person, rows: dict[str, int]) -> list[str]:
-    """Return the names under which the list of erasures holds a person, before they are hashed."""
-    names = [] if who.public_id is None else [f"rater {who.public_id}"]
-    if who.rater_id is None or rows.get("score") or rows.get("preference"):
-        names.append(f"scorer {who.code}")
+def names_of(rater: Person, rows: dict[str, int]) -> list[str]:
+    """Return the names of a person that are hashed for the list of erasures."""
+    names = [] if rater.public_id is None else [f"rater {rater.public_id}"]
+    if rater.rater_id is None or rows.get("score") or rows.get("preference"):
+        names.append(f"scorer {rater.code}")
     return names
 
 
 def erase_again(study: Study, ledger: ErasureLog) -> int:
-    """Erase from a restored study whom the list names since; return how many erasures that were."""
+    """Repeat the listed erasures in a restored study; return how many there were."""
     done = 0
     changed: dict[str, int] = {}
     for note in ledger.erasures():
@@ -140,14 +148,14 @@ def erase_again(study: Study, ledger: ErasureLog) -> int:
             e = table(Erasure)
             if connection.execute(select(e.c.id).where(e.c.created_at == note.at)).first():
                 continue
-            for who in people(connection).values():
-                marks = ledger.marks_of(names_of(who, {"score": 1}))
+            for rater in people(connection).values():
+                marks = ledger.marks_of(names_of(rater, {"score": 1}))
                 meant = {name.split()[0] for name, mark in marks.items() if mark in note.marks}
                 if "rater" not in meant:
-                    # Somebody else may have come to bear the code that a scorer's values had.
-                    who = Person(who.code, None)  # noqa: PLW2901
+                    # Another rater may have the code that an imported scorer had.
+                    rater = Person(rater.code, None)  # noqa: PLW2901
                 if meant:
-                    rows, _ = erase_person(connection, study, who, note.kind)
+                    rows, _ = erase_person(connection, study, rater, note.kind)
                     changed.update(rows)
             connection.execute(insert(e).values(kind=note.kind, created_at=note.at))
             done += 1
@@ -171,35 +179,35 @@ def _recorded(study: Study, at: datetime) -> bool:
         return connection.execute(select(e.c.id).where(e.c.created_at == at)).first() is not None
 
 
-def _remove(connection: Connection, study: Study, who: Person) -> tuple[dict[str, int], int]:
-    counts = count_rows(connection, who)
+def _remove(connection: Connection, study: Study, rater: Person) -> tuple[dict[str, int], int]:
+    counts = count_rows(connection, rater)
     slots = []
-    if who.rater_id is not None:
-        slots = take_out_of_chains(connection, who.rater_id)
-        _disown(connection, who.rater_id)
-    for t, where in rows_of(who):
+    if rater.rater_id is not None:
+        slots = take_out_of_chains(connection, rater.rater_id)
+        _disown(connection, rater.rater_id)
+    for t, where in rows_of(rater):
         if counts.get(t.name):
             connection.execute(delete(t).where(where))
     opened = reopen(connection, study, slots)
-    return counts | pseudonymize(connection, who.code, None), opened
+    return counts | pseudonymize(connection, rater.code, None), opened
 
 
-def _sever(connection: Connection, who: Person) -> tuple[dict[str, int], int]:
-    counts = count_rows(connection, who)
+def _sever(connection: Connection, rater: Person) -> tuple[dict[str, int], int]:
+    counts = count_rows(connection, rater)
     alias = f"{_SEVERED}{secrets.token_hex(4)}"
-    for t, where in rows_of(who):
+    for t, where in rows_of(rater):
         if t.name in {"score", "preference"}:
-            for name, other in zip(names(who.code), names(alias), strict=True):
+            for name, other in zip(names(rater.code), names(alias), strict=True):
                 theirs = where & (t.c.scorer == name)
                 connection.execute(update(t).where(theirs).values(scorer=other))
     released = 0
-    if who.rater_id is not None:
-        released = _sever_rater(connection, who.rater_id, alias)
-    return counts | pseudonymize(connection, who.code, alias), released
+    if rater.rater_id is not None:
+        released = _sever_rater(connection, rater.rater_id, alias)
+    return counts | pseudonymize(connection, rater.code, alias), released
 
 
 def _disown(connection: Connection, rater_id: int) -> None:
-    """Keep of a user elsewhere only that nothing of theirs is taken any more."""
+    """Keep the user's number of another server only to ignore their annotations from now on."""
     e = table(ElsewhereRater)
     connection.execute(update(e).where(e.c.rater_id == rater_id).values(rater_id=None))
 
@@ -217,7 +225,7 @@ def _sever_rater(connection: Connection, rater_id: int, alias: str) -> int:
     connection.execute(update(closing).where(where["closing_answer"]).values(comment=None))
     in_addresses: tuple[type[Noun], ...] = (Assignment, Comparison)
     for noun in in_addresses:
-        # These names stood in the addresses that the person's browser knows.
+        # The person's browser knows these identifiers from addresses.
         t = table(noun)
         for row in connection.execute(select(t.c.id).where(t.c.rater_id == rater_id)).all():
             connection.execute(update(t).where(t.c.id == row.id).values(public_id=random_id()))
@@ -228,7 +236,7 @@ def _sever_rater(connection: Connection, rater_id: int, alias: str) -> int:
     released = release_unfinished(connection, rater_id)
     d = table(Departure)
     connection.execute(delete(d).where(d.c.rater_id == rater_id))
-    # Nobody is behind the fresh code any more, so nothing new is given to it.
+    # No person has the new code, so nothing new is assigned to it.
     connection.execute(insert(d).values(rater_id=rater_id, kind="removed", created_at=now()))
     return released
 
@@ -300,7 +308,7 @@ def reopen(connection: Connection, study: Study, slots: list[dict[str, Any]]) ->
 def release_unfinished(connection: Connection, rater_id: int) -> int:
     """Take unfinished assignments and undecided comparisons back; return how many responses."""
     a, c, d = table(Assignment), table(Comparison), table(Decision)
-    # What was handed on has its place in the design elsewhere.
+    # A slot that was handed on is replaced by another in the design.
     mine = connection.execute(select(a).where(a.c.rater_id == rater_id, ~is_handed_on())).all()
     unfinished = _unfinished(connection, mine)
     for id_ in unfinished:

@@ -62,7 +62,7 @@ class ErasureLog:
     Raises
     ------
     StudyError
-        The list can't be kept, others can get at it, or it would lie inside the study's folder.
+        The list can't be written, others can read it, or it would be in the study's folder.
     """
 
     def __init__(self, identity: str, study_folder: Path) -> None:
@@ -70,17 +70,17 @@ class ErasureLog:
         # The XDG base directory specification says to ignore a relative one.
         state = named if named.is_absolute() else Path.home() / ".local" / "state"
         self._top = state / "ccrs-study" / "keeping"
-        # Of a restored file the identity is a stranger's word, and no part of a path.
+        # The identity of a restored file is not trusted, so it is not used in a path.
         self.folder = self._top / sha256(identity.encode(_ENCODED)).hexdigest()[:32]
         if self.folder.resolve().is_relative_to(study_folder.resolve()):
             raise StudyError(
-                f"The list of erasures {self.folder} would lie inside the study's folder, which "
+                f"The list of erasures {self.folder} would be inside the study's folder, which "
                 "may be mailed or deposited. Set XDG_STATE_HOME to another folder."
             )
 
     @classmethod
     def of(cls, study: Study) -> "ErasureLog":
-        """Return the ledger of a study."""
+        """Return the log of a study."""
         with study.read() as connection:
             return cls(identity(connection), study.folder)
 
@@ -91,7 +91,7 @@ class ErasureLog:
             self._append("copies.jsonl", line)
 
     def forget_copy(self, path: Path) -> None:
-        """Take a copy off the list that was not made after all."""
+        """Remove a copy from the list that was not completed."""
         with self._alone():
             self._keep("copies.jsonl", lambda line: line["path"] != str(path.resolve()))
 
@@ -109,7 +109,7 @@ class ErasureLog:
             self._append("erasures.jsonl", {"kind": kind, "at": at.isoformat(), "marks": marks})
 
     def forget_erasure(self, at: datetime) -> None:
-        """Take an erasure back that did not come about."""
+        """Remove an erasure from the list that was not completed."""
         with self._alone():
             self._keep("erasures.jsonl", lambda line: line["at"] != at.isoformat())
 
@@ -120,12 +120,12 @@ class ErasureLog:
             for line in self._lines("erasures.jsonl")
         ]
 
-    def is_kept_here(self) -> bool:
-        """Say whether this computer and user know anything of the study's copies and erasures."""
+    def exists(self) -> bool:
+        """Return whether there is a list of the study's copies and erasures on this computer."""
         return self.folder.is_dir()
 
     def marks_of(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the mark under which the list holds each of these names."""
+        """Return the mark of each of these names in the list."""
         if not (self.folder / "key").exists():
             return {}
         return {name: self._mark(name) for name in names}
@@ -165,7 +165,7 @@ class ErasureLog:
                 f"({error.strerror}). Set XDG_STATE_HOME to a folder of yours."
             ) from None
         for folder in (self._top, self.folder):
-            # The key is in it: who reads it could try names.
+            # It contains the key: anyone who reads it could try names.
             _only_ours(folder)
         with FileLock(self.folder / "lock", mode=0o600):
             yield
@@ -188,7 +188,7 @@ class ErasureLog:
             return [json.loads(line) for line in lines if line.strip()]
         except (OSError, ValueError) as error:
             raise StudyError(
-                f"{path} can't be read ({error}). It says who was erased and where copies are; "
+                f"{path} can't be read ({error}). It lists erasures and copies; "
                 "repair it or, if nobody was erased, move it away."
             ) from None
 
@@ -204,13 +204,13 @@ def _write(path: Path, data: bytes, how: int) -> None:
 
 def _only_ours(folder: Path) -> None:
     if os.name == "nt":
-        # Modes and owners say nothing there; a user's profile is closed to others.
+        # Modes and owners have no meaning there; a user's profile is closed to others.
         return
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise StudyError(f"{folder} is not your folder; move it away.")
     if stat.S_IMODE(status.st_mode) & 0o077:
-        raise StudyError(f"Others can get at {folder}; close it to them: chmod 700 {folder}")
+        raise StudyError(f"Others can read {folder}; make it private: chmod 700 {folder}")
 
 
 SUFFIX = ".ccrs-backup"
@@ -218,13 +218,13 @@ SUFFIX = ".ccrs-backup"
 
 @dataclass(frozen=True)
 class RemainingCopy:
-    """A file, and why it is named."""
+    """A file, and why it is listed."""
 
     path: Path
     why: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return it as values for JSON."""
         return {"path": str(self.path), "why": self.why}
 
 

@@ -1,4 +1,4 @@
-"""Everything that a study holds about one person, for them to read."""
+"""Everything that a study stores about one person, for them to read."""
 
 import json
 import os
@@ -10,31 +10,30 @@ from sqlalchemy import Connection, select
 
 from study.errors import StudyError
 from study.facts.current_responses import response_versions
-from study.lifecycle.personal_data import person, rows_of
-from study.lifecycle.pseudonymize import mentions
+from study.lifecycle.personal_data import mentions, person, rows_of
 from study.schema import EnrolmentLink, Passage, Query, Response, ResponsePassage, now, table
 from study.study import Study
 
 _NOT_SHOWN = {
-    # Of a link's random token only a hash is kept, which tells nobody anything.
+    # Only a hash of a link's random token is stored, which is meaningless to a reader.
     "token_hash",
 }
 
 
 def export_rater(study: Study, code: str, out: Path | str) -> dict[str, int]:
-    """Write what a study holds about one person to a new JSON file; return rows by table.
+    """Write what a study stores about one person to a new JSON file; return rows by table.
 
-    The file is readable by its owner only, and lies outside the study's folder.
+    The file is readable by its owner only, and must be outside the study's folder.
 
     Raises
     ------
     StudyError
-        The code is unknown, or the file exists, can't be made or would lie in the study's folder.
+        The code is unknown, or the file exists, can't be created or would be in the study's folder.
     """
     out = Path(out)
     if out.resolve().is_relative_to(study.folder.resolve()):
         raise StudyError(
-            f"{out} lies inside the study's folder, which may be mailed or deposited. Name a file "
+            f"{out} is inside the study's folder, which may be mailed or deposited. Name a file "
             "elsewhere."
         )
     with study.read() as connection:
@@ -52,18 +51,18 @@ def export_rater(study: Study, code: str, out: Path | str) -> dict[str, int]:
 
 
 def rater_data(connection: Connection, study: Study, code: str) -> dict[str, Any]:
-    """Return what a study holds about one person, as values that JSON can hold.
+    """Return what a study stores about one person, as values for JSON.
 
-    `tables` has their rows by table, with the texts that they speak of; `mentioned_in` the rows of
-    other tables that name them; `settings` what study.toml says of them.
+    `tables` has their rows by table, with the texts that they refer to; `mentioned_in` the rows of
+    other tables that mention them; `settings` their settings in study.toml.
     """
-    who = person(connection, study, code)
+    rater = person(connection, study, code)
     tables = {
         t.name: [
             _plain(dict(row._mapping))
             for row in connection.execute(select(t).where(where).order_by(*t.primary_key))
         ]
-        for t, where in rows_of(who)
+        for t, where in rows_of(rater)
     }
     responses = _responses(connection, tables)
     for rows in tables.values():
@@ -76,7 +75,7 @@ def rater_data(connection: Connection, study: Study, code: str) -> dict[str, Any
         "study": config.name,
         "rater": code,
         "written_at": now().isoformat(timespec="seconds"),
-        "about": "Everything that this study holds about one person. A link's random token is "
+        "about": "Everything that this study stores about one person. A link's random token is "
         "kept as a hash alone, which is left out here.",
         "settings": {
             "raters": None if spec is None else spec.model_dump(mode="json"),
@@ -103,11 +102,11 @@ def _value(value: Any) -> Any:
 def _responses(
     connection: Connection, tables: dict[str, list[dict[str, Any]]]
 ) -> dict[int, dict[str, Any]]:
-    """Return the texts of every response that a person's rows speak of, by database key."""
+    """Return the texts of every response that a person's rows refer to, by database key."""
     r, q = table(Response), table(Query)
     every = connection.execute(select(r.c.id, r.c.key, r.c.version)).all()
     ids = response_versions([tuple(row) for row in every], []).ids
-    wanted = {
+    ids_of_rows = {
         row[name]
         for rows in tables.values()
         for row in rows
@@ -119,7 +118,7 @@ def _responses(
         r, q, r.c.query_id == q.c.id
     )
     for row in connection.execute(statement):
-        if row.id in wanted:
+        if row.id in ids_of_rows:
             responses[row.id] = {
                 "response_id": ids[row.id],
                 "query_id": row.key,

@@ -1,4 +1,4 @@
-"""A study brought back from a backup, whole or not at all."""
+"""Restoring a study from a backup, completely or not at all."""
 
 import os
 import secrets
@@ -41,20 +41,20 @@ from study.study import Study
 
 @dataclass(frozen=True)
 class Restored:
-    """What was brought back."""
+    """Result of a restoration."""
 
     folder: Path
     made_at: str
     """When the backup was made."""
     rows: dict[str, int]
-    """By table, as they were in the backup."""
+    """By table, as in the backup."""
     erased_again: int
-    """Erasures since then that were done to the restored study, too."""
+    """Erasures since then that were repeated in the restored study."""
     list_found: bool
-    """Whether this computer knows who was erased since; elsewhere nobody is erased again."""
+    """Whether this computer has the list of erasures; without it none is repeated."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return it as values for JSON."""
         return {
             "folder": str(self.folder),
             "made_at": self.made_at,
@@ -71,10 +71,10 @@ def restore(
     database: str | None = None,
     progress: Advance | None = None,
 ) -> Restored:
-    """Make a study in `folder` from a backup.
+    """Create a study in `folder` from a backup.
 
-    Everything is unpacked, checked and, where people were erased since, erased again in a folder
-    of its own, which gets its name at the end.
+    Everything is unpacked and checked in a separate folder, which gets its name at the end. People
+    who were erased since the backup was made are erased again.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def restore(
     Raises
     ------
     StudyError
-        The file is not a backup, is damaged, or holds what no backup holds; the folder or database
+        The file is not a backup, is damaged or has unknown members; the folder or database
         is in use; the study was made by a later version. Nothing is left behind.
     """
     path, folder = Path(path), Path(folder)
@@ -122,8 +122,8 @@ def restore(
                 again = _restore_postgresql(backup_file, draft, folder, settings, config, advance)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    known = ErasureLog(manifest.study, folder).is_kept_here()
-    return Restored(folder, manifest.made_at, manifest.rows, again, known)
+    list_exists = ErasureLog(manifest.study, folder).exists()
+    return Restored(folder, manifest.made_at, manifest.rows, again, list_exists)
 
 
 def _check_free(folder: Path) -> None:
@@ -163,10 +163,10 @@ def with_database(content: str, address: str) -> str:
 
 
 def _check_members(path: Path, backup_file: BackupFile, config: StudyConfig) -> None:
-    wanted = {f"{FILES}{name}" for name in named_files(config)}
-    wanted |= {SETTINGS, backup_file.manifest.database_member}
-    wanted |= _prompts(backup_file)
-    odd = sorted(wanted.symmetric_difference(backup_file.manifest.members))
+    expected = {f"{FILES}{name}" for name in named_files(config)}
+    expected |= {SETTINGS, backup_file.manifest.database_member}
+    expected |= _prompts(backup_file)
+    odd = sorted(expected.symmetric_difference(backup_file.manifest.members))
     if odd:
         raise StudyError(f"{path}: {odd[0]} does not fit its study.toml. Nothing was restored.")
     reserved = {"study.toml", *(f"{config.database}{suffix}" for suffix in ("", "-wal", "-shm"))}
@@ -175,16 +175,16 @@ def _check_members(path: Path, backup_file: BackupFile, config: StudyConfig) -> 
 
 
 def _prompts(backup_file: BackupFile) -> set[str]:
-    """Return the members that are words of the study's own prompts."""
+    """Return the members that belong to the study's own prompts."""
     return {name for name in backup_file.manifest.members if name.startswith(PROMPTS)}
 
 
 def _check_space(folder: Path, manifest: Manifest) -> None:
-    wanted = sum(member.bytes for member in manifest.members.values())
+    needed = sum(member.bytes for member in manifest.members.values())
     free = shutil.disk_usage(folder.resolve().parent).free
-    if wanted > free:
+    if needed > free:
         raise StudyError(
-            f"The backup unpacks to {wanted >> 20:,} MB, and {folder.resolve().parent} has "
+            f"The backup unpacks to {needed >> 20:,} MB, and {folder.resolve().parent} has "
             f"{free >> 20:,} MB free. Free some space, or choose another folder."
         )
 
@@ -192,9 +192,9 @@ def _check_space(folder: Path, manifest: Manifest) -> None:
 def _finish(
     draft: Path, folder: Path, manifest: Manifest, rows: Mapping[str, int], path: Path
 ) -> int:
-    """Check the study in `draft`, erase again who was erased since, and give it its name."""
+    """Check the study in `draft`, repeat erasures, and give it its name."""
     if dict(rows) != manifest.rows:
-        raise StudyError(f"{path}: the database holds other rows than the manifest states.")
+        raise StudyError(f"{path}: the database has other rows than the manifest states.")
     if manifest.schema_revision > SCHEMA_REVISION:
         raise StudyError(f"{path} was made by a later version; install that one to restore it.")
     if manifest.schema_revision < SCHEMA_REVISION:
@@ -228,11 +228,11 @@ def _restore_postgresql(
     engine = open_engine(config.database, draft)
     try:
         with reading(engine) as connection:
-            there = table_names(connection)
-        if there:
+            existing = table_names(connection)
+        if existing:
             raise StudyExistsError(
-                f"The database that study.toml names already holds {len(there)} tables; name an "
-                "empty one with --database."
+                f"The database that study.toml names already contains {len(existing)} tables; name "
+                "an empty one with --database."
             )
         dump = draft / POSTGRESQL
         backup_file.unpack(POSTGRESQL, dump, advance)
@@ -256,7 +256,7 @@ def _restore_postgresql(
 
 
 def _empty(engine: Engine) -> None:
-    """Take out of a database, which was empty before, what was brought in."""
+    """Empty a database again that was empty before."""
     with engine.begin() as connection:
         for name in table_names(connection):
             connection.exec_driver_sql(f'DROP TABLE IF EXISTS "{name}" CASCADE')

@@ -1,4 +1,4 @@
-"""Deleted rows leave bytes behind: here they go, too."""
+"""Deleting rows so that no bytes of them remain in the database file."""
 
 import sqlite3
 import time
@@ -20,7 +20,7 @@ _LOCK_TIMEOUT = "400ms"
 
 @contextmanager
 def exclusive_write(study: Study, tables: Iterable[str]) -> Iterator[Connection]:
-    """Open a writing transaction that nobody else writes these tables beside."""
+    """Open a writing transaction that excludes other writers of these tables."""
     if study.engine.dialect.name == "sqlite":
         with study.write() as connection:
             # What is deleted is overwritten with zeros.
@@ -43,7 +43,7 @@ def exclusive_write(study: Study, tables: Iterable[str]) -> Iterator[Connection]
 
 
 class _HeldError(Exception):
-    """Somebody else holds one of the tables."""
+    """Another transaction has locked one of the tables."""
 
 
 def _lock(connection: Connection, names: str) -> None:
@@ -63,12 +63,12 @@ def rewrite_database(study: Study, tables: Iterable[str]) -> tuple[str, ...]:
     Raises
     ------
     StudyError
-        There is no room for it, or somebody reads without end.
+        The disk is full, or another process reads without end.
     """
     if study.engine.dialect.name == "sqlite":
         _rewrite_sqlite(study)
         return (
-            "The file system and the disk may hold blocks of the file as it was; an encrypted disk "
+            "The file system and the disk may still have blocks of the old file; an encrypted disk "
             "keeps them from others.",
         )
     with study.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -82,8 +82,8 @@ def rewrite_database(study: Study, tables: Iterable[str]) -> tuple[str, ...]:
         finally:
             connection.exec_driver_sql("RESET lock_timeout")
     return (
-        "PostgreSQL's write-ahead log, its archive, replicas and base backups may still hold the "
-        "data until they are recycled; the server's administrator knows for how long.",
+        "PostgreSQL's write-ahead log, its archive, replicas and base backups may still contain "
+        "the data until they are recycled; the server's administrator knows for how long.",
     )
 
 
@@ -95,10 +95,10 @@ def _rewrite_sqlite(study: Study) -> None:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("VACUUM")
             deadline = time.monotonic() + _PATIENCE
-            # Whoever reads keeps the log; each read of the pages is short.
+            # A reader keeps the log from being truncated; each read of the pages is short.
             while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 if time.monotonic() > deadline:
-                    raise sqlite3.OperationalError("somebody reads the study without end")
+                    raise sqlite3.OperationalError("another process reads the study without end")
         except sqlite3.OperationalError as error:
             raise _unfinished(study, error) from error
 

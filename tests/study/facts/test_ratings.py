@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from study import Study
 from study.errors import StudyError
+from study.facts.rating_progress import rating_progress
 from study.facts.ratings import Edits
 from study.schema import Output
 from tests.conftest import examples
@@ -114,6 +115,10 @@ def test_a_slot_that_came_back_to_its_rater_gives_one_value(any_study: Study) ->
     assert said(any_study, "ben") == {("QR", 0): 40.0}
     assert counts(any_study) == (0, {AGAIN: 1})
     assert any_study.score_table("last").attrs["left_out"] == {AGAIN: 1}
+    with any_study.read() as connection:
+        progress = rating_progress(connection, any_study.construct_versions(connection))
+    assert progress is not None
+    assert progress.values == len(any_study.score_table()) == 4
 
 
 def test_nothing_that_is_no_measurement_is_counted_as_left_out(any_study: Study) -> None:
