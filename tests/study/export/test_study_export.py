@@ -178,7 +178,7 @@ def test_nothing_is_overwritten_unless_asked(filled: Study, tmp_path: Path) -> N
 
 
 def test_an_unknown_format(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="write csv or parquet"):
+    with pytest.raises(StudyError, match="use csv or parquet"):
         export_study(study, tmp_path, "xlsx")
 
 
