@@ -118,7 +118,8 @@ def test_a_slot_that_came_back_to_its_rater_gives_one_value(any_study: Study) ->
     with any_study.read() as connection:
         progress = rating_progress(connection, any_study.construct_versions(connection))
     assert progress is not None
-    assert progress.values == len(any_study.score_table()) == 4
+    counted = sum(any_study.score_table()["value"].notna())
+    assert progress.values == counted
 
 
 def test_nothing_that_is_no_measurement_is_counted_as_left_out(any_study: Study) -> None:
