@@ -119,7 +119,7 @@ def test_a_slot_that_came_back_to_its_rater_gives_one_value(any_study: Study) ->
         progress = rating_progress(connection, any_study.construct_versions(connection))
     assert progress is not None
     counted = sum(any_study.score_table()["value"].notna())
-    assert progress.values == counted
+    assert progress.as_json()["values"] == counted
 
 
 def test_nothing_that_is_no_measurement_is_counted_as_left_out(any_study: Study) -> None:
