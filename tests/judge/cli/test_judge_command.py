@@ -68,7 +68,7 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
         (("--base-url", "http://localhost/v1?key=secret"), "base_url: ends in ? or #"),
         ((), "needs the endpoint's address"),
         (("--engine", "openapi"), "Did you mean 'openai'"),
-        (("--prompts", "mine"), "Known: ccrs-context-first-v1"),
+        (("--prompts", "mine"), "Versions: ccrs-context-first-v1"),
         (("--model", " "), "model = ' ': is blank"),
         (("--requests", "out"), "--requests: not available with the engine 'openai'"),
         (
