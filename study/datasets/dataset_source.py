@@ -1,9 +1,11 @@
 """Where a data set comes from, pinned by commit and by the SHA-256 of each file."""
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from http.client import HTTPException
+from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -156,6 +158,19 @@ class Dataset:
     """From the bytes of each file, by name."""
     published: "Callable[[Study], Sequence[str]] | None" = None
     """Return a published table, computed from the study, as lines of text."""
+
+
+def declared_dataset(
+    name: str,
+    contents: Callable[[Mapping[str, bytes]], Contents],
+    published: "Callable[[Study], Sequence[str]] | None" = None,
+) -> Dataset:
+    """Return the data set whose source and settings are NAME.source.toml and NAME.study.toml."""
+    folder = files("study.datasets")
+    declared = tomllib.loads((folder / f"{name}.source.toml").read_text(encoding="utf-8"))
+    pinned = tuple(SourceFile(**file) for file in declared.pop("files"))
+    settings = (folder / f"{name}.study.toml").read_text(encoding="utf-8")
+    return Dataset(name, DatasetSource(**declared, files=pinned), settings, contents, published)
 
 
 def collect(dataset: Dataset, folder: Path | None, advance: Advance) -> dict[str, bytes]:

@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from study.datasets.dataset_source import Contents, Dataset, TieBreak
+from study.datasets.dataset_source import Contents, TieBreak, declared_dataset
 from study.datasets.lexical import exact_match, normalized, token_f1
 from study.datasets.openqa_files import (
-    CONSTRUCT,
-    SETTINGS,
-    SOURCE,
     RatedAnswer,
     SystemOutput,
     rated_answers,
@@ -32,6 +29,8 @@ if TYPE_CHECKING:
 
     from study.study import Study
 
+
+CONSTRUCT = "AC"
 
 VERDICT_GIVERS = {
     "BEM": "BEM",
@@ -329,4 +328,4 @@ def _table1(study: "Study") -> list[str]:
     ]
 
 
-DATASET = Dataset("openqa-nq301", SOURCE, SETTINGS, contents, published=_table1)
+DATASET = declared_dataset("openqa-nq301", contents, published=_table1)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from study.datasets.dataset_source import Contents, Dataset, DatasetSource, SourceFile
+from study.datasets.dataset_source import Contents, declared_dataset
 from study.errors import StudyError
 from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, ScoreRow
 
@@ -107,73 +107,4 @@ def _preferences(row: Mapping[str, Any], rater: str) -> Iterator[PreferenceRow]:
         )
 
 
-SOURCE = DatasetSource(
-    title="RAGChecker meta-evaluation",
-    repository="amazon-science/RAGChecker",
-    commit="6091f08c00e676e87a970f2aeb4a23a484746348",
-    root="data/meta_evaluation",
-    files=(
-        SourceFile(
-            f"data/meta_evaluation/{_HUMAN}",
-            "42651629afc007396a709c89e89ada3b587e0bcc26246c951225866715e265ce",
-            2_347_698,
-        ),
-        SourceFile(
-            f"data/meta_evaluation/{_METRIC}",
-            "1fce14cc54bf276c3ed2bb48976ba42e85159651b64c181bc19795152db6e3d6",
-            1_238_661,
-        ),
-    ),
-    license="Apache-2.0 (https://www.apache.org/licenses/LICENSE-2.0)",
-    notice="Copyright Amazon.com, Inc. or its affiliates. All Rights Reserved.\n\n"
-    "Licensed under the Apache License, Version 2.0. The files were changed in form: their "
-    "content became the rows of this study.",
-    citation="Dongyu Ru et al.: RAGChecker: A Fine-grained Framework for Diagnosing "
-    "Retrieval-Augmented Generation. NeurIPS 2024, Datasets and Benchmarks, arXiv 2408.08067.",
-)
-
-SETTINGS = """\
-# A public data set, imported by `ccrs fetch ragchecker-meta`; see SOURCE.md.
-
-name = "RAGChecker meta-evaluation"
-seed = 0
-
-# People compared two responses on these; RAGChecker scored each response from 0 to 1.
-[[constructs]]
-key = "correctness"
-name = "Correctness"
-question = "Which response is more correct, compared with the reference answer?"
-anchors = { "0" = "no claim of the response is correct", "1" = "every claim is correct" }
-sees = ["question", "response", "reference"]
-scale = { min = 0, max = 1, level = "interval" }
-
-[[constructs]]
-key = "completeness"
-name = "Completeness"
-question = "Which response includes more of the content of the reference answer?"
-anchors = { "0" = "no claim of the reference is included", "1" = "all are included" }
-sees = ["question", "response", "reference"]
-scale = { min = 0, max = 1, level = "interval" }
-
-[[constructs]]
-key = "overall"
-name = "Overall"
-question = "Which response is better as a whole?"
-sees = ["question", "response", "reference"]
-scale = { min = 0, max = 1, level = "interval" }
-
-# -2: response a is much better; 2: response b is much better.
-[preferences]
-scale = { min = -2, max = 2, step = 1, level = "ordinal" }
-
-[scorers.rater-1]
-kind = "human"
-
-[scorers.rater-2]
-kind = "human"
-
-[scorers.ragchecker]
-kind = "metric"
-"""
-
-DATASET = Dataset("ragchecker-meta", SOURCE, SETTINGS, contents)
+DATASET = declared_dataset("ragchecker-meta", contents)
