@@ -94,10 +94,10 @@ class EstimateList:
 
     @cached_property
     def _named(self) -> dict[str, list[Estimate]]:
-        named: dict[str, list[Estimate]] = {}
+        by_statistic: dict[str, list[Estimate]] = {}
         for record in self.records:
-            named.setdefault(record.statistic, []).append(record)
-        return named
+            by_statistic.setdefault(record.statistic, []).append(record)
+        return by_statistic
 
     def select(
         self,

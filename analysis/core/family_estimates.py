@@ -106,21 +106,21 @@ def simultaneous_estimates(
         scheme: Scheme = "bootstrap" if count >= PERCENTILE_FROM else "jackknife"
         left_out = queries if scheme == "jackknife" else None
         rows = resampling.evaluate(family.of_weights, scheme, left_out)
-        found = simultaneous_intervals(
+        intervals = simultaneous_intervals(
             points[several], rows[:, several], scheme, context.options.level, context.options.seed
         )
-        ends[:, several] = found.low, found.high
+        ends[:, several] = intervals.low, intervals.high
         if scheme == "jackknife":
-            tail = t_distribution.sf(found.critical_value, count - 1)
-            own = family.contributing[queries][:, several]
+            tail = t_distribution.sf(intervals.critical_value, count - 1)
+            contributing = family.contributing[queries][:, several]
             freedom = [
                 effective_df(values[used])
-                for values, used in zip(rows[:, several].T, own.T, strict=True)
+                for values, used in zip(rows[:, several].T, contributing.T, strict=True)
             ]
-            reach = t_distribution.isf(tail, freedom) * found.error
+            reach = t_distribution.isf(tail, freedom) * intervals.error
             ends[:, several] = points[several] - reach, points[several] + reach
-        method = found.method
-        for at, reason in zip(np.flatnonzero(several).tolist(), found.reasons, strict=True):
+        method = intervals.method
+        for at, reason in zip(np.flatnonzero(several).tolist(), intervals.reasons, strict=True):
             reasons[at] = reason
     for place, record in enumerate(records):
         low, high = ends[:, place]

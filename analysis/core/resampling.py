@@ -63,12 +63,12 @@ class Interval:
     @property
     def fields(self) -> dict[str, Any]:
         """Fields of an `Estimate`: both ends, and level and method where there is an interval."""
-        given = not np.isnan(self.low)
+        defined = not np.isnan(self.low)
         return {
             "ci_low": self.low,
             "ci_high": self.high,
-            "ci_level": self.level if given else None,
-            "method": self.method if given else None,
+            "ci_level": self.level if defined else None,
+            "method": self.method if defined else None,
         }
 
 

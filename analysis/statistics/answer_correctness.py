@@ -27,16 +27,16 @@ def composed_ac(
 ) -> FloatArray:
     """Composed AC (n,) in points: weight * em + (1 - weight) * llm, NaN where either is missing.
 
-    `weight` is the paper's lambda. With a `scale`, every exact match must stand at one of its
-    ends, which refuses EM in 0 and 1 beside an LLM part in 0 to 100.
+    `weight` is the paper's lambda. With a `scale`, every exact match must be one of its ends,
+    so that EM in 0 and 1 with an LLM part in 0 to 100 is refused.
 
     Raises
     ------
     AnalysisError
-        The weight lies outside 0 to 1, or an exact match is neither end of the scale.
+        The weight is outside 0 to 1, or an exact match is neither end of the scale.
     """
     if not 0 <= weight <= 1:
-        raise AnalysisError(f"lambda {weight:g} lies outside 0 to 1")
+        raise AnalysisError(f"lambda {weight:g} is outside 0 to 1")
     judged, matched = np.asarray(llm, dtype=np.float64), np.asarray(em, dtype=np.float64)
     if scale is not None:
         problem = em_problem(matched, scale)
@@ -46,7 +46,7 @@ def composed_ac(
 
 
 def em_problem(em: FloatArray, scale: Scale) -> str | None:
-    """Why these values are no exact matches on the scale; None where they are."""
+    """Why these values are not exact matches on the scale; None where they are."""
     present = em[np.isfinite(em)]
     between = present[(present != scale.min) & (present != scale.max)]
     if between.size:
@@ -82,7 +82,7 @@ NO_GRID = (
     "{weight:.4g}, or are means of repeats"
 )
 NONE_ABOVE = (
-    "no value lies above {most:.4g}, the largest without a match, so that there may be no match"
+    "no value is above {most:.4g}, the largest without a match, so that there may be no match"
 )
 COLLIDING = (
     "; with lambda {weight:.4g} nearly every value of a match counted as 1 also arises without one"
@@ -94,7 +94,7 @@ BOTH = (
 
 @dataclass(frozen=True)
 class UnitCheck:
-    """What a match is worth in a composed AC, with the reason where that can't be told."""
+    """What a match is worth in a composed AC, with the reason where it cannot be determined."""
 
     unit: Unit
     reason: str | None = None
@@ -103,28 +103,28 @@ class UnitCheck:
 
     @property
     def value(self) -> float:
-        """1 for the slip, 0 where a match is worth 100 lambda points, NaN if it can't be told."""
+        """1 for the slip, 0 where a match is worth 100 lambda points, NaN if unknown."""
         return {"slip": 1.0, "consistent": 0.0}.get(self.unit, float("nan"))
 
 
 def composed_ac_as_published(
     llm: npt.ArrayLike, em: npt.ArrayLike, weight: float, scale: Scale | None = None
 ) -> FloatArray:
-    """AC (n,) with a match counted as 1 beside an LLM part in points: to reproduce tables only.
+    """AC (n,) with a match counted as 1 and an LLM part in points: to reproduce tables only.
 
-    `em` stands at the ends of `scale` (0 to 100 unless given). NaN where either part is missing.
+    `em` is at the ends of `scale` (by default 0 to 100). NaN where either part is missing.
 
     Raises
     ------
     AnalysisError
-        The weight lies outside 0 to 1.
+        The weight is outside 0 to 1.
     """
     if not 0 <= weight <= 1:
-        raise AnalysisError(f"lambda {weight:g} lies outside 0 to 1")
+        raise AnalysisError(f"lambda {weight:g} is outside 0 to 1")
     judged, matched = np.asarray(llm, dtype=np.float64), np.asarray(em, dtype=np.float64)
     ends = scale or Scale()
-    one = np.where(np.isfinite(matched), (matched == ends.max).astype(np.float64), np.nan)
-    return np.asarray(weight * one + (1 - weight) * judged)
+    unit_match = np.where(np.isfinite(matched), (matched == ends.max).astype(np.float64), np.nan)
+    return np.asarray(weight * unit_match + (1 - weight) * judged)
 
 
 def unit_check_with_parts(
@@ -140,24 +140,26 @@ def unit_check_with_parts(
         The shapes differ.
     """
     whole, part = np.asarray(ac, dtype=np.float64), np.asarray(llm, dtype=np.float64)
-    one = np.asarray(matched, dtype=bool)
-    if not whole.shape == part.shape == one.shape or whole.ndim != 1:
-        raise ValueError(f"shapes {whole.shape}, {part.shape} and {one.shape}: expected equal (n,)")
+    match = np.asarray(matched, dtype=bool)
+    if not whole.shape == part.shape == match.shape or whole.ndim != 1:
+        raise ValueError(
+            f"shapes {whole.shape}, {part.shape} and {match.shape}: expected equal (n,)"
+        )
     if weight == 0:
-        return UnitCheck("cannot tell", "with lambda 0 a match is worth nothing")
+        return UnitCheck("cannot tell", "with lambda 0 a match adds 0 points")
     both = np.isfinite(whole) & np.isfinite(part)
     added = (whole - (1 - weight) * part)[both]
-    one = one[both]
-    if not one.any():
+    match = match[both]
+    if not match.any():
         return UnitCheck("cannot tell", "no scored response matches a reference exactly")
-    if (np.abs(added[~one]) > TOLERANCE).any():
+    if (np.abs(added[~match]) > TOLERANCE).any():
         return UnitCheck(
             "cannot tell",
             f"without a match it is not {1 - weight:.4g} times the judge's part",
         )
-    if (np.abs(added[one] - weight) <= TOLERANCE).all():
+    if (np.abs(added[match] - weight) <= TOLERANCE).all():
         return UnitCheck("slip")
-    if (np.abs(added[one] - POINTS * weight) <= TOLERANCE).all():
+    if (np.abs(added[match] - POINTS * weight) <= TOLERANCE).all():
         return UnitCheck("consistent")
     return UnitCheck(
         "cannot tell",
@@ -168,10 +170,10 @@ def unit_check_with_parts(
 def unit_check(ac: npt.ArrayLike, weight: float) -> UnitCheck:
     """What a match is worth, from composed values (n,) in points alone.
 
-    The judge's part is taken for whole points k. A slip has every value on (1 - lambda) k or
+    The judge's part is assumed to be whole points k. A slip has every value on (1 - lambda) k or
     (1 - lambda) k + lambda, and one above 100 (1 - lambda), the largest that a response without a
     match reaches. Where a match is worth 100 lambda, every value is on (1 - lambda) k or
-    (1 - lambda) k + 100 lambda, and one lies above that bound. Compared in whole numbers.
+    (1 - lambda) k + 100 lambda, and one is above that bound. Compared in whole numbers.
     """
     values = np.asarray(ac, dtype=np.float64)
     values = values[np.isfinite(values)]
@@ -202,7 +204,7 @@ def unit_check(ac: npt.ArrayLike, weight: float) -> UnitCheck:
 
 
 def fixed(values: FloatArray, denominator: int) -> IntArray | None:
-    """Values (n,) in parts of 1 / denominator; None where one is no whole number of them."""
+    """Values (n,) in parts of 1 / denominator; None where one is not a whole number of them."""
     parts = values * denominator
     whole = np.round(parts)
     if (np.abs(parts - whole) > TOLERANCE * denominator).any():

@@ -21,18 +21,19 @@ class MeanBounds:
 
 
 def mean_bounds(values: npt.ArrayLike, minimum: float, maximum: float) -> MeanBounds:
-    """Worst-case bounds on the mean of values (n,), NaN for missing; NaN without any value at all.
+    """Worst-case bounds on the mean of values (n,), NaN for missing; NaN without any value.
 
-    They hold whatever the reasons for missing are; a sampling error is not in them.
+    They are valid whatever the reasons for missing are; they include no sampling error.
 
     Raises
     ------
     ValueError
-        The ends of the scale are no range.
+        The ends of the scale are not in order.
 
     Notes
     -----
-    Manski 1989; Horowitz and Manski 2000.
+    Manski (1989), Journal of Human Resources 24:343-360; Horowitz and Manski (2000), Journal of the
+    American Statistical Association 95:77-84.
 
     Examples
     --------
@@ -42,11 +43,11 @@ def mean_bounds(values: npt.ArrayLike, minimum: float, maximum: float) -> MeanBo
     if not minimum < maximum:
         raise ValueError(f"a scale from {minimum:g} to {maximum:g} has no range")
     array = as_values(values)
-    known = array[np.isfinite(array)]
-    missing = array.size - known.size
+    scored = array[np.isfinite(array)]
+    missing = array.size - scored.size
     if not array.size:
         return MeanBounds(float("nan"), float("nan"), 0, 0)
-    total = float(known.sum())
+    total = float(scored.sum())
     return MeanBounds(
         (total + missing * minimum) / array.size,
         (total + missing * maximum) / array.size,
@@ -78,7 +79,7 @@ def missing_differs_by_system(
 ) -> MissingDiffers:
     """Test whether missingness differs between systems that answer the same queries.
 
-    Within each query the missing values are dealt anew among the systems that answered it. The
+    Within each query missing values are reassigned at random among the systems that answered. The
     statistic is the sum over systems of (missing - expected)², where a query's missing values are
     expected in equal parts; on complete tables that is Cochran's Q but for a factor.
 
@@ -96,34 +97,41 @@ def missing_differs_by_system(
 
     Notes
     -----
-    Cochran 1950. p = (count + 1) / (permutations + 1).
+    Cochran (1950), Biometrika 37:256-266. p = (count + 1) / (permutations + 1).
     """
-    gone, there = np.asarray(missing, dtype=bool), np.asarray(present, dtype=bool)
-    if gone.shape != there.shape or gone.ndim != 2:
+    absent, answered = np.asarray(missing, dtype=bool), np.asarray(present, dtype=bool)
+    if absent.shape != answered.shape or absent.ndim != 2:
         raise ValueError(
-            f"shapes {gone.shape} and {there.shape}: expected equal (queries, systems)"
+            f"shapes {absent.shape} and {answered.shape}: expected equal (queries, systems)"
         )
     if resamples < 1:
         raise ValueError(f"{resamples} permutations: draw at least 1")
-    gone = gone & there
-    held, lost = there.sum(axis=1), gone.sum(axis=1)
-    mixed = (lost > 0) & (lost < held)
+    absent = absent & answered
+    n_answered, n_absent = answered.sum(axis=1), absent.sum(axis=1)
+    mixed = (n_absent > 0) & (n_absent < n_answered)
     nan = float("nan")
     if not mixed.any():
-        return MissingDiffers(nan, nan, 0, 0, NOTHING_DIFFERS if (held > 1).any() else ONE_SYSTEM)
-    gone, there, held, lost = gone[mixed], there[mixed], held[mixed], lost[mixed]
-    expected = ((lost / held)[:, None] * there).sum(axis=0)
-    observed = float(np.sum((gone.sum(axis=0) - expected) ** 2))
-    drawn = int(max(200, min(resamples, NUMBERS // gone.size)))
-    at_once = max(1, NUMBERS_AT_ONCE // gone.size)
+        return MissingDiffers(
+            nan, nan, 0, 0, NOTHING_DIFFERS if (n_answered > 1).any() else ONE_SYSTEM
+        )
+    absent, answered, n_answered, n_absent = (
+        absent[mixed],
+        answered[mixed],
+        n_answered[mixed],
+        n_absent[mixed],
+    )
+    expected = ((n_absent / n_answered)[:, None] * answered).sum(axis=0)
+    observed = float(np.sum((absent.sum(axis=0) - expected) ** 2))
+    drawn = int(max(200, min(resamples, NUMBERS // absent.size)))
+    at_once = max(1, NUMBERS_AT_ONCE // absent.size)
     # Sums of squares of equal tables differ by rounding only.
     limit = observed * (1 - 1e-9)
     count = 0
     for block, start in enumerate(range(0, drawn, at_once)):
         rows = min(at_once, drawn - start)
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
-        keys = np.where(there, rng.random((rows, *there.shape)), np.inf)
+        keys = np.where(answered, rng.random((rows, *answered.shape)), np.inf)
         place = keys.argsort(axis=2).argsort(axis=2)
-        totals = (place < lost[:, None]).sum(axis=1)
+        totals = (place < n_absent[:, None]).sum(axis=1)
         count += int(np.count_nonzero(((totals - expected) ** 2).sum(axis=1) >= limit))
-    return MissingDiffers((count + 1) / (drawn + 1), observed, drawn, len(gone))
+    return MissingDiffers((count + 1) / (drawn + 1), observed, drawn, len(absent))

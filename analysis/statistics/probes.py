@@ -20,7 +20,7 @@ from analysis.core.statistic_family import StatisticFamily
 
 
 class Part(NamedTuple):
-    """What one mean is taken of."""
+    """The values of one mean."""
 
     values: FloatArray
     """(k,), none of them missing."""
@@ -28,7 +28,7 @@ class Part(NamedTuple):
     """(k,) codes from 0 to Q - 1."""
     n_dropped: int = 0
     reason: str | None = None
-    """Why there is no value, where there is none."""
+    """Why the value is undefined, if it is."""
 
 
 def query_means(parts: Sequence[Part], n_queries: int) -> StatisticFamily:
@@ -50,7 +50,7 @@ def query_means(parts: Sequence[Part], n_queries: int) -> StatisticFamily:
     counts, totals = np.zeros((n_queries, m)), np.zeros((n_queries, m))
     for place, part in enumerate(parts):
         if not np.isfinite(part.values).all():
-            raise ValueError(f"part {place} holds a value that is missing or infinite")
+            raise ValueError(f"part {place} has a value that is missing or infinite")
         if part.query.size and not 0 <= part.query.min() <= part.query.max() < n_queries:
             raise ValueError(f"part {place} has query codes beyond 0 to {n_queries - 1}")
         counts[:, place] = np.bincount(part.query, minlength=n_queries)
@@ -103,25 +103,25 @@ def difference_of_means(
     ValueError
         The shapes do not fit.
     """
-    given = as_values(values, "values")
+    scores = as_values(values, "values")
     a, b = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    if not given.shape == a.shape == b.shape:
-        raise ValueError(f"shapes {given.shape}, {a.shape} and {b.shape} differ: expected (n,)")
-    codes, total = as_codes(query, given.size, n_queries)
-    known = np.isfinite(given)
-    groups = [known & a & ~b, known & b & ~a]
-    family = query_means([Part(given[one], codes[one]) for one in groups], total)
-    empty = [name for name, one in zip(names, groups, strict=True) if not one.any()]
+    if not scores.shape == a.shape == b.shape:
+        raise ValueError(f"shapes {scores.shape}, {a.shape} and {b.shape} differ: expected (n,)")
+    codes, total = as_codes(query, scores.size, n_queries)
+    present = np.isfinite(scores)
+    groups = [present & a & ~b, present & b & ~a]
+    family = query_means([Part(scores[group], codes[group]) for group in groups], total)
+    empty = [name for name, group in zip(names, groups, strict=True) if not group.any()]
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        found = family.of_weights(weights)
-        return np.asarray(found[:, 0] - found[:, 1])
+        group_means = family.of_weights(weights)
+        return np.asarray(group_means[:, 0] - group_means[:, 1])
 
-    used = int(sum(np.count_nonzero(one) for one in groups))
+    used = int(sum(np.count_nonzero(group) for group in groups))
     return QueryStatistic(
         of_weights,
         np.asarray(family.contributing.any(axis=1)),
         used,
-        int(np.count_nonzero(known)) - used,
+        int(np.count_nonzero(present)) - used,
         f"no response of {' or '.join(empty)} has both values" if empty else None,
     )

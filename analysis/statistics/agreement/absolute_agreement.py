@@ -1,7 +1,8 @@
 """Agreement in value: concordance, root mean squared difference, Bland and Altman's limits.
 
-x is the one examined (a judge), y the reference; differences are x minus y, in points. Unlike a
-correlation, these fall when a judge is more lenient or uses the scale more widely than people do.
+x is the scorer that is examined (a judge), y the reference; differences are x minus y, in points.
+Unlike correlations, these statistics get worse when a judge is more lenient or uses the scale more
+widely than people do.
 Sources: Lin (1989), Biometrics 45:255-268; Bland and Altman (1986), Lancet i:307-310, and (1999),
 Statistical Methods in Medical Research 8:135-160.
 """
@@ -36,7 +37,7 @@ _LIMITS: tuple[InValue, ...] = ("bland_altman_bias", "bland_altman_lower", "blan
 
 
 def measures_in(scope: Scope) -> tuple[InValue, ...]:
-    """What is given in a scope: limits of agreement speak of single responses only."""
+    """The measures of a scope: limits of agreement are about single responses only."""
     return ("ccc", "rmse", *_LIMITS) if scope == "pooled" else ("ccc", "rmse")
 
 
@@ -53,9 +54,9 @@ def agreement_in_value(
 
     `ccc` is 2 s_xy / (s_xx + s_yy + (mean x - mean y)^2) with sums divided by n, as Lin defines
     it; `rmse` the root of the mean squared difference; the limits are the bias plus and minus
-    1.96 standard deviations of the differences (n - 1). Within queries they are of deviations from
-    the query's means, so that only the order and the spread count. At system level (`produced`
-    (n, S) bool is needed) they are of the systems' means. ValueError without `produced`.
+    1.96 standard deviations of the differences (n - 1). Within queries they are those of
+    deviations from the query's means, so that only the order and the spread count. At system level
+    they are those of the systems' means; without `produced` (n, S) bool this is a ValueError.
     """
     pairs, both = read_pairs(x, y, query, None, n_queries)
     if scope == "system_level":
@@ -80,8 +81,8 @@ def agreement_in_value(
 def _of_points(pairs: Pairs, names: tuple[InValue, ...], reasons: list[str | None]) -> OfWeights:
     # Values that differ by float noise are equal, also across the two sides.
     x, y = np.split(centered(_levels(pairs)), 2)
-    apart = x - y
-    columns = np.column_stack([np.ones(x.size), x, y, x * x, y * y, apart, apart**2])
+    difference = x - y
+    columns = np.column_stack([np.ones(x.size), x, y, x * x, y * y, difference, difference**2])
     sums = sums_by_query(columns, pairs.query, pairs.n_queries)
 
     def of_weights(weights: FloatArray) -> FloatArray:
@@ -89,11 +90,11 @@ def _of_points(pairs: Pairs, names: tuple[InValue, ...], reasons: list[str | Non
         some = n > 0
         mean = ratio(sd, n, some)
         square = ratio(sdd, n, some)
-        found = {"ccc": _ccc(n, sx, sy, sxx, syy, sdd), "rmse": np.sqrt(square)}
+        measures = {"ccc": _ccc(n, sx, sy, sxx, syy, sdd), "rmse": np.sqrt(square)}
         squares = np.maximum(sdd - ratio(sd * sd, n, some), 0.0)
         reach = LIMIT * np.sqrt(ratio(squares, n - 1, n > 1))
-        found |= dict(zip(_LIMITS, (mean, mean - reach, mean + reach), strict=True))
-        out = np.column_stack([found[name] for name in names])
+        measures |= dict(zip(_LIMITS, (mean, mean - reach, mean + reach), strict=True))
+        out = np.column_stack([measures[name] for name in names])
         out[:, [reason is not None for reason in reasons]] = np.nan
         return out
 
@@ -105,8 +106,8 @@ def _ccc(
 ) -> FloatArray:
     """1 - E(x - y)^2 / its expectation if x and y were independent."""
     # All times n squared.
-    apart = n * sxx - sx * sx + n * syy - sy * sy + (sx - sy) ** 2
-    return 1 - ratio(n * sdd, apart, apart > NEGLIGIBLE * n * (sxx + syy))
+    difference = n * sxx - sx * sx + n * syy - sy * sy + (sx - sy) ** 2
+    return 1 - ratio(n * sdd, difference, difference > NEGLIGIBLE * n * (sxx + syy))
 
 
 def _reason(name: str, pairs: Pairs, scope: Scope) -> str | None:
@@ -118,8 +119,8 @@ def _reason(name: str, pairs: Pairs, scope: Scope) -> str | None:
     if name == "ccc":
         of = {"between_queries": "queries", "within_query": "responses in queries of two or more"}
         if count < 3:
-            what = of.get(scope, "responses")
-            return f"a concordance needs at least 3 {what}, there are {count}"
+            noun = of.get(scope, "responses")
+            return f"a concordance needs at least 3 {noun}, there are {count}"
         if np.unique(_levels(pairs)).size == 1:
             return "both give every one the same value: without variation it is undefined"
     return None
@@ -149,11 +150,11 @@ def _of_systems(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
             return np.full((weights.shape[0], 2), np.nan)
         n, total_x, total_y = (weights @ part for part in parts)
         mx, my = (ratio(total, n, n > 0) for total in (total_x, total_y))
-        apart = ((mx - my) ** 2).sum(axis=1)
-        out = np.column_stack([np.full(len(mx), np.nan), np.sqrt(apart / systems)])
+        difference = ((mx - my) ** 2).sum(axis=1)
+        out = np.column_stack([np.full(len(mx), np.nan), np.sqrt(difference / systems)])
         if systems >= 3:
             sums = (mx.sum(axis=1), my.sum(axis=1), (mx**2).sum(axis=1), (my**2).sum(axis=1))
-            out[:, 0] = _ccc(np.full(len(mx), float(systems)), *sums, apart)
+            out[:, 0] = _ccc(np.full(len(mx), float(systems)), *sums, difference)
         return out
 
     reasons: list[str | None] = [None, None]

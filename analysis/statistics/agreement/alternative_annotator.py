@@ -1,11 +1,11 @@
-"""The alternative annotator test: may a judge stand in for a rater?
+"""The alternative annotator test: can a judge replace a rater?
 
 Each rater is left out in turn. On every response that the rater and others rated, the judge wins
 where it is at least as close to the others as the left-out rater is, and the rater likewise. The
 judge may replace the rater if its share of wins exceeds the rater's less epsilon, the allowance for
 a judge being cheaper; the p-values of all raters are adjusted together. A constant judge (the mean
-of all ratings) runs beside it: where that passes, a pass means nothing, and the verdict is
-withheld. At a reliability of .5 such a constant beats 85% of raters.
+of all ratings) takes the same test: where it passes too, the pass of the judge is not informative,
+and no verdict is given. At a reliability of .5 such a constant beats 85% of raters.
 Source: Calderon, Reichart and Dror (2025), ACL, 16051-16081, "The Alternative Annotator Test for
 LLM-as-a-Judge". Here the t-test is clustered by query, since responses to a query share it.
 """
@@ -31,7 +31,7 @@ from analysis.statistics.agreement.paired_statistics import mean_of
 
 Alignment = Literal["rmse", "absolute_error", "equality"]
 
-#: Fewer raters, or queries of a rater, carry no verdict.
+#: With fewer raters, or queries of a rater, there is no verdict.
 RATERS_NEEDED, QUERIES_NEEDED = 3, 30
 
 #: False discovery rate over raters, and the winning rate that passes.
@@ -71,9 +71,9 @@ def alternative_annotator(
     """Test a judge (n,) on ratings (n, raters), NaN where missing.
 
     `epsilon` is 0.2 where raters are experts, 0.15 where they are skilled, 0.1 in a crowd.
-    Closeness to the others is minus the root mean squared difference, minus the mean absolute
+    Closeness to the others is the negative root mean squared difference, minus the mean absolute
     difference, or the share of equal values. Raters with fewer than 30 queries do not enter, and
-    with fewer than 3 raters there is no test. ValueError for an unknown alignment or an epsilon
+    with fewer than 3 raters the test is not done. ValueError for an unknown alignment or an epsilon
     outside [0, 1).
     """
     if alignment not in get_args(Alignment):
@@ -99,11 +99,19 @@ def alternative_annotator(
             excluded[column] = f"{queries} queries shared with others, {QUERIES_NEEDED} are needed"
             continue
         others = np.delete(people[items], column, axis=1)
-        own = _closeness(people[items, column], others, alignment)
-        its = _closeness(machine[items], others, alignment)
-        even = np.abs(own - its) <= NOISE * np.nanmax(np.abs(people[items]), axis=1)
+        rater_closeness = _closeness(people[items, column], others, alignment)
+        judge_closeness = _closeness(machine[items], others, alignment)
+        even = np.abs(rater_closeness - judge_closeness) <= NOISE * np.nanmax(
+            np.abs(people[items]), axis=1
+        )
         used.append(column)
-        wins.append(((its > own) | even, (own > its) | even, codes[items]))
+        wins.append(
+            (
+                (judge_closeness > rater_closeness) | even,
+                (rater_closeness > judge_closeness) | even,
+                codes[items],
+            )
+        )
         entering |= items
     reason = None
     if len(used) < RATERS_NEEDED:
@@ -131,26 +139,26 @@ def constant_judge(ratings: npt.ArrayLike, alignment: Alignment = "rmse") -> Flo
     NaN without a rating. Of several most frequent values the lowest is taken.
     """
     people = as_values(ratings)
-    known = people[np.isfinite(people)]
-    if not known.size:
+    present = people[np.isfinite(people)]
+    if not present.size:
         return np.full(len(people), np.nan)
     if alignment == "equality":
-        values, counts = np.unique(known, return_counts=True)
+        values, counts = np.unique(present, return_counts=True)
         return np.full(len(people), values[np.argmax(counts)])
-    return np.full(len(people), known.mean())
+    return np.full(len(people), present.mean())
 
 
-def _closeness(own: FloatArray, others: FloatArray, alignment: Alignment) -> FloatArray:
+def _closeness(values: FloatArray, others: FloatArray, alignment: Alignment) -> FloatArray:
     """How close values (m,) are to those of others (m, R - 1), at least one of them present."""
-    apart = np.abs(own[:, None] - others)
-    there = np.isfinite(apart)
-    count = there.sum(axis=1)
+    apart = np.abs(values[:, None] - others)
+    present = np.isfinite(apart)
+    count = present.sum(axis=1)
     if alignment == "equality":
-        size = np.maximum(np.abs(own)[:, None], np.where(there, np.abs(others), 0.0))
-        return np.asarray((there & (apart <= NOISE * size)).sum(axis=1) / count)
+        size = np.maximum(np.abs(values)[:, None], np.where(present, np.abs(others), 0.0))
+        return np.asarray((present & (apart <= NOISE * size)).sum(axis=1) / count)
     if alignment == "rmse":
-        return np.asarray(-np.sqrt(np.where(there, apart**2, 0.0).sum(axis=1) / count))
-    return np.asarray(-np.where(there, apart, 0.0).sum(axis=1) / count)
+        return np.asarray(-np.sqrt(np.where(present, apart**2, 0.0).sum(axis=1) / count))
+    return np.asarray(-np.where(present, apart, 0.0).sum(axis=1) / count)
 
 
 def _p_value(ours: FloatArray, theirs: FloatArray, query: IntArray, epsilon: float) -> float:

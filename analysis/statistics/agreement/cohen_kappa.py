@@ -1,7 +1,7 @@
-"""Cohen's kappa on scales of few levels: a judge against each rater, beside the raters' own.
+"""Cohen's kappa on scales of few levels: of a judge with each rater, and between raters.
 
-A mean of raters lies between the levels, so the judge meets each rater alone and the kappas are
-averaged; raters among each other are averaged likewise, which is what a judge can be held against.
+A mean of raters is between the levels, so that the judge is compared with each rater and the kappas
+are averaged. The average kappa of pairs of raters is the standard for a judge.
 Sources: Cohen (1960), Educational and Psychological Measurement 20:37-46; weighted, Cohen (1968),
 Psychological Bulletin 70:213-220.
 """
@@ -37,12 +37,12 @@ def levels_of(scale: Scale | None) -> tuple[float, ...]:
 
 
 def off_levels(values: npt.ArrayLike, levels: tuple[float, ...]) -> int:
-    """How many present values are none of the levels."""
-    found = as_values(values)
-    found = found[np.isfinite(found)]
-    if not found.size or not levels:
-        return int(found.size)
-    apart = np.abs(found[:, None] - np.array(levels)).min(axis=1)
+    """Number of present values that equal none of the levels."""
+    present = as_values(values)
+    present = present[np.isfinite(present)]
+    if not present.size or not levels:
+        return int(present.size)
+    apart = np.abs(present[:, None] - np.array(levels)).min(axis=1)
     return int(np.count_nonzero(apart > 1e-9 * max(1.0, *map(abs, levels))))
 
 
@@ -56,7 +56,7 @@ def cohen_kappa(
 ) -> QueryStatistic:
     """Kappa of two scorers (n,) on the responses that both scored, NaN where missing.
 
-    `levels` are those of the scale; without them the values found are taken. ValueError for
+    `levels` are those of the scale; by default the values that occur. ValueError for
     unknown weights.
     """
     if weights not in get_args(Weights):
@@ -114,8 +114,8 @@ def _averaged(
         contributing |= part.contributing
     shared = [np.isfinite(x) & np.isfinite(y) for x, y in pairs]
     used = int(np.count_nonzero(np.any(shared, axis=0))) if shared else 0
-    one = [np.isfinite(x) | np.isfinite(y) for x, y in pairs]
-    left = int(np.count_nonzero(np.any(one, axis=0))) - used if one else 0
+    either = [np.isfinite(x) | np.isfinite(y) for x, y in pairs]
+    dropped = int(np.count_nonzero(np.any(either, axis=0))) - used if either else 0
     reason = None if parts else "no two scorers"
     if not parts and every:
         reason = every[0].reason
@@ -123,4 +123,4 @@ def _averaged(
     def of_weights(rows: FloatArray) -> FloatArray:
         return np.asarray(np.mean([part(rows) for part in parts], axis=0))
 
-    return QueryStatistic(of_weights, contributing, used, left, reason)
+    return QueryStatistic(of_weights, contributing, used, dropped, reason)

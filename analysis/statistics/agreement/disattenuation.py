@@ -1,4 +1,4 @@
-"""Attenuation: the judge's correlation if people's mean were free of error.
+"""Correction for attenuation: the judge's correlation if people's mean had no error.
 
 r / sqrt(ICC(C,k)), where k raters make up each reference (Spearman 1904, American Journal of
 Psychology 15:72-101). For Pearson's r only; above 1 where the reliability is too low to carry the
@@ -38,10 +38,10 @@ def pearson_disattenuated(
 ) -> tuple[QueryStatistic, str | None]:
     """The corrected correlation of a judge (n,) with the mean of ratings (n, raters).
 
-    Both the correlation and ICC(C,k) are of the responses that the judge scored and anybody rated;
-    with missing ratings k is the harmonic mean number of ratings. Returns the statistic, and why
-    it can't be resampled (None where every rater rated all of them): it is then to be read on the
-    sample only.
+    Both the correlation and ICC(C,k) are those of the responses that the judge scored and at least
+    one rater rated; with missing ratings k is the harmonic mean number of ratings. Returns the
+    statistic, and why it cannot be resampled (None where every rater rated all of them): then only
+    its value on the sample is defined.
     """
     people, machine = as_values(ratings), as_values(judge, "judge")
     if people.ndim != 2 or machine.shape != (len(people),):
@@ -50,9 +50,9 @@ def pearson_disattenuated(
     present = np.isfinite(people)
     items = np.isfinite(machine) & present.any(axis=1)
     raters = present[items].any(axis=0)
-    table, own = people[items][:, raters], codes[items]
+    table, item_query = people[items][:, raters], codes[items]
     mean = _row_means(table)
-    pairs, _ = read_pairs(machine[items], mean, own, None, total)
+    pairs, _ = read_pairs(machine[items], mean, item_query, None, total)
     count = int(np.count_nonzero(items))
     dropped = int(np.count_nonzero(present.any(axis=1))) - count
     complete = bool(np.isfinite(table).all())
@@ -68,12 +68,16 @@ def pearson_disattenuated(
     if reason is None and r_of is not None and np.isnan(r_of(whole)[0]):
         reason = "the correlation is undefined"
 
-    resampled = _consistency_of(table, own, total) if complete and reason is None else None
+    resampled = _consistency_of(table, item_query, total) if complete and reason is None else None
 
     def of_weights(weights: FloatArray) -> FloatArray:
         assert r_of is not None  # noqa: S101  (there is a reason otherwise)
-        found = np.full(len(weights), reliability) if resampled is None else resampled(weights)
-        return np.asarray(ratio(r_of(weights), np.sqrt(np.maximum(found, 0)), found > 0))
+        consistency = (
+            np.full(len(weights), reliability) if resampled is None else resampled(weights)
+        )
+        return np.asarray(
+            ratio(r_of(weights), np.sqrt(np.maximum(consistency, 0)), consistency > 0)
+        )
 
     statistic = QueryStatistic(of_weights, pairs.contributing, count, dropped, reason)
     return statistic, None if complete or reason else MISSING_CELLS
@@ -90,9 +94,11 @@ def _reason(judge: FloatArray, mean: FloatArray, table: FloatArray) -> str | Non
 
 
 def _row_means(table: FloatArray) -> FloatArray:
-    there = np.isfinite(table)
+    present = np.isfinite(table)
     return ratio(
-        np.where(there, table, 0.0).sum(axis=1), there.sum(axis=1), np.asarray(there.any(axis=1))
+        np.where(present, table, 0.0).sum(axis=1),
+        present.sum(axis=1),
+        np.asarray(present.any(axis=1)),
     )
 
 
@@ -105,12 +111,12 @@ def _consistency_of(table: FloatArray, query: IntArray, n_queries: int) -> OfWei
     sums = sums_by_query(np.column_stack([columns, points]), query, n_queries)
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        found = weights @ sums
-        n, total, squared_rows, squares = found[:, :4].T
+        summed = weights @ sums
+        n, total, squared_rows, squares = summed[:, :4].T
         some = n > 1
         middle = ratio(total**2, n * k, some)
         between_rows = squared_rows / k - middle
-        between_raters = ratio((found[:, 4:] ** 2).sum(axis=1), n, some) - middle
+        between_raters = ratio((summed[:, 4:] ** 2).sum(axis=1), n, some) - middle
         error = squares - middle - between_rows - between_raters
         # Mean squares, both times n - 1.
         return 1 - ratio(error, (k - 1) * between_rows, some & (between_rows > 0))

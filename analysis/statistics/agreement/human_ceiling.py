@@ -1,8 +1,8 @@
 """The human ceiling: how well a rater agrees with the others, and whether a judge does as well.
 
 For each rater, the judge and that rater are compared with the *same* mean of the *other* raters on
-the *same* responses. A judge compared with the mean of all raters, beside a rater compared with
-the mean of the others, looks better than an exchangeable rater (.578 against .499 in a simulation).
+the *same* responses. If the judge were compared with the mean of all raters, and a rater with the
+mean of the others, a judge equivalent to a rater would seem better (.578 and .499 in a simulation).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def human_ceiling(
     n_queries: int | None = None,
     produced: npt.ArrayLike | None = None,
 ) -> HumanCeiling:
-    """Ceiling of values (n_items, n_raters), and a judge's (n_items,) place below or above it.
+    """Ceiling of values (n_items, n_raters), and the agreement of a judge (n_items,).
 
     A rater enters with the responses that at least one other rater and the judge also scored. A
     rater whose agreement, or the judge's on those responses, is undefined is excluded by name;
@@ -65,7 +65,7 @@ def human_ceiling(
         raise ValueError(f"judge has shape {machine.shape}, expected ({people.shape[0]},)")
     present = np.isfinite(people)
     counts = present.sum(axis=1)
-    given = np.where(present, people, 0.0)
+    filled = np.where(present, people, 0.0)
 
     rater_parts: dict[int, QueryStatistic] = {}
     judge_parts: dict[int, QueryStatistic] = {}
@@ -79,7 +79,7 @@ def human_ceiling(
             excluded[column] = _no_items(present[:, column], counts, machine is not None)
             continue
         others = np.full(people.shape[0], np.nan)
-        others[items] = np.delete(given, column, axis=1)[items].sum(axis=1) / (counts[items] - 1)
+        others[items] = np.delete(filled, column, axis=1)[items].sum(axis=1) / (counts[items] - 1)
 
         against = partial(
             association,
@@ -91,8 +91,8 @@ def human_ceiling(
             produced=produced,
             n_queries=total,
         )
-        own = against(people[:, column], names=("the rater", OTHERS))
-        reason = own.reason
+        agreement = against(people[:, column], names=("the rater", OTHERS))
+        reason = agreement.reason
         if reason is None and machine is not None:
             judged = against(machine, names=("the judge", OTHERS))
             reason = judged.reason
@@ -101,17 +101,19 @@ def human_ceiling(
             excluded[column] = reason
             judge_parts.pop(column, None)
             continue
-        rater_parts[column] = own
+        rater_parts[column] = agreement
         entering |= items
 
-    n, left = int(np.count_nonzero(entering)), int(np.count_nonzero((counts > 0) & ~entering))
-    ceiling = _average(list(rater_parts.values()), total, n, left)
-    placed = None if machine is None else _average(list(judge_parts.values()), total, n, left)
+    n, dropped = int(np.count_nonzero(entering)), int(np.count_nonzero((counts > 0) & ~entering))
+    ceiling = _average(list(rater_parts.values()), total, n, dropped)
+    judge_average = (
+        None if machine is None else _average(list(judge_parts.values()), total, n, dropped)
+    )
     nan = float("nan")
     return HumanCeiling(
         rater=ceiling,
-        judge=placed,
-        difference=None if placed is None else placed - ceiling,
+        judge=judge_average,
+        difference=None if judge_average is None else judge_average - ceiling,
         used=tuple(rater_parts),
         by_rater={
             column: (part.point, judge_parts[column].point if column in judge_parts else nan)
@@ -137,7 +139,7 @@ def _average(
 
 def _no_items(rated: BoolArray, counts: npt.NDArray[np.intp], with_judge: bool) -> str:
     if not rated.any():
-        return "the rater rated nothing"
+        return "the rater has no ratings"
     if not (rated & (counts >= 2)).any():
         return "no other rater rated the same responses"
     return "the judge scored none of the responses shared with others" if with_judge else ""

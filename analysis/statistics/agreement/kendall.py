@@ -1,7 +1,7 @@
 """Weighted Kendall concordance, compiled.
 
 Compilation takes a few seconds once per machine and is cached on disk; this module is imported
-only when a Kendall correlation of more than a query's own responses is asked for.
+only for Kendall correlations of pairs across queries.
 """
 
 from __future__ import annotations

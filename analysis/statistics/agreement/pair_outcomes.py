@@ -1,4 +1,4 @@
-"""Which pairs of points two scorers order alike, counted without going through the pairs.
+"""Counts of the pairs of points that two scorers order alike, without visiting the pairs.
 
 With a tie threshold t, a pair is ordered alike if the reference ties it and x differs by at most t,
 or if both order it in the same direction and x differs by more than t. A table of the distinct
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from analysis.core.pairs import Pairs
 from analysis.core.query_statistic import NOISE, FloatArray, IntArray, comparable
 
-#: Cells of a table (40 MB); more distinct values are withheld.
+#: Cells of a table (40 MB); with more distinct values the accuracy is not computed.
 CELLS = 10_000_000
 
 #: With more distinct scores, thresholds are tried on a grid of `GRID` steps over their range.
@@ -66,12 +66,12 @@ class PairTable:
         return before
 
     def by_threshold(self) -> ByThreshold:
-        """Pairs ordered alike at every threshold that makes a difference."""
+        """Pairs ordered alike at every threshold where their number changes."""
         if self.x_values.size > SCORES_TRIED:
             span = float(np.ptp(self.x_values))
             tried = np.linspace(0, span, GRID + 1)
-            found = [self.alike_with(t).sum() / 2 for t in tried]
-            return ByThreshold(tried, np.array(found), self.n_pairs)
+            alike_counts = [self.alike_with(t).sum() / 2 for t in tried]
+            return ByThreshold(tried, np.array(alike_counts), self.n_pairs)
         counts = self.counts.astype(np.float64)
         below = np.cumsum(counts, axis=1) - counts
         a, b = np.triu_indices(self.x_values.size)
@@ -89,7 +89,7 @@ class PairTable:
         )
 
     def alike_with(self, threshold: float) -> FloatArray:
-        """For each point (n,), with how many others it is ordered alike at a threshold."""
+        """For each point (n,), the number of points it is ordered alike with at a threshold."""
         if not self.size:
             return np.empty(0)
         before = self._before
@@ -100,8 +100,8 @@ class PairTable:
         y, top = self.y_code, self.counts.shape[1]
         above = self.size - before[high, top] - before[-1, y + 1] + before[high, y + 1]
         tied = before[high, y + 1] - before[low, y + 1] - before[high, y] + before[low, y] - 1
-        found: FloatArray = (above + before[low, y] + tied).astype(np.float64)
-        return found
+        alike: FloatArray = (above + before[low, y] + tied).astype(np.float64)
+        return alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class PairsInside:
     order: IntArray
 
     def by_threshold(self) -> ByThreshold:
-        """Pairs ordered alike at every threshold that makes a difference."""
+        """Pairs ordered alike at every threshold where their number changes."""
         return _accumulated(
             self.apart,
             self.size,
@@ -130,8 +130,8 @@ class PairsInside:
     def alike(self, threshold: FloatArray | float) -> FloatArray:
         """Whether each pair (m,) is ordered alike, as 0 or 1."""
         tied = self.apart <= threshold + 2 * NOISE * (self.size + threshold)
-        found: FloatArray = np.where(tied, self.order == 0, self.order == 1).astype(np.float64)
-        return found
+        alike: FloatArray = np.where(tied, self.order == 0, self.order == 1).astype(np.float64)
+        return alike
 
 
 def pairs_inside(pairs: Pairs) -> PairsInside:
@@ -140,23 +140,23 @@ def pairs_inside(pairs: Pairs) -> PairsInside:
     query, x_size = pairs.query[order], pairs.x_size[order]
     x, y = (values[order] for values in pairs.levels)
     longest = int(np.bincount(query).max()) if query.size else 0
-    found: list[tuple[IntArray, FloatArray, FloatArray, IntArray]] = []
+    blocks: list[tuple[IntArray, FloatArray, FloatArray, IntArray]] = []
     for lag in range(1, longest):
         same = query[lag:] == query[:-lag]
         dx, dy = (x[lag:] - x[:-lag])[same], (y[lag:] - y[:-lag])[same]
         sign = (np.sign(dx) * np.sign(dy)).astype(np.int64)
         ordered = np.where(dy == 0, 0, np.where(sign > 0, 1, -1))
         size = np.maximum(x_size[lag:], x_size[:-lag])[same]
-        found.append((query[lag:][same], np.abs(dx), size, ordered))
-    if not found:
+        blocks.append((query[lag:][same], np.abs(dx), size, ordered))
+    if not blocks:
         empty = np.empty(0)
         return PairsInside(np.empty(0, np.int64), empty, empty, np.empty(0, np.int64))
-    queries, apart, sizes, orders = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    queries, apart, sizes, orders = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return PairsInside(queries, apart, sizes, orders)
 
 
 def n_pairs_inside(pairs: Pairs) -> int:
-    """How many pairs there are inside queries."""
+    """Number of pairs inside queries."""
     counts = np.bincount(pairs.query)
     return int((counts * (counts - 1) // 2).sum())
 

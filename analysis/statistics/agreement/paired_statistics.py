@@ -45,8 +45,10 @@ def tau_b_of_pair_sums(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeigh
     sums = _summed(x[order], y[order], starts)
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        own = weights[:, queries]
-        score, untied_x, untied_y = (np.einsum("rq,rq->r", own @ part, own) / 2 for part in sums)
+        chosen = weights[:, queries]
+        score, untied_x, untied_y = (
+            np.einsum("rq,rq->r", chosen @ part, chosen) / 2 for part in sums
+        )
         scale = np.sqrt(untied_x) * np.sqrt(untied_y)
         return ratio(score, scale, scale > 0)
 
@@ -56,7 +58,7 @@ def tau_b_of_pair_sums(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeigh
 def _summed(x: FloatArray, y: FloatArray, starts: npt.NDArray[np.intp]) -> FloatArray:
     """Concordant minus discordant pairs, pairs untied in x, and in y, by queries (3, Q, Q).
 
-    Every pair stands there twice, once in each order.
+    Every pair is counted twice, once in each order.
     """
     rows = max(1, BLOCK_NUMBERS // (8 * max(1, x.size)))
     by_row = np.empty((3, x.size, starts.size))
@@ -88,7 +90,7 @@ def pearson_of(pairs: Pairs, deviations: bool = False) -> OfWeights:
     def of_weights(weights: FloatArray) -> FloatArray:
         n, sx, sy, sxx, syy, sxy, nx, ny = (weights @ sums).T
         vx, vy = n * sxx - sx * sx, n * syy - sy * sy
-        # Variation below the float noise of the values, or of the sums, is none.
+        # Variation below the float noise of the values, or of the sums, is treated as 0.
         varies = (vx > n * np.maximum(nx, NEGLIGIBLE * sxx)) & (
             vy > n * np.maximum(ny, NEGLIGIBLE * syy)
         )
@@ -136,7 +138,7 @@ def kendall_of(pairs: Pairs) -> OfWeights:
     """Kendall's tau-b over all pairs of points."""
     if few_enough(pairs.query):
         return tau_b_of_pair_sums(*pairs.levels, pairs.query)
-    # Compiled, which a small sample need not wait for.
+    # Imported here: a small sample needs no compiled loop.
     from analysis.statistics.agreement.kendall import tau_b_of_weights
 
     return tau_b_of_weights(*pairs.levels, pairs.query)
@@ -182,7 +184,7 @@ def mean_of(values: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
 
 
 def _largest(values: FloatArray) -> float:
-    """Largest magnitude, 1 if there is none: the unit in which squares stay within range."""
+    """Largest magnitude, or 1 without values: the unit in which squares stay within range."""
     return float(np.abs(values).max(initial=0.0)) or 1.0
 
 

@@ -195,10 +195,10 @@ def _at(pairs: Pairs, scope: PairScope, threshold: FloatArray) -> _Counted:
 
 def _accuracy(pairs: Pairs, counted: _Counted, thresholds: tuple[float, float]) -> PairwiseAccuracy:
     used: IntArray = np.flatnonzero(counted.pairs_of)
-    left = counted.n_pairs - counted.pairs_of[used]
+    remaining = counted.n_pairs - counted.pairs_of[used]
     return PairwiseAccuracy(
         counted.alike / counted.n_pairs,
-        ratio(counted.alike - counted.alike_of[used], left, left > 0),
+        ratio(counted.alike - counted.alike_of[used], remaining, remaining > 0),
         thresholds,
         counted.n_pairs,
         int(used.size),
@@ -222,8 +222,8 @@ def _reason(pairs: Pairs, scope: PairScope) -> str | None:
             return f"{inside:,} pairs inside queries are more than the {PAIRS_LISTED:,} compared"
         return None if inside else "no query has two responses with both values"
     if pairs.x.size < 2:
-        what = "queries" if scope == "between_queries" else "responses"
-        return f"a pair needs 2 {what} with both values, there are {pairs.x.size}"
+        noun = "queries" if scope == "between_queries" else "responses"
+        return f"a pair needs 2 {noun} with both values, there are {pairs.x.size}"
     x, y = (np.unique(values).size for values in pairs.levels)
     if x * y > CELLS:
         return f"{x:,} distinct scores and {y:,} distinct references are too many to compare"

@@ -1,11 +1,11 @@
 """Repeated-measures correlation and the equivalence test of the bias, from pingouin.
 
-Both are checks beside the resampled figures. The repeated-measures correlation (Bakdash and
-Marusich 2017, Frontiers in Psychology 8:456) fits one slope to all queries with an intercept each:
-its r is Pearson's within queries, found by another way, and its interval takes responses as
-independent within a query. The equivalence test asks whether the bias lies inside a margin
-declared beforehand (two one-sided t-tests, Schuirmann 1981), with one mean difference a query.
-pingouin takes one to two seconds to import, so that it is imported only where it is asked for.
+Both complement the resampled statistics. The repeated-measures correlation (Bakdash and Marusich
+2017, Frontiers in Psychology 8:456) fits one slope to all queries with an intercept each: its r is
+Pearson's within queries, computed in another way, and its interval takes responses as independent
+within a query. The equivalence test is of the hypothesis that the bias is inside a margin declared
+in advance (two one-sided t-tests, Schuirmann 1981), with one mean difference per query. pingouin
+takes one to two seconds to import and is therefore imported on demand.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import numpy.typing as npt
 from analysis.core.pairs import between_queries, read_pairs, within_query
 from analysis.core.query_statistic import NOISE
 
-#: Responses times queries that pingouin's linear model takes in (8 MB, 0.1 s).
+#: Largest product of responses and queries for pingouin's linear model (8 MB, 0.1 s).
 CELLS = 1_000_000
 
-#: Subjects that pingouin asks for.
+#: Fewest subjects that pingouin accepts.
 SUBJECTS_NEEDED = 3
 
 
@@ -45,7 +45,7 @@ class RepeatedMeasures:
 
 @dataclass(frozen=True)
 class Equivalence:
-    """p that the bias lies outside the margin, with the mean of the queries' differences."""
+    """p of a bias outside the margin, with the mean of the queries' differences."""
 
     p: float
     difference: float
@@ -88,8 +88,8 @@ def repeated_measures_correlation(
     with _pingouin() as library:
         # Deviations have the same common slope, and keep their digits.
         frame = pd.DataFrame({"x": pairs.x, "y": pairs.y, "query": pairs.query})
-        found = library.rm_corr(frame, x="x", y="y", subject="query").iloc[0]
-    r = float(found["r"])
+        result = library.rm_corr(frame, x="x", y="y", subject="query").iloc[0]
+    r = float(result["r"])
     low, high = nan, nan
     if df > 1 and abs(r) < 1 - NOISE:
         from scipy.special import ndtri
@@ -97,7 +97,7 @@ def repeated_measures_correlation(
         reach = float(ndtri((1 + level) / 2)) / np.sqrt(df - 1)
         low, high = (float(np.tanh(np.arctanh(r) + side * reach)) for side in (-1, 1))
     return RepeatedMeasures(
-        r, low, high, int(found["dof"]), pairs.n_responses, queries, pairs.n_dropped
+        r, low, high, int(result["dof"]), pairs.n_responses, queries, pairs.n_dropped
     )
 
 
@@ -108,12 +108,12 @@ def equivalence_of_bias(
     margin: float,
     n_queries: int | None = None,
 ) -> Equivalence:
-    """Test whether the mean of x - y (n,) lies within plus and minus `margin` points.
+    """Test whether the mean of x - y (n,) is within plus and minus `margin` points.
 
     Every query enters with the mean of its differences. ValueError unless the margin is positive.
     """
     if not margin > 0:
-        raise ValueError(f"margin {margin}: a margin of equivalence lies above 0")
+        raise ValueError(f"margin {margin}: a margin of equivalence must be above 0")
     pairs = between_queries(read_pairs(x, y, query, None, n_queries)[0])
     apart = pairs.x - pairs.y
     noise = NOISE * np.maximum(pairs.x_size, pairs.y_size)
@@ -128,11 +128,11 @@ def equivalence_of_bias(
         df = max(apart.size - 1, 0)
         return Equivalence(nan, mean, df, pairs.n_responses, apart.size, pairs.n_dropped, reason)
     with _pingouin() as library:
-        found = library.tost(apart, 0, bound=float(margin)).iloc[0]
+        result = library.tost(apart, 0, bound=float(margin)).iloc[0]
     return Equivalence(
-        float(found["pval"]),
+        float(result["pval"]),
         mean,
-        int(found["dof"]),
+        int(result["dof"]),
         pairs.n_responses,
         apart.size,
         pairs.n_dropped,
@@ -142,7 +142,7 @@ def equivalence_of_bias(
 @contextmanager
 def _pingouin() -> Iterator[ModuleType]:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        # Its own use of pandas warns, and so do powers and Bayes factors that are not read here.
+        # pingouin's use of pandas warns, and so do powers and Bayes factors that are not used.
         warnings.simplefilter("ignore")
         import pingouin
 

@@ -1,4 +1,4 @@
-"""How the scores of one scorer differ from those of another: two runs of a judge, for instance.
+"""How the scores of two scorers differ, for instance of two runs of a judge.
 
 Neither of the two is a reference. Shifts are second minus first, in points, with intervals over
 queries; systems are compared on the responses that both have scored.
@@ -26,7 +26,7 @@ _LARGEST = 5
 
 @dataclass(frozen=True)
 class ComparedValue:
-    """A value with its interval; null, with the reason, where there is none."""
+    """A value with its interval; null, with the reason, where it is undefined."""
 
     value: float | None
     low: float | None
@@ -45,10 +45,10 @@ class Move:
 
 @dataclass(frozen=True)
 class TurnedPair:
-    """Two systems whose mean scores stand in another order with the second scorer.
+    """Two systems whose mean scores have another order with the second scorer.
 
-    Differences are of the system named first minus the other; their intervals hold for all pairs
-    of systems at once.
+    Differences are of the system named first minus the other; their intervals cover for all
+    pairs of systems at once.
     """
 
     systems: tuple[str, str]
@@ -83,7 +83,7 @@ class TwoScorers:
     turned: tuple[TurnedPair, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the figures as values that JSON can hold."""
+        """Return the result as values for JSON."""
         return asdict(self)
 
 
@@ -203,14 +203,14 @@ def _turned(
     query: Any,
     resampling: QueryResampling,
 ) -> tuple[int, tuple[TurnedPair, ...]]:
-    given = rows.dropna(subset=["system"])
-    systems = sorted(set(given["system"]))
+    with_system = rows.dropna(subset=["system"])
+    systems = sorted(set(with_system["system"]))
     if len(systems) < 2:
         return 0, ()
     produced = np.zeros((len(ids), len(systems)), dtype=bool)
     produced[
-        ids.get_indexer(pd.Index(given["response_id"])),
-        pd.Index(systems).get_indexer(pd.Index(given["system"])),
+        ids.get_indexer(pd.Index(with_system["response_id"])),
+        pd.Index(systems).get_indexer(pd.Index(with_system["system"])),
     ] = True
     both = np.isfinite(old) & np.isfinite(new)
     before, after = (
@@ -219,64 +219,71 @@ def _turned(
     )
     many = np.isfinite(before).any(axis=1).sum() >= PERCENTILE_FROM
     weights = resampling.bootstrap if many else np.empty((0, resampling.n_queries), np.uint16)
-    found = decisions(after, before, weights, resampling.level, resampling.seed)
+    outcome = decisions(after, before, weights, resampling.level, resampling.seed)
     turned = []
     # Equal means may differ by rounding.
     noise = NOISE * max(float(np.abs(np.concatenate([old[both], new[both]])).max(initial=0)), 1.0)
-    for place, decision in enumerate(found.decisions):
+    for place, decision in enumerate(outcome.decisions):
         # Of decisions, the "judge" is the second scorer here and "people" the first.
-        sizes = (found.people[place], found.judge[place])
+        sizes = (outcome.people[place], outcome.judge[place])
         if not (min(sizes) < -noise and max(sizes) > noise):
             continue
-        intervals = (found.people_intervals, found.judge_intervals)
+        intervals = (outcome.people_intervals, outcome.judge_intervals)
         figures = [
             ComparedValue(
                 _null(size), _null(of.low[place]), _null(of.high[place]), of.reasons[place]
             )
             for size, of in zip(sizes, intervals, strict=True)
         ]
-        pair = (systems[found.first[place]], systems[found.second[place]])
+        pair = (systems[outcome.first[place]], systems[outcome.second[place]])
         turned.append(TurnedPair(pair, figures[0], figures[1], decision))
-    return int((found.n_shared > 0).sum()), tuple(turned)
+    return int((outcome.n_shared > 0).sum()), tuple(turned)
 
 
 def _null(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def shift_lines(found: Sequence[TwoScorers]) -> list[str]:
-    """Return the comparison as lines of text."""
+def shift_lines(results: Sequence[TwoScorers]) -> list[str]:
+    """Return the result as lines of text."""
     lines: list[str] = []
-    for one in found:
-        apart = one.n_first_only + one.n_second_only
+    for result in results:
+        apart = result.n_first_only + result.n_second_only
         alone = (
-            f"; {one.n_first_only} only by the first, {one.n_second_only} only by the second"
+            f"; {result.n_first_only} only by the first, {result.n_second_only} only by the second"
             if apart
             else ""
         )
-        lines += ["", f"{one.construct}: {one.n_both} responses scored by both{alone}."]
-        if not one.n_both:
+        lines += [
+            "",
+            f"{result.construct}: {result.n_both} responses scored by both{alone}.",
+        ]
+        if not result.n_both:
             continue
         lines += [
-            f"  equal scores {one.equal:.1%}; mean shift {_said(one.shift, '+.2f')}",
-            f"  mean move {_said(one.moved, '.2f')}; order within queries (Kendall's tau-b) "
-            f"{_said(one.order_within_queries, '.3f')}",
+            f"  equal scores {result.equal:.1%}; mean shift {_in_text(result.shift, '+.2f')}",
+            f"  mean move {_in_text(result.moved, '.2f')}; order within queries (Kendall's tau-b) "
+            f"{_in_text(result.order_within_queries, '.3f')}",
         ]
-        if one.largest:
-            moves = ", ".join(f"{m.response_id} {m.first:g} to {m.second:g}" for m in one.largest)
+        if result.largest:
+            moves = ", ".join(
+                f"{m.response_id} {m.first:g} to {m.second:g}" for m in result.largest
+            )
             lines.append(f"  largest moves: {moves}")
-        if one.n_pairs:
-            lines.append(f"  systems: {len(one.turned)} of {one.n_pairs} pairs change their order")
-        for pair in one.turned:
+        if result.n_pairs:
             lines.append(
-                f"    {pair.systems[0]} minus {pair.systems[1]}: {_said(pair.first, '+.2f')} "
-                f"before, {_said(pair.second, '+.2f')} now"
+                f"  systems: {len(result.turned)} of {result.n_pairs} pairs change their order"
+            )
+        for pair in result.turned:
+            lines.append(
+                f"    {pair.systems[0]} minus {pair.systems[1]}: {_in_text(pair.first, '+.2f')} "
+                f"before, {_in_text(pair.second, '+.2f')} now"
                 + ("; each decides by itself" if pair.decision == "opposite" else "")
             )
     return lines
 
 
-def _said(figure: ComparedValue, form: str) -> str:
+def _in_text(figure: ComparedValue, form: str) -> str:
     if figure.value is None:
         return f"not defined ({figure.reason})"
     if figure.low is None or figure.high is None:

@@ -112,12 +112,12 @@ def decisions(
         for table, values in zip(tables, drawn, strict=True)
     ]
     sides = [_side(table.point, of) for table, of in zip(tables, intervals, strict=True)]
-    found = tuple(_decision(j, h) for j, h in zip(*sides, strict=True))
-    decided = any(decision != "undecided" for decision in found)
+    outcomes = tuple(_decision(j, h) for j, h in zip(*sides, strict=True))
+    decided = any(decision != "undecided" for decision in outcomes)
     return Decisions(
         tables[0].first,
         tables[0].second,
-        found,
+        outcomes,
         tables[0].point,
         intervals[0],
         tables[1].point,
@@ -136,15 +136,15 @@ def _scores(judge: npt.ArrayLike, people: npt.ArrayLike) -> tuple[FloatArray, Fl
 
 def _side(point: FloatArray, of: SimultaneousIntervals) -> list[int | None]:
     """1 where the first system is better, -1 where the second is, 0 for no difference found."""
-    found: list[int | None] = []
+    directions: list[int | None] = []
     for at, low, high, reason in zip(point, of.low, of.high, of.reasons, strict=True):
         if reason == NO_SPREAD_REASON and at == 0:
-            found.append(0)  # equal on every query
+            directions.append(0)  # equal on every query
         elif reason is not None:
-            found.append(None)
+            directions.append(None)
         else:
-            found.append(1 if low > 0 else -1 if high < 0 else 0)
-    return found
+            directions.append(1 if low > 0 else -1 if high < 0 else 0)
+    return directions
 
 
 def _decision(judge: int | None, people: int | None) -> Decision:
@@ -192,8 +192,8 @@ def soft_pairwise_accuracy(
     if first.size > PAIRS_COMPARED:
         return _undefined(f"{first.size:,} pairs of systems are more than {PAIRS_COMPARED:,}")
     shared = both[:, first] & both[:, second]
-    kept = shared.any(axis=0)
-    first, second, shared = first[kept], second[kept], shared[:, kept]
+    compared = shared.any(axis=0)
+    first, second, shared = first[compared], second[compared], shared[:, compared]
     if not first.size:
         return _undefined(NOTHING_SHARED)
     queries = shared.any(axis=1)

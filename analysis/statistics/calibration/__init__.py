@@ -1,1 +1,1 @@
-"""Whether a score means what it says: calibration and recalibration."""
+"""Calibration and recalibration of a judge's scores."""

@@ -41,16 +41,16 @@ def equal_count_bins(values: npt.ArrayLike, count: int = BINS) -> IntArray:
     """
     array = as_values(values)
     out = np.full(array.shape, -1, dtype=np.int64)
-    known = np.isfinite(array)
-    if not known.any():
+    present = np.isfinite(array)
+    if not present.any():
         return out
-    place, counts = np.unique(array[known], return_inverse=True, return_counts=True)[1:]
-    # A level goes where the middle of its values lies.
+    place, counts = np.unique(array[present], return_inverse=True, return_counts=True)[1:]
+    # A level goes to the bin of the middle of its values.
     middle = np.cumsum(counts) - counts / 2
-    wanted = np.floor(middle / counts.sum() * count).astype(np.int64)
+    target = np.floor(middle / counts.sum() * count).astype(np.int64)
     # Bins that no level fell into are left out of the numbering.
-    numbered = np.cumsum(np.r_[0, np.diff(wanted) > 0])
-    out[known] = numbered[place]
+    numbered = np.cumsum(np.r_[0, np.diff(target) > 0])
+    out[present] = numbered[place]
     return out
 
 
@@ -75,7 +75,7 @@ def reliability_diagram(
     n_queries: int | None = None,
     count: int = BINS,
 ) -> ReliabilityDiagram:
-    """Mean of people (n,) within bins of the judge's score (n,) that hold about equally many."""
+    """Mean of people (n,) within bins of the judge's score (n,) of about equal counts."""
     pairs, _ = read_pairs(judge, human, query, None, n_queries)
     bins = equal_count_bins(pairs.x, count)
     m = int(bins.max()) + 1 if bins.size else 0
@@ -88,7 +88,7 @@ def reliability_diagram(
 
 
 def binned_means(pairs: Pairs, bins: IntArray, m: int) -> StatisticFamily:
-    """Means of the pairs' y in m bins (n,); a bin stays as it is when queries are resampled."""
+    """Means of the pairs' y in m bins (n,); bins are fixed when queries are resampled."""
     n = _by_query_and_bin(np.ones(pairs.x.size), pairs.query, bins, m, pairs.n_queries)
     total = _by_query_and_bin(pairs.y, pairs.query, bins, m, pairs.n_queries)
     sizes = n.sum(axis=0)
@@ -113,14 +113,15 @@ def calibration_error_squared(
 ) -> QueryStatistic:
     """Mean over bins of (people's mean minus the judge's)², in squared points.
 
-    The square of a bin's mean difference holds its noise, so that the plain value is above 0 for a
-    perfect judge. Debiased, a bin's square is the mean product of differences of *different*
-    queries, which has no such part, whatever the responses of a query have in common. It may be
-    negative, and a bin with a single query does not enter.
+    The square of a bin's mean difference contains its noise, so that the plain value is above 0
+    for a perfect judge. Debiased, a bin's square is the mean product of differences of *different*
+    queries, which is free of this noise, whatever the responses of a query have in common. It may
+    be negative, and a bin with a single query does not enter.
 
     Notes
     -----
-    Bröcker 2012; Kumar, Liang and Ma 2019, section 4, here with clusters.
+    Bröcker (2012), Climate Dynamics 39:655-667; Kumar, Liang and Ma (2019), NeurIPS, section 4;
+    here with clusters.
     """
     pairs, _ = read_pairs(judge, human, query, None, n_queries)
     bins = equal_count_bins(pairs.x, count)
@@ -137,7 +138,7 @@ def calibration_error_squared(
         size, total = weights @ n, weights @ d
         square, pair = total**2, size**2
         if debiased:
-            # A query drawn twice is no second, independent one: its product with itself goes too.
+            # A query that is drawn twice is not independent of itself: its products go too.
             twice = weights**2
             square, pair = square - twice @ d**2, pair - twice @ n**2
         used: BoolArray = pair > 0.5
@@ -154,8 +155,8 @@ def _by_query_and_bin(
     values: FloatArray, query: IntArray, bins: IntArray, m: int, n_queries: int
 ) -> FloatArray:
     """Sums (Q, m) of values (n,) by query and bin."""
-    found = np.bincount(query * m + bins, values, n_queries * m) if m else np.empty(0)
-    return np.asarray(found, dtype=np.float64).reshape(n_queries, m)
+    without_each = np.bincount(query * m + bins, values, n_queries * m) if m else np.empty(0)
+    return np.asarray(without_each, dtype=np.float64).reshape(n_queries, m)
 
 
 FEW = "a bound needs 2 queries"
@@ -168,16 +169,16 @@ def upper_bound_of_square(
 
     The jackknife over queries with a t quantile, at any number of them, on the scale of the root
     where the square is well above 0: with c the quantile times the error, value + c + c²/(4 value),
-    and value + 5c/4 for a value below c, which may be negative. A percentile interval of nearly 0
-    is worth nothing.
+    and value + 5c/4 for a value below c, which may be negative. A percentile interval of a square
+    near 0 is unreliable.
     """
     if statistic.reason is not None:
         return float("nan"), statistic.reason
     if statistic.n_queries < 2:
         return float("nan"), FEW
-    found = resampling.replicates(statistic, "jackknife").values
-    values = found[np.isfinite(found)]
-    if values.size < found.size:
+    cells = resampling.replicates(statistic, "jackknife").values
+    values = cells[np.isfinite(cells)]
+    if values.size < cells.size:
         return float("nan"), "undefined without one of the queries"
     count = values.size
     error = float(np.sqrt((count - 1) / count * np.sum((values - values.mean()) ** 2)))

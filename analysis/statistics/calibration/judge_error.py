@@ -52,22 +52,22 @@ def error_by_level(
 ) -> ErrorByLevel:
     """Error of judge (n,) by the level of ratings (n, R), in bins of about equal counts.
 
-    A value that is high by chance lies above the truth, so the error against that same value falls
-    with it even for a perfect judge. Therefore the level comes from a random half of a response's
-    raters and the error from the other half, then the other way around; responses rated once do not
-    enter. Where fewer than half of the responses have two ratings, level and error come from the
-    same mean (`split` none) and the regression to the mean is in the figures.
+    A value that is high by chance is above the truth, so that the error against that same value
+    falls with it even for a perfect judge. Therefore the level comes from a random half of a
+    response's raters and the error from the other half, then the other way around; responses rated
+    once do not enter. Where fewer than half of the responses have two ratings, level and error come
+    from the same mean (`split` none) and include the regression to the mean.
 
     Raises
     ------
     ValueError
         The shapes do not fit.
     """
-    scores, given = as_values(judge, "judge"), as_values(ratings, "ratings")
-    if given.ndim != 2 or given.shape[0] != scores.size:
-        raise ValueError(f"ratings has shape {given.shape}, expected ({scores.size}, raters)")
+    scores, table = as_values(judge, "judge"), as_values(ratings, "ratings")
+    if table.ndim != 2 or table.shape[0] != scores.size:
+        raise ValueError(f"ratings has shape {table.shape}, expected ({scores.size}, raters)")
     codes, total = as_codes(query, scores.size, n_queries)
-    present = np.isfinite(given)
+    present = np.isfinite(table)
     number = present.sum(axis=1)
     both = np.isfinite(scores) & (number > 0)
     split = both & (number > 1)
@@ -75,14 +75,14 @@ def error_by_level(
     item: IntArray
     rated, twice = int(np.count_nonzero(both)), int(np.count_nonzero(split))
     if 2 * twice >= max(1, rated):
-        first, second = _halves(given[split], seed)
+        first, second = _halves(table[split], seed)
         item = np.tile(np.flatnonzero(split), 2)
         level, other = np.concatenate([first, second]), np.concatenate([second, first])
         dropped += rated - twice
         how: Split = "halves"
     else:
         item = np.flatnonzero(both)
-        level = np.where(present, given, 0.0).sum(axis=1)[both] / number[both]
+        level = np.where(present, table, 0.0).sum(axis=1)[both] / number[both]
         other, how = level, "none"
     bins = equal_count_bins(level, levels)
     m = int(bins.max()) + 1 if bins.size else 0
@@ -127,8 +127,7 @@ Noise = Literal["removed", "in_reference"]
 ONE_SYSTEM = "a comparison needs 2 systems with values of judge and people, there is {n}"
 NO_VARIATION = "people's values do not vary within a system"
 TOO_NOISY = (
-    "two raters have nothing in common within a system, so that the noise of their mean can't be "
-    "taken out"
+    "two raters do not correlate within a system, so that the noise of their mean cannot be removed"
 )
 
 
@@ -136,8 +135,8 @@ TOO_NOISY = (
 class ErrorBySystem:
     """Effects (S,) of the systems on judge minus people at a given human value; they sum to 0.
 
-    A system without a response that both scored is NaN. `noise` says whether the raters' noise was
-    taken out of the human value.
+    A system without a response that both scored is NaN. `noise` is removed where the raters' noise
+    was taken out of the human value.
     """
 
     effects: StatisticFamily
@@ -153,8 +152,8 @@ def error_by_system_given_human(
 ) -> ErrorBySystem:
     """Regress judge minus people on people's value and the system (effects that sum to 0).
 
-    A bias that differs between systems may only say that the judge errs at the level that they
-    reach. At the same human value, what is left is a preference for a system.
+    A bias that differs between systems may only mean that the judge errs at the level of their
+    responses. At the same human value, what is left is a preference for a system.
 
     The mean of few raters is noisy: at the same noisy value the better system's responses are
     truly better, and a perfect judge would seem to favor it. Where at least half of the responses
@@ -179,32 +178,39 @@ def error_by_system_given_human(
     Notes
     -----
     Fuller 1987, section 2.2, on errors in variables. Severities of the raters have to be taken out
-    beforehand: they move the covariance by their variance over the number of raters.
+    first: they change the covariance by their variance over the number of raters.
     """
-    scores, given = as_values(judge, "judge"), as_values(ratings, "ratings")
-    made = np.asarray(produced, dtype=bool)
-    if given.ndim != 2 or len(given) != scores.size or made.ndim != 2 or len(made) != scores.size:
+    scores, table = as_values(judge, "judge"), as_values(ratings, "ratings")
+    by_system = np.asarray(produced, dtype=bool)
+    if (
+        table.ndim != 2
+        or len(table) != scores.size
+        or by_system.ndim != 2
+        or len(by_system) != scores.size
+    ):
         raise ValueError(
-            f"ratings has shape {given.shape} and produced {made.shape}, expected one row for each "
-            f"of {scores.size} responses"
+            f"ratings has shape {table.shape} and produced {by_system.shape}, expected one row for "
+            f"each of {scores.size} responses"
         )
     codes, total = as_codes(query, scores.size, n_queries)
-    present = np.isfinite(given)
+    present = np.isfinite(table)
     number = present.sum(axis=1)
-    one = np.isfinite(scores) & (number > 0) & made.any(axis=1)
-    two = one & (number > 1)
-    noise: Noise = "removed" if 2 * two.sum() >= max(1, one.sum()) else "in_reference"
-    used = two if noise == "removed" else one
+    rated_once = np.isfinite(scores) & (number > 0) & by_system.any(axis=1)
+    rated_twice = rated_once & (number > 1)
+    noise: Noise = (
+        "removed" if 2 * rated_twice.sum() >= max(1, rated_once.sum()) else "in_reference"
+    )
+    used = rated_twice if noise == "removed" else rated_once
     k = number[used].astype(np.float64)
-    origin = float(np.median(given[present])) if present.any() else 0.0
-    filled = np.where(present, given - origin, 0.0)[used]
+    origin = float(np.median(table[present])) if present.any() else 0.0
+    filled = np.where(present, table - origin, 0.0)[used]
     summed = filled.sum(axis=1)
     h, j = summed / k, scores[used] - origin
     true = (summed**2 - (filled**2).sum(axis=1)) / (k * (k - 1)) if noise == "removed" else h**2
-    columns = _columns(h, j, true, made[used])
+    columns = _columns(h, j, true, by_system[used])
     sums = sums_by_query(columns, codes[used], total)
     contributing = np.bincount(codes[used], minlength=total) > 0
-    systems = made[used].any(axis=0)
+    systems = by_system[used].any(axis=0)
     s = systems.size
 
     def block(weights: FloatArray) -> FloatArray:
@@ -221,7 +227,7 @@ def error_by_system_given_human(
     def of_weights(weights: FloatArray) -> FloatArray:
         return in_row_blocks(block, weights, 12 * max(1, s))
 
-    reason, left = None, (np.isfinite(scores) | (number > 0)) & ~used
+    reason, left_out = None, (np.isfinite(scores) | (number > 0)) & ~used
     if np.count_nonzero(systems) < 2:
         reason = ONE_SYSTEM.format(n=np.count_nonzero(systems))
     elif not np.isfinite(of_weights(np.ones((1, total)))[0, systems]).all():
@@ -230,11 +236,11 @@ def error_by_system_given_human(
         StatisticFamily(
             of_weights if reason is None else lambda weights: np.full((len(weights), s), np.nan),
             np.repeat(contributing[:, None], s, axis=1),
-            made[used].sum(axis=0).astype(np.int64),
-            made[left].sum(axis=0).astype(np.int64),
+            by_system[used].sum(axis=0).astype(np.int64),
+            by_system[left_out].sum(axis=0).astype(np.int64),
             [
-                reason or (None if there else "no response of it has both values")
-                for there in systems
+                reason or (None if has_values else "no response of it has both values")
+                for has_values in systems
             ],
         ),
         noise,
@@ -242,8 +248,8 @@ def error_by_system_given_human(
 
 
 def _columns(
-    h: FloatArray, j: FloatArray, true: FloatArray, made: npt.NDArray[np.bool_]
+    h: FloatArray, j: FloatArray, true: FloatArray, by_system: npt.NDArray[np.bool_]
 ) -> FloatArray:
     """Counts, sums and products (n, 6 S) by system."""
     parts = [np.ones(h.size), h, j, h * h, h * j, true]
-    return np.hstack([part[:, None] * made for part in parts])
+    return np.hstack([part[:, None] * by_system for part in parts])

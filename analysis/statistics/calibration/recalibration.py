@@ -32,8 +32,8 @@ def recalibration_line(
 ) -> StatisticFamily:
     """Slope and intercept, in this order, of the least-squares line of `human` on `judge` (n,).
 
-    A slope of 1 with an intercept of 0 needs no recalibration; a slope below 1 says that the judge
-    spreads responses further apart than people do at a given score. Responses of a query are a
+    A slope of 1 with an intercept of 0 needs no recalibration; with a slope below 1 the judge
+    spreads responses more widely than people do at a given score. Responses of a query are a
     cluster: the weights are those of queries. Noise in the human values does not bias the slope.
 
     Raises
@@ -43,7 +43,8 @@ def recalibration_line(
 
     Notes
     -----
-    Mincer and Zarnowitz 1969; Cox 1958 for shares.
+    Mincer and Zarnowitz (1969), in Economic Forecasts and Expectations, 3-46; for shares Cox
+    (1958), Biometrika 45:562-565.
     """
     return _line(judge, human, query, n_queries, CONSTANT)
 
@@ -94,8 +95,8 @@ def _line(
         spread = xx - ratio(sum_x * sum_x, n, some)
         slope = ratio(xy - ratio(sum_x * sum_y, n, some), spread, spread > NEGLIGIBLE * xx)
         intercept = ratio(sum_y - slope * sum_x, n, some) - slope * origin
-        found = np.column_stack([slope, intercept])
-        return found if reason is None else np.full_like(found, np.nan)
+        estimates = np.column_stack([slope, intercept])
+        return estimates if reason is None else np.full_like(estimates, np.nan)
 
     return StatisticFamily(
         of_weights,
@@ -137,7 +138,7 @@ def recalibrated_out_of_fold(
     Raises
     ------
     ValueError
-        The shapes do not fit, or the method is none.
+        The shapes do not fit, or the method is unknown.
     """
     if method not in METHODS:
         raise ValueError(f"method {method!r}: expected one of {', '.join(METHODS)}")
@@ -153,9 +154,9 @@ def recalibrated_out_of_fold(
     of = fold[codes]
     learn = _linear if method == "linear" else _isotonic
     for number in range(int(of[both].max()) + 1):
-        held: BoolArray = both & (of == number)
+        inside: BoolArray = both & (of == number)
         rest = both & (of != number)
-        out[held] = learn(x[rest], y[rest], x[held])
+        out[inside] = learn(x[rest], y[rest], x[inside])
     return out
 
 
@@ -199,8 +200,8 @@ def recalibrated_errors(
 ) -> RecalibratedErrors:
     """Mean absolute and root mean square error, raw and recalibrated out of fold, all (n,).
 
-    With each method's difference to raw on the same responses. The recalibrated scores are held
-    fixed when queries are resampled, so that intervals speak of this recalibration.
+    With each method's difference to raw on the same responses. The recalibrated scores are fixed
+    when queries are resampled, so that intervals are about this recalibration.
     """
     pairs, both = read_pairs(judge, human, query, None, n_queries)
     predicted = [pairs.x] + [
@@ -208,12 +209,16 @@ def recalibrated_errors(
         for method in METHODS
     ]
     error = np.column_stack(predicted) - pairs.y[:, None]
-    # With too few queries nothing is predicted, and the reason says so.
-    known = np.where(np.isfinite(error), error, 0.0)
-    columns = np.hstack([np.ones((pairs.x.size, 1)), np.abs(known), known**2])
+    # With too few queries there are no predictions, and the reason is given.
+    filled = np.where(np.isfinite(error), error, 0.0)
+    columns = np.hstack([np.ones((pairs.x.size, 1)), np.abs(filled), filled**2])
     sums = sums_by_query(columns, pairs.query, pairs.n_queries)
-    count, there = len(predicted), int(np.count_nonzero(pairs.contributing))
-    few = FEW_QUERIES.format(needed=QUERIES_NEEDED, n=there) if there < QUERIES_NEEDED else None
+    count, n_contributing = len(predicted), int(np.count_nonzero(pairs.contributing))
+    few = (
+        FEW_QUERIES.format(needed=QUERIES_NEEDED, n=n_contributing)
+        if n_contributing < QUERIES_NEEDED
+        else None
+    )
     none = None if both.any() else "no response has both values"
 
     names = tuple(
@@ -227,9 +232,9 @@ def recalibrated_errors(
     defined = np.array([reason is None for reason in reasons])
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        found = weights @ sums
-        n = found[:, :1]
-        mean = ratio(found[:, 1:], n, n > 0)
+        summed = weights @ sums
+        n = summed[:, :1]
+        mean = ratio(summed[:, 1:], n, n > 0)
         mae, rmse = mean[:, :count], np.sqrt(mean[:, count:])
         apart = (mae[:, 1:] - mae[:, :1], rmse[:, 1:] - rmse[:, :1])
         return np.where(defined, np.hstack([mae, rmse, *apart]), np.nan)

@@ -79,13 +79,13 @@ def _without_negative(covariance: FloatArray) -> FloatArray:
     spread = np.sqrt(np.maximum(np.einsum("rkk->rk", covariance), 0.0))
     defined = np.isfinite(spread).all(axis=1) & (spread > 1e-9).all(axis=1)
     scale = np.where(defined[:, None], spread, 1.0)
-    found = np.zeros((len(scale), size))
+    standardized = np.zeros((len(scale), size))
     for row in np.flatnonzero(defined):
         r = covariance[row] / np.outer(scale[row], scale[row])
         # The sums of squares as a square root: a problem of K rows in place of n.
         root = np.linalg.cholesky(r[:size, :size] + RIDGE * np.eye(size))
-        found[row] = nnls(root.T, np.linalg.solve(root, r[:size, size]))[0]
-    slopes = found * scale[:, size:] / scale[:, :size]
+        standardized[row] = nnls(root.T, np.linalg.solve(root, r[:size, size]))[0]
+    slopes = standardized * scale[:, size:] / scale[:, :size]
     return np.where(defined[:, None], slopes, np.nan)
 
 
@@ -99,18 +99,18 @@ def out_of_fold(
     where its ratings are high, and correlate negatively with them. They are NaN where the other
     folds give no weights.
     """
-    found = np.full(len(overall), np.nan)
+    composite = np.full(len(overall), np.nan)
     present = np.unique(query)
     if present.size < 2:
-        return found
+        return composite
     fold_of = np.full(n_queries, -1)
     order = np.random.default_rng(seed).permutation(present)
     fold_of[order] = np.arange(order.size) % min(FOLDS, order.size)
     folds = int(fold_of.max()) + 1
     family = composite_weights(scores, overall, query, n_queries)
     middle = scores.mean(axis=0)
-    kept = (fold_of[None, :] != np.arange(folds)[:, None]).astype(np.float64)
-    for fold, slopes in enumerate(family.of_weights(kept)):
-        own = fold_of[query] == fold
-        found[own] = (scores[own] - middle) @ slopes
-    return found
+    without_fold = (fold_of[None, :] != np.arange(folds)[:, None]).astype(np.float64)
+    for fold, slopes in enumerate(family.of_weights(without_fold)):
+        in_fold = fold_of[query] == fold
+        composite[in_fold] = (scores[in_fold] - middle) @ slopes
+    return composite

@@ -74,14 +74,14 @@ def corrected(
     columns, any_label = columns[used], _either(labeled[used])
     shift = sums.human_origin - (minus.human_origin if minus else 0.0)
     points, lams = _leaving_out(columns, np.zeros((1, columns.shape[1])), fixed)
-    value, found = float(points[0]) + shift, float(lams[0])
+    value, used_lam = float(points[0]) + shift, float(lams[0])
     without = _leaving_out(columns, columns, fixed)[0] + shift
-    parts = _squared_error(columns, found)
+    parts = _squared_error(columns, used_lam)
     if np.sqrt(parts[0]) <= NO_SPREAD * max(1.0, abs(value)) and np.count_nonzero(any_label) > 1:
-        why = "every labeled query says the same: no spread to judge by"
-        return Corrected(value, withheld(level, METHOD, why), found, count, float("nan"), *parts)
+        why = "every labeled query gives the same value: there is no spread"
+        return Corrected(value, withheld(level, METHOD, why), used_lam, count, float("nan"), *parts)
     interval, df = _interval(value, without, any_label, level)
-    return Corrected(value, interval, found, count, df, *parts)
+    return Corrected(value, interval, used_lam, count, df, *parts)
 
 
 def tunable(sums: QuerySums, minus: QuerySums | None = None) -> bool:
@@ -117,7 +117,7 @@ def _undefined(tables: list[QuerySums], lam: float | None) -> str | None:
 
 
 def _either(of_tables: BoolArray) -> BoolArray:
-    """Whether it holds for any of one or two tables (Q, 1 or 2)."""
+    """Whether it is true of any of one or two tables (Q, 1 or 2)."""
     return np.asarray(of_tables[:, 0] | of_tables[:, -1])
 
 
@@ -142,12 +142,12 @@ def _leaving_out(
 
     def product(a: FloatArray, b: FloatArray) -> FloatArray:
         """Sum over the queries that are left of two influences' products."""
-        own = np.einsum("ij,ij->i", a, out) * np.einsum("ij,ij->i", b, out)
-        return np.asarray(np.einsum("ij,ij->i", a @ moments, b) - own)
+        of_left_out = np.einsum("ij,ij->i", a, out) * np.einsum("ij,ij->i", b, out)
+        return np.asarray(np.einsum("ij,ij->i", a @ moments, b) - of_left_out)
 
     drift = pool - judge
     spread = product(drift, drift)
-    # A pool that is all labeled, or a constant judge, has nothing to add.
+    # A pool that is all labeled, or a constant judge, adds no information.
     some = spread > NEGLIGIBLE * (product(pool, pool) + product(judge, judge))
     tuned = np.where(some, -ratio(product(human, drift), spread, some), 0.0)
     return np.where(defined, point + tuned * gap, np.nan), tuned
@@ -163,10 +163,10 @@ def _influences(
     for start, sign in zip(range(0, total.shape[1], 5), (1.0, -1.0), strict=False):
         sums = total[:, start : start + 5]
         weight, count = sums[:, WEIGHT], sums[:, COUNT]
-        there = (weight > NEGLIGIBLE) & (count > 0.5)
-        defined &= there
-        scale = np.where(there, sign / np.where(there, weight, 1.0), 0.0)
-        share = np.where(there, sign / np.where(there, count, 1.0), 0.0)
+        present = (weight > NEGLIGIBLE) & (count > 0.5)
+        defined &= present
+        scale = np.where(present, sign / np.where(present, weight, 1.0), 0.0)
+        share = np.where(present, sign / np.where(present, count, 1.0), 0.0)
         for of, column, unit, base in (
             (human, HUMAN, scale, WEIGHT),
             (judge, JUDGE, scale, WEIGHT),
@@ -185,9 +185,9 @@ def _influences(
 def _squared_error(columns: FloatArray, lam: float) -> tuple[float, float]:
     """Squared error by influences: what the labels add, and all the rest."""
     human, judge, pool, *_ = _influences(columns.sum(axis=0)[None, :])
-    own = columns @ (human - lam * judge)[0]
-    other = lam * (columns @ pool[0])
-    return float(own @ own), float(other @ other + 2 * (own @ other))
+    of_labels = columns @ (human - lam * judge)[0]
+    of_rest = lam * (columns @ pool[0])
+    return float(of_labels @ of_labels), float(of_rest @ of_rest + 2 * (of_labels @ of_rest))
 
 
 def _interval(
@@ -233,8 +233,8 @@ def labels_needed(
     """Labeled responses at which the interval reaches so far to each side; NaN with the reason.
 
     The labels' part of the squared error falls with their number, that of the pool stays; the t
-    quantile has one degree of freedom less than there are labeled queries. How many responses a
-    query has labeled stays as it is.
+    quantile has one degree of freedom less than there are labeled queries. The number of
+    labeled responses per query is kept.
     """
     if not math.isfinite(corrected.of_labels) or corrected.n_labeled_queries < 2:
         return math.nan, corrected.reason or corrected.interval.reason or "too few labels"

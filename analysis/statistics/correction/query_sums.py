@@ -1,4 +1,4 @@
-"""What a corrected mean needs of each query: sums over labeled and over judged responses."""
+"""Sums by query for corrected means, over labeled and over judged responses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class QuerySums:
     n_labels: int
     n_pool: int
     n_unjudged: int
-    """Responses of the pool without a judge score; they stand at the mean of the others."""
+    """Responses of the pool without a judge score; they count with the mean of the others."""
 
     @property
     def labeled(self) -> BoolArray:
@@ -73,8 +73,8 @@ def query_sums(
         form with a second, unlabeled sample takes the unlabeled ones.
 
     A response without a judge score is predicted by the mean of the pool's other scores. Any
-    prediction leaves a corrected mean unbiased, so a judge that refuses bad responses moves
-    nothing, whereas leaving them out would.
+    prediction leaves a corrected mean unbiased, so that refusals of bad responses
+    do not bias it, whereas leaving these responses out would.
 
     Raises
     ------
@@ -90,8 +90,8 @@ def query_sums(
     if chance.shape != y.shape or inside.shape != y.shape:
         raise ValueError("probability and pool have one entry a response")
     labeled = np.isfinite(y)
-    given = chance[labeled]
-    if not ((given > 0) & (given <= 1)).all():
+    chances = chance[labeled]
+    if not ((chances > 0) & (chances <= 1)).all():
         raise ValueError("a labeled response has a probability that is not above 0 and at most 1")
     weight = np.where(labeled, 1 / np.where(labeled, chance, 1.0), 0.0)
     judged = np.isfinite(f)
@@ -100,9 +100,11 @@ def query_sums(
     shifted = np.where(judged, f - origin, 0.0)
     among = judged & inside
     shifted = np.where(judged, shifted, shifted[among].mean() if among.any() else 0.0)
-    own = np.where(labeled, y - human_origin, 0.0)
+    human_values = np.where(labeled, y - human_origin, 0.0)
     columns = sums_by_query(
-        np.column_stack([weight * own, weight * shifted, weight, inside * shifted, inside]),
+        np.column_stack(
+            [weight * human_values, weight * shifted, weight, inside * shifted, inside]
+        ),
         codes,
         total,
     )
@@ -125,16 +127,16 @@ def inclusion_probabilities(scores: ScoreTable, data: ConstructData) -> FloatArr
 
     Where a response's ratings state several, the largest: it was at least as likely to be rated.
     """
-    found = np.ones(len(data.responses))
+    probabilities = np.ones(len(data.responses))
     rows = scores.frame
     kind = "adjudicated" if data.reference_kind == "adjudicated" else "human"
-    own = (rows["construct"] == data.construct) & (rows["scorer_kind"] == kind)
-    own &= rows["value"].notna() & (rows["repeat"] == 0)
-    if not own.any():
-        return found
-    rated = rows.loc[own, ["response_id", "inclusion_prob"]]
+    rated_rows = (rows["construct"] == data.construct) & (rows["scorer_kind"] == kind)
+    rated_rows &= rows["value"].notna() & (rows["repeat"] == 0)
+    if not rated_rows.any():
+        return probabilities
+    rated = rows.loc[rated_rows, ["response_id", "inclusion_prob"]]
     largest = rated["inclusion_prob"].groupby(rated["response_id"].astype("object")).max()
     place = pd.Index(data.responses, dtype="object").get_indexer(largest.index)
-    known = place >= 0
-    found[place[known]] = largest.to_numpy()[known]
-    return found
+    present = place >= 0
+    probabilities[place[present]] = largest.to_numpy()[present]
+    return probabilities

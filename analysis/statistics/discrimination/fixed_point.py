@@ -36,7 +36,7 @@ class FixedPoint:
 
 
 def fixed_point(values: npt.ArrayLike, largest: int = 2**40) -> FixedPoint:
-    """Integers that stand for values.
+    """Represent values as integers.
 
     Decimals are taken as they are written (66.67 is 6667 hundredths); means of few values become
     multiples of their common denominator (66.666... is 200 thirds), float noise within 1e-12 of
@@ -51,15 +51,15 @@ def fixed_point(values: npt.ArrayLike, largest: int = 2**40) -> FixedPoint:
     """
     array = as_values(values)
     present = np.isfinite(array)
-    found, place = np.unique(array[present], return_inverse=True)
+    distinct, place = np.unique(array[present], return_inverse=True)
     integers = np.zeros(array.shape, dtype=np.int64)
-    if not found.size:
+    if not distinct.size:
         return FixedPoint(integers, 1.0, 0.0, True)
-    scaled = _decimals(found, largest) or _fractions(found, largest)
+    scaled = _decimals(distinct, largest) or _fractions(distinct, largest)
     exact = scaled is not None
-    whole, unit = scaled or _grid(found, largest)
+    whole, unit = scaled or _grid(distinct, largest)
     integers[present] = (whole - whole[0])[place.ravel()]
-    return FixedPoint(integers, unit, float(found[0]), exact)
+    return FixedPoint(integers, unit, float(distinct[0]), exact)
 
 
 def _decimals(values: npt.NDArray[np.float64], largest: int) -> tuple[IntArray, float] | None:

@@ -22,39 +22,40 @@ def hypothesis_p(
     Parameters
     ----------
     p, difference
-        Two-sided p and difference by (construct, first system, second system); a pair may stand in
-        either order.
+        Two-sided p and difference by (construct, first system, second system); a pair may be
+        in either order.
     constructs
-        Those that a hypothesis without its own speaks of.
+        Those of a hypothesis that names none.
     """
-    found = []
+    p_values = []
     chosen = hypothesis.constructs or tuple(constructs)
     for construct in chosen:
         for first, second in hypothesis.pairs:
             turned = (construct, first, second) not in p
             key = (construct, second, first) if turned else (construct, first, second)
-            own = p.get(key, np.nan)
+            pair_p = p.get(key, np.nan)
             apart = difference.get(key, np.nan) * (-1 if turned else 1)
             if hypothesis.direction == "greater":
-                own = float(one_sided(own, apart))
-            found.append(own)
-    if not found or np.isnan(found).any():
+                pair_p = float(one_sided(pair_p, apart))
+            p_values.append(pair_p)
+    if not p_values or np.isnan(p_values).any():
         return float("nan")
     if hypothesis.aggregation == "maximum":
-        return float(max(found))
-    # A product above 1 is no probability.
-    return float(min(1.0, min(found) * len(chosen)))
+        return float(max(p_values))
+    # A product above 1 is not a probability.
+    return float(min(1.0, min(p_values) * len(chosen)))
 
 
 def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """p-values (m,) adjusted by Holm's step-down method; undefined ones stay out.
+    """p-values (m,) adjusted by Holm's step-down method; undefined ones are left out.
 
-    Holm 1979. [.01, .04, .03, .005] becomes [.03, .06, .06, .02].
+    Holm (1979), Scandinavian Journal of Statistics 6:65-70.
+    [.01, .04, .03, .005] becomes [.03, .06, .06, .02].
     """
-    given = np.asarray(p, dtype=np.float64)
-    adjusted = np.full(given.size, np.nan)
-    defined = np.flatnonzero(np.isfinite(given))
-    order = defined[np.argsort(given[defined], kind="stable")]
-    stepped = given[order] * np.arange(order.size, 0, -1)
+    values = np.asarray(p, dtype=np.float64)
+    adjusted = np.full(values.size, np.nan)
+    defined = np.flatnonzero(np.isfinite(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
+    stepped = values[order] * np.arange(order.size, 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped)) if order.size else stepped
     return adjusted

@@ -21,10 +21,10 @@ BoolArray = npt.NDArray[np.bool_]
 #: Systems up to which all orders of a query's scores are tabled: 6! = 720.
 TABLED = 6
 
-#: Queries whose draws are held at a time, to bound memory.
+#: Queries whose draws are in memory at a time.
 ROWS_AT_A_TIME = 32
 
-#: Resamples worked on at a time, to bound memory.
+#: Resamples computed at a time, to bound memory.
 RESAMPLES_AT_A_TIME = 512
 
 
@@ -58,7 +58,7 @@ def _tabled_sums(
     orders, starts = _orders(k)
     plans = [_plan(cells, k) for cells, _ in matrices]
     sums = [np.zeros((resamples, k), dtype=np.int64) for _ in matrices]
-    held = [np.zeros((words, resamples), dtype=np.int64) for words, _, _ in plans]
+    pending = [np.zeros((words, resamples), dtype=np.int64) for words, _, _ in plans]
     waiting = [0] * len(plans)
     drawn = np.empty((ROWS_AT_A_TIME, resamples), dtype=np.uint32)
 
@@ -68,15 +68,15 @@ def _tabled_sums(
         _, per_word, at_most = plans[number]
         waiting[number] = _tabled(
             cells[rows], present[rows], drawn, orders, starts, per_word, at_most,
-            waiting[number], held[number], sums[number],
+            waiting[number], pending[number], sums[number],
         )  # fmt: skip
 
     for start in range(0, n, ROWS_AT_A_TIME):
         _draw(key, start, drawn)
         list(pool.map(add, range(len(matrices)), [start] * len(matrices)))
     for number, (cells, _) in enumerate(matrices):
-        _flush(held[number], plans[number][1], sums[number])
-        # What the other systems have not, the last one has.
+        _flush(pending[number], plans[number][1], sums[number])
+        # The last system has what the others do not.
         sums[number][:, k - 1] = cells.sum() - sums[number][:, : k - 1].sum(axis=1)
     return sums
 
@@ -116,34 +116,34 @@ def _mixed(state: Any) -> Any:  # pragma: no cover
 
 @compiled
 def _draw(key: Any, first: int, drawn: Any) -> None:  # pragma: no cover
-    """Uniform 32-bit numbers; every query has a random stream of its own, two numbers a step."""
+    """Uniform 32-bit numbers; every query has a separate random stream, two numbers a step."""
     golden = np.uint64(0x9E3779B97F4A7C15)
     resamples = drawn.shape[1]
     for row in range(drawn.shape[0]):
         state = _mixed(key + golden * np.uint64(first + row + 1))
         line = drawn[row]
         for pair in range(resamples // 2):
-            found = _mixed(state + golden * np.uint64(pair + 1))
-            line[2 * pair] = np.uint32(found >> np.uint64(32))
-            line[2 * pair + 1] = np.uint32(found & np.uint64(0xFFFFFFFF))
+            mixed = _mixed(state + golden * np.uint64(pair + 1))
+            line[2 * pair] = np.uint32(mixed >> np.uint64(32))
+            line[2 * pair + 1] = np.uint32(mixed & np.uint64(0xFFFFFFFF))
         if resamples % 2:
-            found = _mixed(state + golden * np.uint64(resamples // 2 + 1))
-            line[resamples - 1] = np.uint32(found >> np.uint64(32))
+            mixed = _mixed(state + golden * np.uint64(resamples // 2 + 1))
+            line[resamples - 1] = np.uint32(mixed >> np.uint64(32))
 
 
 @compiled
-def _flush(held: Any, per_word: int, sums: Any) -> None:  # pragma: no cover
+def _flush(pending: Any, per_word: int, sums: Any) -> None:  # pragma: no cover
     bits = 63 // per_word
     mask = (1 << bits) - 1
     last = sums.shape[1] - 1
-    for word in range(held.shape[0]):
-        for b in range(held.shape[1]):
-            packed = held[word, b]
+    for word in range(pending.shape[0]):
+        for b in range(pending.shape[1]):
+            packed = pending[word, b]
             for place in range(per_word):
                 system = word * per_word + place
                 if system < last:
                     sums[b, system] += (packed >> (bits * place)) & mask
-            held[word, b] = 0
+            pending[word, b] = 0
 
 
 @compiled
@@ -156,12 +156,12 @@ def _tabled(  # noqa: PLR0912  # pragma: no cover
     per_word: int,
     at_most: int,
     waiting: int,
-    held: Any,
+    pending: Any,
     sums: Any,
 ) -> int:
-    """Add rows to the sums held; a table of a row's orders has the packed sums of each."""
+    """Add rows to the pending sums; a table of a row's orders has the packed sums of each."""
     rows, k = cells.shape
-    words, resamples = held.shape
+    words, resamples = pending.shape
     bits = 63 // per_word
     table = np.zeros((words, starts[k + 1] - starts[k]), dtype=np.int64)
     system = np.zeros(k, dtype=np.int64)
@@ -184,7 +184,7 @@ def _tabled(  # noqa: PLR0912  # pragma: no cover
                         sums[b, system[i]] += value[i]
             continue
         if waiting == at_most:
-            _flush(held, per_word, sums)
+            _flush(pending, per_word, sums)
             waiting = 0
         waiting += 1
         number = starts[m + 1] - starts[m]
@@ -200,7 +200,7 @@ def _tabled(  # noqa: PLR0912  # pragma: no cover
         line = drawn[row]
         for word in range(words):
             entry = table[word]
-            into = held[word]
+            into = pending[word]
             for b in range(resamples):
                 # The upper half of the product falls on 0 to 719 with a bias below 720 / 2^32.
                 drawn_order = (np.uint64(line[b]) * np.uint64(number)) >> np.uint64(32)
@@ -220,7 +220,7 @@ def _shuffled(cells: IntArray, present: BoolArray, resamples: int, seed: int) ->
 def _shuffle(  # pragma: no cover
     cells: Any, present: Any, key: Any, start: int, sums: Any
 ) -> None:
-    """Fisher-Yates within each query; every query and resample has a random stream of its own."""
+    """Fisher-Yates within each query; every query and resample has a separate random stream."""
     n, k = cells.shape
     golden = np.uint64(0x9E3779B97F4A7C15)
     system = np.zeros(k, dtype=np.int64)
@@ -242,9 +242,9 @@ def _shuffle(  # pragma: no cover
                 # The upper half of the product falls on 0 to i with a bias below i / 2^32.
                 high = (_mixed(state) >> np.uint64(32)) * np.uint64(i + 1)
                 j = np.int64(high >> np.uint64(32))
-                taken = moved[j]
+                picked = moved[j]
                 moved[j] = moved[i]
-                sums[b, system[i]] += taken
+                sums[b, system[i]] += picked
             if m:
                 sums[b, system[0]] += moved[0]
 
@@ -256,7 +256,7 @@ def widest(sums: Any, counts: Any) -> Any:  # pragma: no cover
     Means of unequal counts are compared cross-multiplied; products have to stay below 2^63.
     """
     resamples, k = sums.shape
-    found = np.zeros((resamples, 2), dtype=np.int64)
+    extremes = np.zeros((resamples, 2), dtype=np.int64)
     for b in range(resamples):
         high = 0
         low = 0
@@ -265,6 +265,6 @@ def widest(sums: Any, counts: Any) -> Any:  # pragma: no cover
                 high = s
             if sums[b, s] * counts[low] < sums[b, low] * counts[s]:
                 low = s
-        found[b, 0] = high
-        found[b, 1] = low
-    return found
+        extremes[b, 0] = high
+        extremes[b, 1] = low
+    return extremes

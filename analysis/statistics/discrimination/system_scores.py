@@ -48,8 +48,8 @@ class PairedDifferences:
     @property
     def n_queries(self) -> IntArray:
         """Queries (P,) that each pair shares."""
-        found = np.broadcast_to(self.paired.sum(axis=0), self.first.shape)
-        return found.astype(np.int64)
+        counts = np.broadcast_to(self.paired.sum(axis=0), self.first.shape)
+        return counts.astype(np.int64)
 
     @property
     def contributing(self) -> BoolArray:
@@ -105,11 +105,11 @@ def on_resamples(
             for start in range(0, len(weights), rows)
         ]
     )
-    found = []
-    for table, own in zip(differences, np.split(sums, ends[:-1], axis=1), strict=True):
+    results = []
+    for table, of_table in zip(differences, np.split(sums, ends[:-1], axis=1), strict=True):
         width = table.columns.shape[1]
-        found.append(table.of_sums(own[:, :width], own[:, width:]))
-    return found
+        results.append(table.of_sums(of_table[:, :width], of_table[:, width:]))
+    return results
 
 
 def scheme_for(differences: PairedDifferences, bootstrap_from: int) -> Scheme:

@@ -21,7 +21,7 @@ BoolArray = npt.NDArray[np.bool_]
 MOVES = 1_000_000_000
 
 FEW = "a comparison needs 2 systems with scores"
-NOTHING_MOVES = "no query has scores of 2 systems, so there is nothing to permute"
+NOTHING_MOVES = "no query has scores of 2 systems that could be permuted"
 
 #: Steps of a grid by which two ranges of means can differ by rounding alone.
 ROUNDING = 2
@@ -62,7 +62,7 @@ class RandomisedTukey:
 def one_sided(p: npt.ArrayLike, difference: npt.ArrayLike) -> FloatArray:
     """One-sided p for a positive difference: p/2 where it is positive, 1 - p/2 where negative.
 
-    A difference of 0 speaks for neither side: .5.
+    A difference of 0 favors neither side: .5.
     """
     two, sign = np.asarray(p, dtype=np.float64), np.sign(np.asarray(difference, dtype=np.float64))
     return np.where(sign > 0, two / 2, np.where(sign < 0, 1 - two / 2, 0.5 + 0 * two))
@@ -76,8 +76,8 @@ def randomised_tukey_hsd(
     q* is the largest minus the smallest system mean of a permuted table, and p of a pair the share
     of permutations with q* at least as large as the pair's difference: (count + 1) / (B + 1).
     Sums are of integers (see `fixed_point`) and compared exactly, so that ties count; scores that
-    are no short decimals or fractions are rounded to a grid, and sums within that rounding count as
-    equal. Missing scores stay missing: the others of a query are permuted among their systems.
+    are not short decimals or fractions are rounded to a grid, and sums within that rounding count
+    as equal. Missing scores stay missing: the others of a query are permuted among their systems.
 
     Parameters
     ----------
@@ -91,11 +91,11 @@ def randomised_tukey_hsd(
     Raises
     ------
     ValueError
-        The scores are no table, or infinite.
+        The scores are not a table, or infinite.
 
     Notes
     -----
-    Carterette 2012; Muhamed 2025, section 4. It accounts for the queries that all
+    Carterette (2012), ACM TOIS 30:4; Muhamed 2025, section 4. It accounts for the queries that all
     systems answer, unlike Tukey's one-way test.
     """
     return randomised_tukey_hsds([scores], resamples, seed, paper=paper)[0]
@@ -142,16 +142,16 @@ def _prepared(scores: npt.ArrayLike) -> _Prepared:
     present = np.isfinite(values)
     columns = np.flatnonzero(present.any(axis=0))
     rows = present.any(axis=1)
-    kept = present[np.ix_(rows, columns)]
+    scored = present[np.ix_(rows, columns)]
     # Sums times counts have to stay within 63 bits, for means of unequal counts.
-    n = max(1, len(kept))
+    n = max(1, len(scored))
     fixed = fixed_point(values[np.ix_(rows, columns)], 2**62 // (n * n))
     reason = None
     if columns.size < 2:
         reason = FEW
-    elif not (kept.sum(axis=1) > 1).any():
+    elif not (scored.sum(axis=1) > 1).any():
         reason = NOTHING_MOVES
-    return _Prepared(fixed, kept, columns, values.shape[1], reason)
+    return _Prepared(fixed, scored, columns, values.shape[1], reason)
 
 
 def _tested(table: _Prepared, sums: IntArray | None, paper: bool) -> RandomisedTukey:
@@ -192,8 +192,8 @@ def _reached_nearly(
     sums: IntArray, counts: IntArray, difference: FloatArray, unit: float
 ) -> IntArray:
     ranges = np.sort(np.ptp(sums / (counts * unit), axis=1) + TOLERANCE)
-    found: IntArray = len(sums) - np.searchsorted(ranges, difference, side="left")
-    return found
+    reached: IntArray = len(sums) - np.searchsorted(ranges, difference, side="left")
+    return reached
 
 
 def _reached(
@@ -227,7 +227,7 @@ def _reached(
     reached = (len(sums) - sure).astype(np.int64)
     exact: dict[int, Fraction] = {}
     for pair in np.flatnonzero(near < sure):
-        wanted = abs(
+        observed_gap = abs(
             Fraction(int(observed[i[pair]]), int(counts[i[pair]]))
             - Fraction(int(observed[j[pair]]), int(counts[j[pair]]))
         )
@@ -236,5 +236,5 @@ def _reached(
                 exact[b] = Fraction(int(sums[b, high[b]]), int(counts[high[b]])) - Fraction(
                     int(sums[b, low[b]]), int(counts[low[b]])
                 )
-            reached[pair] += exact[b] >= wanted
+            reached[pair] += exact[b] >= observed_gap
     return reached

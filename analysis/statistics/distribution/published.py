@@ -1,4 +1,4 @@
-"""The CCRS paper's own figures (arXiv:2506.20128v1), to stand beside a report's.
+"""The figures of the CCRS paper (arXiv:2506.20128v1), for comparison with a report's.
 
 Figures only: means, counts, correlations, ties, shape, pairwise differences with their p values,
 and the hypotheses, by system A to F and by construct. Points are on 0 to 100.
@@ -46,10 +46,10 @@ def published_figure(table: str, system: str, construct: str, name: str = "") ->
     >>> published_figure("table13_ties_pct", "A", "QR")
     62.5
     """
-    found: Any = published(table)
+    value: Any = published(table)
     by_construct = table in {"table13_ties_pct", "table18_ragchecker_ties_pct"}
     for key in (construct, system) if by_construct else (system, construct):
-        found = found.get(key) if isinstance(found, dict) else None
-    if name and isinstance(found, dict):
-        found = found.get(name)
-    return float(found) if isinstance(found, (int, float)) else None
+        value = value.get(key) if isinstance(value, dict) else None
+    if name and isinstance(value, dict):
+        value = value.get(name)
+    return float(value) if isinstance(value, (int, float)) else None

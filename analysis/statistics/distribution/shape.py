@@ -53,7 +53,7 @@ class PopulationStatistics:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How many of n scores lie on the scale's ends; shares are NaN when n is 0."""
+    """How many of n scores are at the scale's ends; shares are NaN when n is 0."""
 
     n: int
     count_at_min: int
@@ -130,11 +130,11 @@ def bounds(scores: npt.ArrayLike, minimum: float, maximum: float) -> Bounds:
 def at_bound(
     scores: npt.ArrayLike, minimum: float, maximum: float, end: Literal["min", "max"]
 ) -> FloatArray:
-    """1 where a score (n,) lies on that end of the scale, 0 elsewhere, NaN where it is missing."""
+    """1 where a score (n,) is at that end of the scale, 0 elsewhere, NaN where it is missing."""
     _check_scale(minimum, maximum)
     x = as_values(scores, "scores")
-    there = _at(x, minimum if end == "min" else maximum, minimum, maximum)
-    return np.where(np.isfinite(x), there.astype(np.float64), np.nan)
+    at_end = _at(x, minimum if end == "min" else maximum, minimum, maximum)
+    return np.where(np.isfinite(x), at_end.astype(np.float64), np.nan)
 
 
 def tie_probability(scores: npt.ArrayLike) -> float:
@@ -148,8 +148,8 @@ def tie_probability_of_weights(
 ) -> QueryStatistic:
     """Tie probability as a function of query weights.
 
-    Two copies of one response in a resample are no pair: they would add ties that no two responses
-    have. (Literal repetition would count them, and push the interval up.)
+    Two copies of one response in a resample do not count as a pair: they would add ties that no two
+    responses have, and move the interval up.
     """
     x, codes, total, dropped = _scored(scores, query, n_queries)
     reason = None if x.size >= 2 else f"a pair needs 2 scores, there are {x.size}"
@@ -216,8 +216,8 @@ def _scored(
 ) -> tuple[FloatArray, npt.NDArray[np.int64], int, int]:
     array = as_values(scores, "scores")
     codes, total = as_codes(query, array.size, n_queries)
-    kept = np.isfinite(array)
-    return array[kept], codes[kept], total, int(np.count_nonzero(~kept))
+    present = np.isfinite(array)
+    return array[present], codes[present], total, int(np.count_nonzero(~present))
 
 
 def _undefined(
@@ -228,7 +228,7 @@ def _undefined(
 
 
 def _at(x: FloatArray, end: float, minimum: float, maximum: float) -> npt.NDArray[np.bool_]:
-    # Of the end itself, not of a wide scale: on 0 to 1e16 a score of 0.5 is no 0.
+    # Of the end itself, not of a wide scale: on 0 to 1e16 a score of 0.5 is not 0.
     return np.abs(x - end) <= NOISE * max(abs(end), min(1.0, maximum - minimum))
 
 

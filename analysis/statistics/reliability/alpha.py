@@ -44,7 +44,7 @@ def krippendorff_alpha(values: npt.ArrayLike, level: Level) -> float:
     """Krippendorff's alpha of values (n_items, n_raters), NaN where missing.
 
     Ordinal distances use the mid-ranks of the pairable values only. NaN where undefined;
-    `alpha_undefined_reason` says why.
+    `alpha_undefined_reason` gives the reason.
     """
     array = as_values(values)
     return alpha_of_weights(array, np.zeros(array.shape[0], dtype=np.int64), level).point

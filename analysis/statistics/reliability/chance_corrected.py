@@ -9,7 +9,7 @@ and q categories:
 
     Fleiss             sum_kl w_kl pi_k pi_l
     Conger             the mean over pairs of raters g, h of sum_kl w_kl p_gk p_hl, each rater with
-                       marginals of their own; with two raters Cohen's kappa
+                       separate marginals; with two raters Cohen's kappa
     Gwet               sum_kl w_kl / (q (q - 1)) * sum_k pi_k (1 - pi_k): AC1 unweighted, else AC2
     Brennan-Prediger   sum_kl w_kl / q^2
 
@@ -46,13 +46,13 @@ ONE_CATEGORY = "one category only: without a choice agreement beyond chance is u
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """What the coefficients are made of, an entry a rated response."""
+    """Inputs of the coefficients, an entry for each rated response."""
 
     levels: FloatArray  # (q,)
     agreement: FloatArray  # (q, q) weights of agreement
     observed: FloatArray  # (n,) agreement of the response's pairs, NaN with one rating
     shares: FloatArray  # (n, q) share of its ratings in each category
-    given: FloatArray  # (n, R, q) which rater gave which category
+    by_rater: FloatArray  # (n, R, q) which rater gave which category
 
 
 def chance_corrected(
@@ -68,7 +68,7 @@ def chance_corrected(
     `levels` are the categories of the scale, used or not; without them those that occur count. It
     matters to Gwet's and Brennan and Prediger's coefficients, and to the range of quadratic
     weights of all but Conger's and Fleiss's. Raises ValueError for an unknown coefficient, and for
-    a rating that is none of the levels.
+    a rating that is not one of the levels.
     """
     array, codes, total = _read(coefficient, weighting, values, query, n_queries)
     rated = np.isfinite(array).any(axis=1)
@@ -84,7 +84,7 @@ def chance_corrected(
         # Responses rated once enter the marginals.
         columns = np.column_stack(
             [np.where(paired, parts.observed, 0.0), paired.astype(np.float64), parts.shares]
-            + [parts.given[:, rater] for rater in range(array.shape[1])]
+            + [parts.by_rater[:, rater] for rater in range(array.shape[1])]
         )
         sums = sums_by_query(columns, place, total)
 
@@ -137,25 +137,25 @@ def _read(
     query: npt.ArrayLike,
     n_queries: int | None,
 ) -> tuple[FloatArray, npt.NDArray[np.int64], int]:
-    for what, one, known in (
+    for name, value, allowed in (
         ("coefficient", coefficient, get_args(Coefficient)),
         ("weighting", weighting, get_args(Weighting)),
     ):
-        if one not in known:
-            raise ValueError(f"{what} {one!r}: expected one of {', '.join(known)}")
+        if value not in allowed:
+            raise ValueError(f"{name} {value!r}: expected one of {', '.join(allowed)}")
     array = comparable(table_of_ratings(values))
     return array, *as_codes(query, len(array), n_queries)
 
 
 def _levels(array: FloatArray, levels: Sequence[float] | None) -> FloatArray:
-    seen = np.unique(array[np.isfinite(array)])
+    occurring = np.unique(array[np.isfinite(array)])
     if levels is None:
-        return seen
+        return occurring
     declared = np.unique(np.asarray(levels, dtype=np.float64))
-    apart = np.abs(seen[:, None] - declared[None, :]).min(axis=1, initial=np.inf)
-    strange = seen[apart > 1e-9 * max(1.0, float(np.abs(declared).max(initial=0.0)))]
+    apart = np.abs(occurring[:, None] - declared[None, :]).min(axis=1, initial=np.inf)
+    strange = occurring[apart > 1e-9 * max(1.0, float(np.abs(declared).max(initial=0.0)))]
     if strange.size:
-        raise ValueError(f"rating {strange[0]:g} is none of the {declared.size} levels")
+        raise ValueError(f"rating {strange[0]:g} is not one of the {declared.size} levels")
     return declared
 
 
@@ -164,12 +164,12 @@ def _parts(array: FloatArray, levels: FloatArray, weighting: Weighting) -> _Part
     if weighting == "quadratic":
         agreement = 1 - (np.subtract.outer(levels, levels) / np.ptp(levels)) ** 2
     nearest = np.abs(np.where(np.isfinite(array), array, 0.0)[:, :, None] - levels).argmin(axis=2)
-    given = np.eye(levels.size)[nearest] * np.isfinite(array)[:, :, None]
+    by_rater = np.eye(levels.size)[nearest] * np.isfinite(array)[:, :, None]
     code = np.where(np.isfinite(array), nearest, np.nan)
     observed = over_pairs(code, lambda a, b: agreement[a.astype(int), b.astype(int)])
-    count = given.sum(axis=(1, 2))
-    shares = given.sum(axis=1) / count[:, None]
-    return _Parts(levels, agreement, observed, shares, given)
+    count = by_rater.sum(axis=(1, 2))
+    shares = by_rater.sum(axis=1) / count[:, None]
+    return _Parts(levels, agreement, observed, shares, by_rater)
 
 
 def _coefficient(coefficient: Coefficient, sums: FloatArray, parts: _Parts) -> FloatArray:
@@ -233,18 +233,18 @@ def weighted_kappa(
     raters = array.shape[1]
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        found = weights @ sums
-        n, first, second = (found[:, 2 + i * raters : 2 + (i + 1) * raters] for i in range(3))
-        there = n > 0
-        mean = np.where(there, first / np.where(there, n, 1.0), 0.0)
-        square = np.where(there, second / np.where(there, n, 1.0), 0.0)
-        count = there.sum(axis=1).astype(np.float64)
+        summed = weights @ sums
+        n, first, second = (summed[:, 2 + i * raters : 2 + (i + 1) * raters] for i in range(3))
+        rated_by = n > 0
+        mean = np.where(rated_by, first / np.where(rated_by, n, 1.0), 0.0)
+        square = np.where(rated_by, second / np.where(rated_by, n, 1.0), 0.0)
+        count = rated_by.sum(axis=1).astype(np.float64)
         # Over ordered pairs g != h: E[x_g^2] + E[x_h^2] - 2 E[x_g] E[x_h].
         expected = 2 * (count - 1) * square.sum(axis=1)
         expected -= 2 * (mean.sum(axis=1) ** 2 - (mean**2).sum(axis=1))
         expected = ratio(expected, count * (count - 1), count > 1)
         size = ratio(square.sum(axis=1), count, count > 0)
-        observed = ratio(found[:, 0], found[:, 1], found[:, 1] > 0)
+        observed = ratio(summed[:, 0], summed[:, 1], summed[:, 1] > 0)
         return 1 - ratio(observed, expected, expected > NEGLIGIBLE * size)
 
     reason = None if used else NO_PAIR

@@ -32,7 +32,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     RESIDUAL: (QUERY, SYSTEM, RATER),
 }
 
-#: A singular value below this share of the largest leaves a component to chance.
+#: With a singular value below this share of the largest, a component is not identified.
 _SINGULAR = 1e-9
 
 
@@ -53,8 +53,8 @@ class GStudy:
     @property
     def total(self) -> float:
         """Sum of the components that are identified, negative ones counting 0."""
-        known = [v for v in self.variance.values() if np.isfinite(v)]
-        return float(np.sum(np.maximum(known, 0.0))) if known else float("nan")
+        identified = [v for v in self.variance.values() if np.isfinite(v)]
+        return float(np.sum(np.maximum(identified, 0.0))) if identified else float("nan")
 
 
 def g_study(
@@ -64,9 +64,9 @@ def g_study(
 ) -> GStudy:
     """Components of ratings (n, raters), with query and system codes (n,) of the responses.
 
-    A response of several systems stands for one of them. Components whose levels the design does
-    not tell apart (query:system and residual where every response has one rating) have no value
-    each, and a reason that names them.
+    A response of several systems counts for one of them. Components whose levels coincide in the
+    design (query:system and residual where every response has one rating) have no value, and a
+    reason that names them.
     """
     array = table_of_ratings(values)
     queries, _ = as_codes(query, len(array), None)
@@ -88,11 +88,11 @@ def g_study(
     merged, reasons = _identified(levels)
     variance = dict.fromkeys(FACTORS, float("nan"))
     solved = _henderson(y - y.mean(), [levels[name] for name in merged])
-    for name, found in zip(merged, solved, strict=True):
+    for name, component in zip(merged, solved, strict=True):
         if name not in reasons:
-            variance[name] = float(found)
-            if np.isnan(found):
-                reasons[name] = "the missing ratings leave too little to tell the components apart"
+            variance[name] = float(component)
+            if np.isnan(component):
+                reasons[name] = "the missing ratings leave too little to identify the components"
     return GStudy(variance, reasons, *counts)
 
 
@@ -101,7 +101,7 @@ def difference_error(study: GStudy, queries: int, raters: int) -> tuple[float, s
 
     For `queries` queries that both systems answer and `raters` raters who rate all of it, both
     drawn anew: 2 (query:system / n + system:rater / k + residual / (n k)) under the root. What
-    queries and raters bring alike to both systems cancels. Negative components count 0. Raises
+    queries and raters contribute equally to both systems cancels. Negative components count 0. Raises
     ValueError without a query or a rater.
     """
     if queries < 1 or raters < 1:
@@ -145,21 +145,21 @@ def _identified(
     """Components to solve for, one for each set with the same levels, and why others have none."""
     sets: list[list[str]] = []
     for name, codes in levels.items():
-        for known in sets:
-            other = levels[known[0]]
+        for group in sets:
+            other = levels[group[0]]
             same = _count(other) == _count(codes) == _count(_crossed([other, codes]))
             if same:
-                known.append(name)
+                group.append(name)
                 break
         else:
             sets.append([name])
     reasons = {}
-    for known in sets:
-        if len(known) > 1:
-            together = f"{', '.join(known[:-1])} and {known[-1]}"
-            for name in known:
+    for group in sets:
+        if len(group) > 1:
+            together = f"{', '.join(group[:-1])} and {group[-1]}"
+            for name in group:
                 reasons[name] = f"{together} have the same levels here: they are confounded"
-    return [known[-1] for known in sets], reasons
+    return [group[-1] for group in sets], reasons
 
 
 def _henderson(y: FloatArray, levels: list[IntArray]) -> FloatArray:

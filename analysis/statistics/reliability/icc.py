@@ -2,8 +2,8 @@
 
 Forms carry McGraw and Wong's names; `ICC_NAMES` gives both name sets. On complete data they come
 from the analysis of variance (and may be negative), with missing cells from REML components
-(and are at least 0): ICC(A,1) = response / (response + rater + residual); form 1 has components of
-its own, without raters, and so needs no raters that are connected.
+(and are at least 0): ICC(A,1) = response / (response + rater + residual). Form 1 has separate
+components, without raters, and does not need connected raters.
 Sources: Shrout and Fleiss (1979), Psychological Bulletin 86:420-428; McGraw and Wong (1996),
 Psychological Methods 1:30-46, Tables 4 and 7.
 """
@@ -50,7 +50,7 @@ def icc(values: npt.ArrayLike, form: Form, k: float | None = None) -> float:
 
     Responses without a rating do not enter. `k` is the number of raters averaged in the forms
     "·,k"; on complete data it defaults to their number, with missing cells it must be given
-    (ValueError). NaN where undefined; `icc_undefined_reason` says why.
+    (ValueError). NaN where undefined; `icc_undefined_reason` gives the reason.
     """
     table = _read(values, form)
     if icc_undefined_reason(table, form) is not None:

@@ -1,4 +1,4 @@
-"""How far two ratings of one response lie apart, over all pairs of raters.
+"""How far two ratings of one response differ, over all pairs of raters.
 
 Every response with two or more ratings counts once: its figure is the mean over its pairs, so that
 a response with many raters weighs no more than one with two.

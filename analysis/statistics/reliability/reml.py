@@ -85,7 +85,7 @@ def reml(y: FloatArray, start: tuple[float, float]) -> tuple[float, float, float
             )
             for begin in (guess, np.array([0.5, 0.1]))
         ),
-        key=lambda found: float(found.fun),
+        key=lambda result: float(result.fun),
     )
     shares = _polished(objective, np.asarray(best.x, dtype=np.float64), top)
     ratios = shares / (1 - shares)
@@ -95,23 +95,23 @@ def reml(y: FloatArray, start: tuple[float, float]) -> tuple[float, float, float
 
 
 def _sums(y: FloatArray) -> _Sums:
-    given = np.isfinite(y).astype(np.float64)
-    filled = np.where(given > 0, y, 0.0)
-    per_response = given.sum(axis=1)
+    present = np.isfinite(y).astype(np.float64)
+    filled = np.where(present > 0, y, 0.0)
+    per_response = present.sum(axis=1)
     totals = filled.sum(axis=1)
     sizes = np.unique(per_response)
     groups = [per_response == size for size in sizes]
     return _Sums(
         m=sizes,
         count=np.array([group.sum() for group in groups], dtype=np.float64),
-        by_rater=np.array([given[group].sum(axis=0) for group in groups]),
-        together=np.array([given[group].T @ given[group] for group in groups]),
+        by_rater=np.array([present[group].sum(axis=0) for group in groups]),
+        together=np.array([present[group].T @ present[group] for group in groups]),
         total=np.array([totals[group].sum() for group in groups]),
         total_squared=np.array([(totals[group] ** 2).sum() for group in groups]),
-        total_by_rater=np.array([given[group].T @ totals[group] for group in groups]),
+        total_by_rater=np.array([present[group].T @ totals[group] for group in groups]),
         rater_total=filled.sum(axis=0),
         squares=float((filled**2).sum()),
-        n_ratings=float(given.sum()),
+        n_ratings=float(present.sum()),
     )
 
 

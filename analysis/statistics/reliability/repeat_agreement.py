@@ -30,13 +30,15 @@ def repeat_agreement(
     `first` and `later` (n,) are a pair of scores each, NaN where missing; a response that was
     scored four times brings three pairs.
     """
-    one, two = as_values(first), as_values(later)
-    codes, total = as_codes(query, one.size, n_queries)
-    if one.shape != two.shape:
-        raise ValueError(f"later scores have shape {two.shape}, first ones {one.shape}")
-    both = np.isfinite(one) & np.isfinite(two)
+    first_scores, later_scores = as_values(first), as_values(later)
+    codes, total = as_codes(query, first_scores.size, n_queries)
+    if first_scores.shape != later_scores.shape:
+        raise ValueError(
+            f"later scores have shape {later_scores.shape}, first ones {first_scores.shape}"
+        )
+    both = np.isfinite(first_scores) & np.isfinite(later_scores)
     n = int(np.count_nonzero(both))
-    level = comparable(np.concatenate([one[both], two[both]]))
+    level = comparable(np.concatenate([first_scores[both], later_scores[both]]))
     x, y = level[:n], level[n:]
     middle = float(np.median(level)) if n else 0.0
     a, b = x - middle, y - middle
@@ -48,18 +50,18 @@ def repeat_agreement(
         va, vb = count * saa - sa**2, count * sbb - sb**2
         vary = (va > NEGLIGIBLE * count * saa) & (vb > NEGLIGIBLE * count * sbb)
         r = ratio(count * sab - sa * sb, np.sqrt(np.where(vary, va * vb, 1.0)), vary)
-        there = count > 0
-        return np.column_stack([r, ratio(apart, count, there), ratio(equal, count, there)])
+        present = count > 0
+        return np.column_stack([r, ratio(apart, count, present), ratio(equal, count, present)])
 
     none = None if n else "no response has a repeated score"
     constant = none
     if n and np.isnan(of_weights(np.ones((1, total)))[0, 0]):
         constant = "the scores, or their repeats, do not vary"
-    there = np.bincount(codes[both], minlength=total) > 0
+    contributing = np.bincount(codes[both], minlength=total) > 0
     return StatisticFamily(
         of_weights,
-        np.repeat(there[:, None], 3, axis=1),
+        np.repeat(contributing[:, None], 3, axis=1),
         np.full(3, n, dtype=np.int64),
-        np.full(3, one.size - n, dtype=np.int64),
+        np.full(3, first_scores.size - n, dtype=np.int64),
         (constant, none, none),
     )

@@ -31,7 +31,7 @@ from analysis.statistics.reliability.two_way import connected_groups
 
 NO_COMPANY = "severity needs two raters with a common response"
 
-#: An eigenvalue below this share of the largest is none: raters that are not linked.
+#: An eigenvalue below this share of the largest counts as 0: raters that are not linked.
 _NULL = 1e-10
 
 
@@ -40,13 +40,13 @@ class Severities:
     """Severity of each rater as a function of query weights (rows, Q): (rows, raters), in points.
 
     The mean over all ratings is 0. NaN for a rater without a rating under the weights, and for all
-    where these leave raters unconnected. `reason` says why there is none on the sample.
+    where these leave raters unconnected. `reason` explains why they are undefined on the sample.
     """
 
     of_weights: OfWeights
     contributing: BoolArray  #: (Q,) queries with a response that two raters rated
     n_responses: npt.NDArray[np.int64]  #: (raters,) shared responses of each
-    n_dropped: npt.NDArray[np.int64]  #: (raters,) responses that nobody else rated
+    n_dropped: npt.NDArray[np.int64]  #: (raters,) responses that no other rater rated
     reason: str | None = None
 
     @property
@@ -66,7 +66,7 @@ def severities(
     present = np.isfinite(array)
     shared = present.sum(axis=1) >= 2
     raters = array.shape[1]
-    given = present[shared].astype(np.float64)
+    indicator = present[shared].astype(np.float64)
     contributing = np.bincount(codes[shared], minlength=total) > 0
     counts = (present[shared].sum(axis=0), present[~shared].sum(axis=0))
     reason = None
@@ -82,29 +82,29 @@ def severities(
 
         return Severities(none, contributing, *counts, reason)
     y = np.where(present, array - np.nanmean(array), 0.0)[shared]
-    m = given.sum(axis=1)
+    m = indicator.sum(axis=1)
     # Responses are eliminated, query by query; what is left is a small system in the raters.
-    system = np.einsum("ia,ib->iab", given, given) / -m[:, None, None]
-    system[:, range(raters), range(raters)] += given
-    right = y - given * (y.sum(axis=1) / m)[:, None]
-    columns = np.column_stack([system.reshape(len(y), -1), right, given])
+    system = np.einsum("ia,ib->iab", indicator, indicator) / -m[:, None, None]
+    system[:, range(raters), range(raters)] += indicator
+    right = y - indicator * (y.sum(axis=1) / m)[:, None]
+    columns = np.column_stack([system.reshape(len(y), -1), right, indicator])
     sums = sums_by_query(columns, codes[shared], total)
 
     def solved(weights: FloatArray) -> FloatArray:
-        found = weights @ sums
-        matrix = found[:, : raters**2].reshape(-1, raters, raters)
-        b = found[:, raters**2 : raters**2 + raters]
-        n = found[:, raters**2 + raters :]
-        there = n > 0
+        summed = weights @ sums
+        matrix = summed[:, : raters**2].reshape(-1, raters, raters)
+        b = summed[:, raters**2 : raters**2 + raters]
+        n = summed[:, raters**2 + raters :]
+        rated_any = n > 0
         roots, vectors = np.linalg.eigh(matrix)
         top = roots[:, -1:]
         null = roots <= _NULL * np.where(top > 0, top, 1.0)
         inverse = np.where(null, 0.0, 1 / np.where(null, 1.0, roots))
         effects = np.einsum("rij,rj,rkj,rk->ri", vectors, inverse, vectors, b, optimize=True)
-        linked = null.sum(axis=1) == 1 + (~there).sum(axis=1)
+        linked = null.sum(axis=1) == 1 + (~rated_any).sum(axis=1)
         level = ratio(np.sum(n * effects, axis=1), n.sum(axis=1), n.sum(axis=1) > 0)
         out: FloatArray = effects - level[:, None]
-        out[~there] = np.nan
+        out[~rated_any] = np.nan
         out[~linked] = np.nan
         return out
 
@@ -117,7 +117,7 @@ def severities(
 def deviations(values: npt.ArrayLike, severity: npt.ArrayLike) -> FloatArray:
     """Each rating minus the mean of the response's other ratings, both less severity; (n, raters).
 
-    What is left of a rating once response and rater are taken out. NaN where nobody else rated.
+    What is left of a rating once response and rater are taken out. NaN where no other rater rated.
     """
     array = as_values(values) - as_values(severity)
     present = np.isfinite(array)
@@ -167,10 +167,10 @@ ScaleUse = Literal["raw", "centered", "ranks"]
 
 
 def by_scale_use(values: npt.ArrayLike, use: ScaleUse, severity: npt.ArrayLike) -> FloatArray:
-    """Ratings (n, raters) as they are, less each rater's severity (raters,), or as mid-ranks.
+    """Ratings (n, raters) unchanged, minus each rater's severity (raters,), or as mid-ranks.
 
     Ranks are taken within each rater, as shares between 0 and 1 of the rater's own ratings:
-    (mid-rank - 1/2) / number. They keep nothing but the rater's order.
+    (mid-rank - 1/2) / number. Only the rater's order is left in them.
     """
     if use not in get_args(ScaleUse):
         raise ValueError(f"use {use!r}: expected one of {', '.join(get_args(ScaleUse))}")

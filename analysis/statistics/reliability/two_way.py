@@ -40,7 +40,7 @@ class TwoWay:
 
 
 def two_way_undefined_reason(values: npt.ArrayLike) -> str | None:
-    """Why response, rater and residual variance cannot be told apart; None where they can."""
+    """Why response, rater and residual variance are not identified; None where they are."""
     array = as_values(values)
     if array.ndim != 2:
         raise ValueError(f"values have shape {array.shape}, expected (items, raters)")
@@ -58,7 +58,7 @@ def two_way_undefined_reason(values: npt.ArrayLike) -> str | None:
     if groups > 1:
         return (
             f"raters and responses fall into {groups} groups without a common rating: differences "
-            "between the groups' raters and responses cannot be told apart"
+            "between the groups' raters and responses cannot be distinguished"
         )
     if table.sum() - n - k + 1 < 1:
         return "no ratings are left to estimate the residual: each response has one rating too few"
@@ -68,15 +68,15 @@ def two_way_undefined_reason(values: npt.ArrayLike) -> str | None:
 def rater_groups(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Group of each rater (n_raters,) of values (n_items, n_raters), -1 without a rating.
 
-    Raters of one group are linked through responses that they share, directly or over others.
+    Raters of one group are linked through responses that they share, directly or through others.
     """
     present = np.isfinite(as_values(values))
-    given = present.astype(np.float64)
+    indicator = present.astype(np.float64)
     # Raters reached from each rater: squaring doubles the length of the paths that count.
-    reached = (given.T @ given) > 0
-    for _ in range(given.shape[1].bit_length()):
+    reached = (indicator.T @ indicator) > 0
+    for _ in range(indicator.shape[1].bit_length()):
         reached = (reached.astype(np.float64) @ reached) > 0
-    groups = np.full(given.shape[1], -1, dtype=np.int64)
+    groups = np.full(indicator.shape[1], -1, dtype=np.int64)
     rated = present.any(axis=0)
     first = reached[rated].argmax(axis=1) if rated.any() else np.empty(0, dtype=np.int64)
     groups[rated] = np.unique(first, return_inverse=True)[1]
@@ -84,7 +84,7 @@ def rater_groups(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
 
 
 def connected_groups(values: npt.ArrayLike) -> int:
-    """Number of groups of raters and responses that share no rating; 1 when all hang together."""
+    """Number of groups of raters and responses that share no rating; 1 if all are connected."""
     return int(rater_groups(values).max(initial=-1)) + 1
 
 
@@ -97,30 +97,30 @@ def two_way(values: npt.ArrayLike) -> TwoWay:
     present = np.isfinite(array)
     responses = np.asarray(present.any(axis=1))
     raters = np.asarray(present.any(axis=0))
-    given = present[responses][:, raters].astype(np.float64)
-    y = np.where(given > 0, array[responses][:, raters], 0.0)
-    grand = y.sum() / given.sum()
-    y = np.where(given > 0, y - grand, 0.0)
-    n, k = given.shape
-    m = given.sum(axis=1)
+    indicator = present[responses][:, raters].astype(np.float64)
+    y = np.where(indicator > 0, array[responses][:, raters], 0.0)
+    grand = y.sum() / indicator.sum()
+    y = np.where(indicator > 0, y - grand, 0.0)
+    n, k = indicator.shape
+    m = indicator.sum(axis=1)
     # Responses are eliminated; what is left is a small system in the raters.
-    system = np.diag(given.sum(axis=0)) - given.T @ (given / m[:, None])
-    right = y.sum(axis=0) - given.T @ (y.sum(axis=1) / m)
+    system = np.diag(indicator.sum(axis=0)) - indicator.T @ (indicator / m[:, None])
+    right = y.sum(axis=0) - indicator.T @ (y.sum(axis=1) / m)
     # Only a shift of all raters is left open (they are connected); the added block fixes it at 0.
-    # A pseudoinverse would have to tell that direction from rounding, and may fail to.
+    # A pseudoinverse may fail to distinguish that direction from rounding.
     effects = np.linalg.solve(system + np.trace(system) / k**2, right)
     effects -= effects.mean()
-    means = (y - given * effects).sum(axis=1) / m
-    residuals = np.where(given > 0, y - effects - means[:, None], 0.0)
+    means = (y - indicator * effects).sum(axis=1) / m
+    residuals = np.where(indicator > 0, y - effects - means[:, None], 0.0)
     ss_residual = float((residuals**2).sum())
     if ss_residual <= NO_RESIDUAL * float((y**2).sum()) * y.size:
         ss_residual = 0.0
-    df = int(given.sum()) - n - k + 1
+    df = int(indicator.sum()) - n - k + 1
     per_response = float(n / np.sum(1 / m))
     return TwoWay(
         responses=responses,
         raters=raters,
-        n_ratings=int(given.sum()),
+        n_ratings=int(indicator.sum()),
         n_responses=n,
         n_raters=k,
         ms_response=per_response * float(np.var(means, ddof=1)),
@@ -158,7 +158,7 @@ class Contrast:
     tail: float
 
     def lower(self, first: float, second: float, third: float) -> float:
-        """Bound that lies above the expectation with probability `tail`."""
+        """Bound that is above the expectation with probability `tail`."""
         above, below = self._gaps
         cross = [
             ((f - 1) ** 2 - (above[0] * f) ** 2 - below[j] ** 2) / f
@@ -174,7 +174,7 @@ class Contrast:
         return first - second - third - float(np.sqrt(max(variance, 0.0)))
 
     def upper(self, first: float, second: float, third: float) -> float:
-        """Bound that lies below the expectation with probability `tail`."""
+        """Bound that is below the expectation with probability `tail`."""
         above, below = self._gaps
         cross = [
             ((1 - f) ** 2 - (below[0] * f) ** 2 - above[j] ** 2) / f

@@ -19,7 +19,7 @@ from analysis.statistics.reliability.two_way import TwoWay, two_way, two_way_und
 class VarianceComponents:
     """Variances of y = mean + response + rater + residual, in squared points of the scale.
 
-    `reason` says why they are NaN; `per_response` is the harmonic mean of ratings per response.
+    `reason` explains why they are NaN; `per_response` is the harmonic mean of ratings per response.
     """
 
     response: float
@@ -37,7 +37,7 @@ def variance_components(values: npt.ArrayLike) -> VarianceComponents:
     """REML components of values (n_items, n_raters), NaN where missing.
 
     On complete data with all components above 0 they equal those of the analysis of variance. A
-    component at its bound is 0. Ratings must hang together (`connected_groups`).
+    component at its bound is 0. Raters must be connected (`connected_groups`).
     """
     array = as_values(values)
     reason = two_way_undefined_reason(array)
@@ -179,9 +179,9 @@ def sem(
 ) -> tuple[float, Interval]:
     """Standard error of measurement of one rating in points, for raters like these.
 
-    The square root of rater plus residual variance (`agreement`: the rating is to stand for the
-    response whoever gave it), or of the residual alone (`consistency`: each rater's own level is
-    taken for granted), from the components of values (n, raters). The interval takes the two mean
+    The square root of rater plus residual variance (`agreement`: a rating by any
+    rater), or of the residual alone (`consistency`: differences of level between raters are not an
+    error), from the components of values (n, raters). The interval takes the two mean
     squares as independent, a sum with positive coefficients having Graybill and Wang's bounds
     (1980, JASA 75:869-873), a single one those of chi-squared. NaN with a reason where undefined.
     """
@@ -192,8 +192,8 @@ def sem(
     reason = two_way_undefined_reason(array)
     if reason is not None:
         return float("nan"), withheld(level, method, reason)
-    parts, found = two_way(array), variance_components(array)
-    value = float(np.sqrt(found.residual + (found.rater if kind == "agreement" else 0.0)))
+    parts, components = two_way(array), variance_components(array)
+    value = float(np.sqrt(components.residual + (components.rater if kind == "agreement" else 0.0)))
     if parts.ms_residual == 0:
         return value, withheld(level, method, "no residual variation: the table has no error")
     # rater + residual = rater mean square / c + (1 - 1 / c) residual mean square.

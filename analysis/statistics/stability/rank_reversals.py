@@ -53,7 +53,7 @@ def flip_bounds(
 
 
 def _noncentrality(t: FloatArray, df: FloatArray, share: float) -> FloatArray:
-    """The noncentrality (P,) at which a noncentral t lies below t with this probability."""
+    """The noncentrality (P,) at which a noncentral t is below t with this probability."""
     middle = (np.arange(_POINTS) + 0.5) / _POINTS
     # t sqrt(chi2 / f) minus noncentrality is normal, given chi2.
     half = df[:, None] / 2
@@ -81,7 +81,7 @@ class Flips:
 
     `value` (P,) with `low` and `high`; `opposite` and `tied` of the `compared` pairs of scorings
     at hand order the two differently, or have equal means (within rounding) in one of the two at
-    least. `reasons` say why there is no value or no interval.
+    least. `reasons` explain missing values and intervals.
     """
 
     first: IntArray
@@ -100,28 +100,28 @@ class Flips:
     def mean(self) -> tuple[float, float, float, str | None]:
         """Mean over the pairs, the means of their ends, and why one of these is missing.
 
-        The ends' means are an interval that holds at least at the level, however the pairs hang
-        together: in the worst case all of them err together.
+        The means of the ends are an interval that covers at least at the level, however the pairs
+        depend on each other: in the worst case all miss together.
         """
-        known = np.isfinite(self.value)
-        if not known.any():
+        defined = np.isfinite(self.value)
+        if not defined.any():
             nan = float("nan")
             return nan, nan, nan, self.reason or next(iter(self.reasons), "no pair of systems")
-        value = float(self.value[known].mean())
+        value = float(self.value[defined].mean())
         ended = np.isfinite(self.low)
         if not ended.any():
             return value, float("nan"), float("nan"), NO_SPREAD
         # A pair that every scoring orders with the same difference does not flip.
-        low, high = (float(np.where(ended, e, 0.0)[known].mean()) for e in (self.low, self.high))
+        low, high = (float(np.where(ended, e, 0.0)[defined].mean()) for e in (self.low, self.high))
         return value, low, high, None
 
 
 def flips_of_repeats(scores: npt.ArrayLike, level: float = 0.95) -> Flips:
     """Flips between two scorings by one run, from scores (K, Q, S) of its K repeats.
 
-    Given the run, the noise of one answer says nothing of that of another, so the variance of a
-    difference of means follows from the spread of the repeats in each query, all queries
-    together. Its degrees of freedom fall where few queries hold the noise.
+    Given the run, the noise of different answers is independent, so that the variance of a
+    difference of means follows from the spread of the repeats in each query, all queries together.
+    Its degrees of freedom are low where few queries have most of the noise.
     """
     array = _checked(scores)
     return _each(array, _between_repeats, float(len(array)), level)
@@ -131,7 +131,7 @@ def flips_of_runs(scores: npt.ArrayLike, level: float = 0.95) -> Flips:
     """Flips between two runs like these, from scores (R, Q, S) of R runs.
 
     Runs may shift systems as a whole, so the variance is that of the R differences of means, on
-    R - 1 degrees of freedom: with two or three runs the interval says little.
+    R - 1 degrees of freedom: with two or three runs the interval is very wide.
     """
     array = _checked(scores)
     return _each(array, _between_runs, float(len(array)), level)
@@ -160,8 +160,8 @@ def _between_repeats(apart: FloatArray) -> _Noise:
     repeats, queries = apart.shape
     squares = apart.var(axis=0, ddof=1)
     total, fourth = float(squares.sum()), float((squares**2).sum())
-    # Twice the squared variance over its own variance, which the spread over queries tells: where
-    # few answers move at all, how many did is chance as well.
+    # Twice the squared variance over its variance, which the spread over queries shows: where few
+    # answers move at all, their number is random as well.
     spread, most = fourth - total**2 / queries, float(queries * (repeats - 1))
     df = 2 * total**2 / spread if spread > 0 else most
     return total / queries**2, min(max(df, 1.0), most)

@@ -66,11 +66,11 @@ def run_agreement(
     flat = np.ascontiguousarray(sums.reshape(total, -1))
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        found = (weights @ flat).reshape(len(weights), len(pairs), _SUMS)
-        return _measures(found).reshape(len(weights), -1)
+        summed = (weights @ flat).reshape(len(weights), len(pairs), _SUMS)
+        return _measures(summed).reshape(len(weights), -1)
 
-    there = sums[:, :, 0] > 0
-    contributing = np.stack([there, there, several, there], axis=2).reshape(total, -1)
+    shared = sums[:, :, 0] > 0
+    contributing = np.stack([shared, shared, several, shared], axis=2).reshape(total, -1)
     counts = sums[:, :, 0].sum(axis=0).astype(np.int64)
     points = of_weights(np.ones((1, total)))[0].reshape(len(pairs), -1)
     reasons: list[str | None] = []
@@ -102,9 +102,9 @@ def _sums(a: FloatArray, b: FloatArray, codes: npt.NDArray[np.int64], total: int
 def _measures(sums: FloatArray) -> FloatArray:
     """The four measures (..., 4) from the sums (..., 11) of a pair."""
     count, unequal, apart, sa, sb, saa, sbb, sab, waa, wbb, wab = np.moveaxis(sums, -1, 0)
-    there = count > 0
-    equal = 1 - ratio(unequal, count, there)
-    distance = ratio(apart, count, there)
+    some = count > 0
+    equal = 1 - ratio(unequal, count, some)
+    distance = ratio(apart, count, some)
     vary = (waa > NEGLIGIBLE * saa) & (wbb > NEGLIGIBLE * sbb)
     r = ratio(wab, np.sqrt(np.where(vary, waa * wbb, 1.0)), vary)
     # Times n squared, all of them.

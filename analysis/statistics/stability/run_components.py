@@ -1,7 +1,7 @@
 """Where the variance of a judge's scores comes from: responses, runs, or chance.
 
 Model: score = mean + query + response (in its query) + run + query:run + response:run + repeat,
-all random and independent but for the runs, which are taken as they are. Estimators: the analysis
+all random and independent, except the runs, which are fixed. Estimators: the analysis
 of variance on unweighted means of queries, whose expectations are exact for unequal numbers of
 responses; on complete tables it is the usual one. Unbiased, and so possibly negative. Source:
 Searle, Casella and McCulloch (1992), Variance Components, chapters 4 and 5 (nested and crossed
@@ -27,10 +27,10 @@ from analysis.core.statistic_family import StatisticFamily
 
 RUN_COMPONENTS = ("query", "response", "run", "query:run", "response:run", "repeat")
 
-ONE_RUN = "there is one run: its severity can't be told from the level of the scores"
-ONE_EACH = "each query has one response: query and response can't be told apart"
+ONE_RUN = "there is one run: its severity cannot be separated from the level of the scores"
+ONE_EACH = "each query has one response: query and response cannot be separated"
 ONE_EACH_RUN = "each query has one response: it is a part of query:run"
-NO_REPEATS = "nothing was scored again by the same run: it is a part of {part}"
+NO_REPEATS = "no run scored a response again: it is a part of {part}"
 NO_SCORES = "no response has a score of every run"
 ONE_QUERY = "there is one query with scores of every run: two are needed"
 NO_TOTAL = "the components add up to no variance: there are too few scores"
@@ -46,8 +46,8 @@ def run_components(
     """Shares of the variance of one score, then the components in squared points, six each.
 
     Both in the order of `RUN_COMPONENTS`. Shares are of the sum of the components, negative ones
-    included, so that they are as little biased. A component that can't be told apart has no
-    value, and its reason says in which other it lies.
+    included, so that they are as little biased. A component that cannot be separated has no value,
+    and its reason names the component that contains it.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def run_components(
         (n, R) first scores by response and run, on one scale. Responses that every run has scored
         enter.
     again
-        (n, R, K) all scores by repeat, the first included, NaN where there is none; K may be 1.
-        Cells with two or more scores tell the variance of repeats, of whatever run they are.
+        (n, R, K) all scores by repeat, the first included, NaN where missing; K may be 1. Cells
+        with two or more scores, of any run, give the variance of repeats.
     query
         (n,) codes.
 
@@ -72,27 +72,27 @@ def run_components(
         )
     codes, total = as_codes(query, len(x), n_queries)
     whole: BoolArray = np.asarray(np.isfinite(x).all(axis=1))
-    kept, code = x[whole], codes[whole]
+    complete, code = x[whole], codes[whole]
     count = np.bincount(code, minlength=total)
-    reason = _undefined(kept, count)
+    reason = _undefined(complete, count)
     if reason is not None:
         return _nothing(reason, total, int(whole.sum()), len(x))
-    middle = float(np.median(kept))
-    columns = _columns(kept - middle, code, total)
+    middle = float(np.median(complete))
+    columns = _columns(complete - middle, code, total)
     repeats = _repeat_sums(every - middle, codes, total)
     runs, several = x.shape[1], bool((count > 1).any())
     matrix = np.column_stack([columns, repeats])
-    known = bool(repeats[:, 1].any())
-    noise = NEGLIGIBLE * float(np.mean((kept - middle) ** 2) or 1.0)
+    has_repeats = bool(repeats[:, 1].any())
+    noise = NEGLIGIBLE * float(np.mean((complete - middle) ** 2) or 1.0)
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        parts = _components(weights @ matrix, runs, several, known)
+        parts = _components(weights @ matrix, runs, several, has_repeats)
         parts[np.abs(parts) <= noise] = 0.0
         sums = np.nansum(parts, axis=1, keepdims=True)
         shares = ratio(parts, sums, np.broadcast_to(sums > noise, parts.shape))
         return np.column_stack([shares, parts])
 
-    reasons = _reasons(runs, several, known)
+    reasons = _reasons(runs, several, has_repeats)
     of_shares = reasons
     if np.isnan(of_weights(np.ones((1, total)))[0, : len(RUN_COMPONENTS)]).all():
         of_shares = [NO_TOTAL] * len(RUN_COMPONENTS)
@@ -107,31 +107,33 @@ def run_components(
     )
 
 
-def _undefined(kept: FloatArray, count: IntArray) -> str | None:
-    if not len(kept):
+def _undefined(complete: FloatArray, count: IntArray) -> str | None:
+    if not len(complete):
         return NO_SCORES
     if np.count_nonzero(count) < 2:
         return ONE_QUERY
-    return EQUAL if np.ptp(kept) == 0 else None
+    return EQUAL if np.ptp(complete) == 0 else None
 
 
 def _columns(x: FloatArray, code: IntArray, total: int) -> FloatArray:
-    """By query: there, 1/n, n - 1, squares of responses and of cells, means and their products."""
+    """By query: whether present, 1/n, n - 1, squares (of responses, cells), means, products."""
     runs = x.shape[1]
     count = np.bincount(code, minlength=total).astype(np.float64)
-    there = count > 0
-    means = ratio(sums_by_query(x, code, total), count[:, None], np.repeat(there[:, None], runs, 1))
+    present = count > 0
+    means = ratio(
+        sums_by_query(x, code, total), count[:, None], np.repeat(present[:, None], runs, 1)
+    )
     apart = x - means[code]
     of_response = apart.mean(axis=1, keepdims=True)
     squares = np.column_stack(
         [runs * of_response[:, 0] ** 2, ((apart - of_response) ** 2).sum(axis=1)]
     )
-    means[~there] = 0.0
+    means[~present] = 0.0
     products = (means[:, :, None] * means[:, None, :]).reshape(total, -1)
     return np.column_stack(
         [
-            there,
-            np.where(there, 1 / np.maximum(count, 1), 0.0),
+            present,
+            np.where(present, 1 / np.maximum(count, 1), 0.0),
             np.maximum(count - 1, 0),
             sums_by_query(squares, code, total),
             means,
@@ -142,11 +144,11 @@ def _columns(x: FloatArray, code: IntArray, total: int) -> FloatArray:
 
 def _repeat_sums(every: FloatArray, codes: IntArray, total: int) -> FloatArray:
     """By query: squares of repeats about their cell's mean, and degrees of freedom."""
-    given = np.isfinite(every)
-    number = given.sum(axis=2)
+    present = np.isfinite(every)
+    number = present.sum(axis=2)
     some = number > 1
-    mean = ratio(np.where(given, every, 0.0).sum(axis=2), number.astype(np.float64), some)
-    apart = np.where(given & some[:, :, None], every - mean[:, :, None], 0.0)
+    mean = ratio(np.where(present, every, 0.0).sum(axis=2), number.astype(np.float64), some)
+    apart = np.where(present & some[:, :, None], every - mean[:, :, None], 0.0)
     squares = np.column_stack(
         [(apart**2).sum(axis=(1, 2)), np.where(some, number - 1, 0).sum(axis=1)]
     )
@@ -202,12 +204,12 @@ def _reasons(runs: int, several: bool, repeated: bool) -> list[str | None]:
     ]
 
 
-def _nothing(reason: str, total: int, used: int, given: int) -> StatisticFamily:
+def _nothing(reason: str, total: int, used: int, n_rows: int) -> StatisticFamily:
     size = 2 * len(RUN_COMPONENTS)
     return StatisticFamily(
         lambda weights: np.full((len(weights), size), np.nan),
         np.zeros((total, size), dtype=bool),
         np.full(size, used, dtype=np.int64),
-        np.full(size, given - used, dtype=np.int64),
+        np.full(size, n_rows - used, dtype=np.int64),
         (reason,) * size,
     )

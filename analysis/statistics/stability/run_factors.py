@@ -1,4 +1,4 @@
-"""How far scores move with what differs between two runs: seed, prompts, model, nothing at all."""
+"""How far scores differ between runs, by the attributes in which two runs differ."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ def pairs_by_difference(
 ) -> dict[tuple[str, ...], list[Pair]]:
     """Pairs of runs by the attributes in which they differ, those with the fewest first.
 
-    `runs` holds each run's attributes; an attribute that one of two has not differs.
+    `runs` has each run's attributes; an attribute that only one of the two has differs.
     """
-    found: dict[tuple[str, ...], list[Pair]] = {}
+    by_difference: dict[tuple[str, ...], list[Pair]] = {}
     for i, j in combinations(range(len(runs)), 2):
         names = dict.fromkeys([*runs[i], *runs[j]])
         apart = tuple(name for name in names if runs[i].get(name) != runs[j].get(name))
-        found.setdefault(apart, []).append((i, j))
-    return dict(sorted(found.items(), key=lambda item: len(item[0])))
+        by_difference.setdefault(apart, []).append((i, j))
+    return dict(sorted(by_difference.items(), key=lambda item: len(item[0])))
 
 
 def never_alone(differences: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Attributes that differ only along with others, each with those that always go with it.
 
-    What one of them moves can't be told from what the others do. Empty where no single other
-    goes with it each time, though never alone.
+    The effect of such an attribute cannot be separated from that of the others. Empty where it
+    never differs alone, and no other attribute differs each time.
     """
     names = dict.fromkeys(name for apart in differences for name in apart)
-    found = {}
+    companions = {}
     for name in names:
         with_it = [set(apart) for apart in differences if name in apart]
         if {name} not in with_it:
             common = set.intersection(*with_it) - {name}
-            found[name] = tuple(other for other in names if other in common)
-    return found
+            companions[name] = tuple(other for other in names if other in common)
+    return companions
 
 
 def half_mean_square(
@@ -74,21 +74,21 @@ def half_mean_square(
     size = len(pairs)
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        found = weights @ sums
-        count, shift, square = found[:, :size], found[:, size:-1], found[:, -1]
+        summed = weights @ sums
+        count, shift, square = summed[:, :size], summed[:, size:-1], summed[:, -1]
         number = count.sum(axis=1)
-        there = number > 0
+        some = number > 0
         moved = ratio(shift**2, count, count > 0)
-        part = ratio(np.nansum(moved, axis=1), 2 * number, there)
-        return np.column_stack([ratio(square, 2 * number, there), part])
+        part = ratio(np.nansum(moved, axis=1), 2 * number, some)
+        return np.column_stack([ratio(square, 2 * number, some), part])
 
     used = int(np.count_nonzero(both.any(axis=1)))
     either = np.isfinite(first) | np.isfinite(second)
     reason = None if used else "no response has a score of both"
-    there = sums[:, :size].any(axis=1)
+    contributing = sums[:, :size].any(axis=1)
     return StatisticFamily(
         of_weights,
-        np.column_stack([there, there]),
+        np.column_stack([contributing, contributing]),
         np.full(2, used, dtype=np.int64),
         np.full(2, int(np.count_nonzero(either.any(axis=1))) - used, dtype=np.int64),
         (reason, reason),

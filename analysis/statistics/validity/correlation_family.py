@@ -78,7 +78,7 @@ class CorrelationFamily:
         names: tuple[str, str] = ("x", "y"),
         too_few: str = TOO_FEW,
     ) -> int:
-        """The same from sums by query (Q, 6): weight, x, y, xx, yy, xy; returns its place.
+        """The same from sums by query (Q, 6): weight, x, y, xx, yy, xy; returns its position.
 
         `too_few` is the reason given where there are less than 2 responses.
         """
@@ -95,8 +95,8 @@ class CorrelationFamily:
         summed = self._columns.sums()
 
         def of_rows(weights: FloatArray) -> FloatArray:
-            found = summed(weights)
-            n, sx, sy, sxx, syy, sxy = (found[:, place] for place in places)
+            totals = summed(weights)
+            n, sx, sy, sxx, syy, sxy = (totals[:, place] for place in places)
             vx, vy = n * sxx - sx * sx, n * syy - sy * sy
             defined = (vx > NEGLIGIBLE * n * sxx) & (vy > NEGLIGIBLE * n * syy)
             scale = np.sqrt(np.maximum(vx, 0)) * np.sqrt(np.maximum(vy, 0))
@@ -115,7 +115,7 @@ class CorrelationFamily:
 
 
 def _reason(sums: FloatArray, n: int, names: tuple[str, str], too_few: str) -> str | None:
-    """Why there is no correlation on the sample itself."""
+    """Why the correlation is undefined on the sample itself."""
     if n < 2:
         return too_few.format(n=n)
     weight, sx, sy, sxx, syy, _ = sums

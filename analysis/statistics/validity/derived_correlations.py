@@ -17,15 +17,15 @@ from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.validity.correlation_family import AT_ONE
 
 ACROSS_ONE = "{which} is 1 or -1, so that Fisher's z has no average"
-NOT_POSITIVE = "{which} is not positive ({value:.2f}), so that there is no geometric mean"
+NOT_POSITIVE = "{which} is not positive ({value:.2f}), so that the geometric mean is undefined"
 
 
 @dataclass(frozen=True, eq=False)
 class Derived:
     """A function of `members` (places in a family): (R, k) to (R,), NaN where undefined.
 
-    `why` says in words why it is undefined at the members' own values (k,), or None. `apart` is
-    true where the members rest on different responses, whose numbers then add up.
+    `why` explains why it is undefined at the members' values (k,), or returns None. `apart` is true
+    where the members are of different responses, whose numbers then add up.
     """
 
     members: tuple[int, ...]
@@ -82,7 +82,7 @@ def fisher_average(correlations: FloatArray) -> FloatArray:
 
 
 def averaged_by_fisher(members: Sequence[int], names: Sequence[str]) -> Derived:
-    """Average over, say, systems; `names` say which, for the reason."""
+    """Average over, for instance, systems; `names` are theirs, for the reason."""
 
     def why(values: FloatArray) -> str | None:
         if not values.size:
@@ -136,12 +136,12 @@ def htmt(heterotrait: Sequence[int], monotrait: tuple[int, int], names: tuple[st
     def why(values: FloatArray) -> str | None:
         for value, name in zip(values[split:], names, strict=True):
             if value <= 0:
-                what = f"the correlation of {name} with itself across methods"
-                return NOT_POSITIVE.format(which=what, value=value)
+                subject = f"the correlation of {name} with itself across methods"
+                return NOT_POSITIVE.format(which=subject, value=value)
         mean = float(values[:split].mean())
         if mean <= 0:
-            what = "the mean correlation between the two constructs across methods"
-            return NOT_POSITIVE.format(which=what, value=mean)
+            subject = "the mean correlation between the two constructs across methods"
+            return NOT_POSITIVE.format(which=subject, value=mean)
         return None
 
     return Derived(

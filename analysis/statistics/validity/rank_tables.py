@@ -1,9 +1,9 @@
 """Spearman's rho and Kendall's tau-b from one contingency table a resample, compiled.
 
-Both measures need nothing but the weighted table of the distinct values of x by those of y. It is
+Both measures need only the weighted table of the distinct values of x by those of y. It is
 filled once for both, for several resamples side by side, so that the processor's vector
 instructions apply. Compilation takes a few seconds once per machine and is cached on disk; the
-module is imported only when rank correlations of many pairs are asked for.
+module is imported only for rank correlations of many pairs.
 """
 
 from __future__ import annotations

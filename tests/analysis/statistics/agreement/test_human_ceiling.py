@@ -81,7 +81,7 @@ def test_raters_for_whom_it_is_undefined_are_named() -> None:
     assert ceiling.used == (0,)
     assert ceiling.excluded == {
         1: "the rater gives every one the same value (70)",
-        2: "the rater rated nothing",
+        2: "the rater has no ratings",
         3: "a correlation needs at least 3 responses, there are 2",
         4: "no other rater rated the same responses",
         5: "the judge scored none of the responses shared with others",
